@@ -158,8 +158,8 @@ let package = Package(
         .target(
             name: "RoomAPI",
             dependencies: [
-                "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Control", "PipelineSpec", "HLS",
-                "RTMP", "Threading", "MediaTypes", logging,
+                "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control", "PipelineSpec",
+                "HLS", "RTMP", "Threading", "MediaTypes", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomSources",
@@ -328,7 +328,8 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "TestSupport", "Room", "RoomAPI", "RoomSources", "RoomScenes", "RoomOutputs", "Secrets", "Control",
-                "Recording", "Packager", "Events", "PipelineSpec", "HLSLint", "HLS", "Encoding", "LibAV", "Threading",
+                "Recording", "Packager", "Events", "Origin", "PipelineSpec", "HLSLint", "HLS", "Encoding", "LibAV",
+                "Threading",
                 "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],

@@ -119,6 +119,17 @@ package final class EventDelivery: Sendable {
         self.state.withLock { $0.services.map { ($0.receiver.webhook.shownURL, $0.receiver.tally) } }
     }
 
+    /// Number of events after the last one that each current webhook has received, with the public part of its URL. 0
+    /// for a webhook that answered 410, which gets no more events.
+    package var backlogs: [(url: String, events: Int64)] {
+        let (services, last) = (self.state.withLock(\.services), self.log.last)
+        return services.map { service in
+            let receiver = service.receiver
+            let delivered = receiver.isRefusing ? nil : self.book.delivered(to: receiver.id)
+            return (receiver.webhook.shownURL, max(0, last - (delivered ?? last)))
+        }
+    }
+
     /// After the log was closed: gives every webhook some time to receive its remaining events, then stops. The next
     /// worker sends the rest, or it can be requested.
     package func finish(within time: Duration) async {

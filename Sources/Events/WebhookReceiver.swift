@@ -27,6 +27,9 @@ final class WebhookReceiver: Sendable {
     /// The last event at the time of its removal; `nil` if it is not removed.
     var lastEvent: Int64? { self.state.withLock { $0.lastEvent } }
 
+    /// Whether it answered 410 to its current settings.
+    var isRefusing: Bool { self.state.withLock { $0.isRefusing } }
+
     var tally: WebhookCounters { self.state.withLock { $0.tally } }
 
     /// Counts the result of an attempt.

@@ -13,11 +13,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private let limits: HTTPListenerLimits
     private let connections: OpenConnections
+    private let counters: ReplyCounters
     private let pace: TimeAmount
     private var address: String?
     private var isCounted = false
     /// Bytes passed to the socket since the connection was opened.
     private var written = 0
+    /// The part of ``written`` that is counted in the listener's total.
+    private var counted = 0
     /// The part of ``written`` that the socket had accepted at the last check with enough progress.
     private var taken = 0
     /// Number of checks since then.
@@ -29,9 +32,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// Minimum number of bytes that count as progress, so that a client that reads one byte per second makes none.
     private static let leastProgress = 4 << 10
 
-    init(limits: HTTPListenerLimits, connections: OpenConnections) {
+    init(limits: HTTPListenerLimits, connections: OpenConnections, counters: ReplyCounters) {
         self.limits = limits
         self.connections = connections
+        self.counters = counters
         self.pace = min(.seconds(1), .nanoseconds(max(limits.stalledWrite.nanoseconds / 4, 1_000_000)))
     }
 
@@ -47,6 +51,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.nextLook?.cancel()
+        self.countWritten()
         guard self.isCounted else { return }
         self.isCounted = false
         self.connections.closed(
@@ -60,6 +65,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if self.nextLook == nil { self.scheduleLook(context) }
     }
 
+    /// Adds what was written since the last call to the listener's total.
+    private func countWritten() {
+        self.counters.counted(sent: self.written &- self.counted)
+        self.counted = self.written
+    }
+
     private func scheduleLook(_ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         self.nextLook = context.eventLoop.scheduleTask(in: self.pace) {
@@ -70,6 +81,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private func look(_ context: ChannelHandlerContext) {
         self.nextLook = nil
+        self.countWritten()
         guard self.isCounted, context.channel.isActive else { return }
         let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         let sum = self.connections.unsentChanged(by: waiting - self.unsent)

@@ -30,6 +30,8 @@ package final class HTTPListener: Sendable {
     private let server: Server<ListenerChannel>
     private let run: Task<Void, Never>
     private let connections: OpenConnections
+    /// Counts the listener's replies and bytes.
+    package let counters: ReplyCounters
     private let gate: Gate
     private let group: any EventLoopGroup
     private let ownsGroup: Bool
@@ -38,13 +40,15 @@ package final class HTTPListener: Sendable {
 
     private init(
         boundAddress: String, boundPort: Int?, server: Server<ListenerChannel>, run: Task<Void, Never>,
-        connections: OpenConnections, gate: Gate, group: any EventLoopGroup, ownsGroup: Bool, socketPath: String?
+        connections: OpenConnections, counters: ReplyCounters, gate: Gate, group: any EventLoopGroup, ownsGroup: Bool,
+        socketPath: String?
     ) {
         self.boundAddress = boundAddress
         self.boundPort = boundPort
         self.server = server
         self.run = run
         self.connections = connections
+        self.counters = counters
         self.gate = gate
         self.group = group
         self.ownsGroup = ownsGroup
@@ -95,7 +99,9 @@ package final class HTTPListener: Sendable {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         let connections = OpenConnections()
-        let service = RequestService(limits: limits, connections: connections, respond: respond)
+        let counters = ReplyCounters()
+        let service = RequestService(
+            limits: limits, connections: connections, counters: counters, respond: respond)
         let channel: ListenerChannel
         do {
             channel = try ListenerChannel(service, connections: connections, certificates: certificates)
@@ -128,7 +134,8 @@ package final class HTTPListener: Sendable {
         let listener = HTTPListener(
             boundAddress: listen.url(scheme: certificates == nil ? "http" : "https", boundPort: port), boundPort: port,
             server: server, run: run,
-            connections: connections, gate: service.gate, group: group, ownsGroup: isOwned, socketPath: socketPath)
+            connections: connections, counters: counters, gate: service.gate, group: group, ownsGroup: isOwned,
+            socketPath: socketPath)
         if let socketPath {
             do throws(MediaError) {
                 try UnixSocketFile.makePrivate(socketPath, place: place)

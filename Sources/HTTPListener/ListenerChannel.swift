@@ -114,6 +114,6 @@ struct ListenerChannel: ServerChildChannel {
                 value: SocketOptionValue(HTTPListenerLimits.kernelBytes))
         }
         try channel.pipeline.syncOperations.addHandler(
-            ConnectionGuard(limits: self.limits, connections: self.connections))
+            ConnectionGuard(limits: self.limits, connections: self.connections, counters: self.service.counters))
     }
 }

@@ -47,6 +47,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var number: UInt64 = 0
     private var isHead = false
     private var holdsFilePiece = false
+    /// The row of the current reply in the listener's counters.
+    private var counterRow = 0
     /// No request follows the current one.
     private var isLast = false
     /// The end of the reply must not be written: the encoder of a TLS connection uses chunked encoding for a reply
@@ -331,6 +333,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func sendHead(_ reply: ListenerReply, _ file: ServedFile?, _ context: ChannelHandlerContext) {
+        self.counterRow = self.service.counters.counted(reply.status)
         if !reply.hasLength { self.isLast = true }
         self.hasNoEnd = !reply.hasLength && self.isHead && !self.isStream
         let closes = self.isLast && !self.isStream && !reply.isSocket
@@ -350,11 +353,17 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Writes as much as the channel accepts.
     private func send(_ context: ChannelHandlerContext) {
         guard case .sending(var body) = self.state else { return }
+        var sent = 0
+        let row = self.counterRow
+        defer { self.service.counters.counted(bytes: sent, row: row) }
         while context.channel.isWritable {
             switch body.next() {
-            case .bytes(let bytes): self.writer.body(bytes, context)
+            case .bytes(let bytes):
+                sent += bytes.readableBytes
+                self.writer.body(bytes, context)
             case .file(let file, let range):
                 if let bytes = self.service.pieces.bytes(of: file, range) {
+                    sent += bytes.readableBytes
                     self.writer.body(bytes, context)
                     continue
                 }
@@ -389,6 +398,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             // The length has been announced, so only a close tells the client that the body is incomplete.
             guard let bytes else { return handler.close(context) }
             handler.service.pieces.read(bytes, of: file, range)
+            handler.service.counters.counted(bytes: bytes.readableBytes, row: handler.counterRow)
             handler.writer.body(bytes, context)
             handler.state = .sending(rest)
             handler.send(context)

@@ -10,12 +10,17 @@ final class RequestService: Sendable {
     let gate = Gate()
     let pieces = FilePieceCache()
     let files: FileSlots
+    let counters: ReplyCounters
     private let connections: OpenConnections
 
-    init(limits: HTTPListenerLimits, connections: OpenConnections, respond: @escaping HTTPListener.Responder) {
+    init(
+        limits: HTTPListenerLimits, connections: OpenConnections, counters: ReplyCounters,
+        respond: @escaping HTTPListener.Responder
+    ) {
         self.limits = limits
         self.files = FileSlots(most: limits.files)
         self.connections = connections
+        self.counters = counters
         self.respond = respond
     }
 

@@ -13,6 +13,8 @@ package final class FLVStream: ReplyStream, LiveReader {
     private struct State {
         var queue = TagQueue()
         var isBegun = false
+        /// It is one of the viewers that are counted.
+        var isCounted = false
         var isOver = false
         var isTooSlow = false
         /// The connection asked for data and got none: `more` must be called when there is some.
@@ -28,9 +30,14 @@ package final class FLVStream: ReplyStream, LiveReader {
     static let overrunSpan: Int64 = 60_000_000_000
 
     private let feed: LiveFeed
+    private let viewers: StreamViewers?
     private let state = Mutex(State())
 
-    package init(_ feed: LiveFeed) { self.feed = feed }
+    /// - Parameter viewers: Counts this viewer while it is connected.
+    package init(_ feed: LiveFeed, counted viewers: StreamViewers? = nil) {
+        self.feed = feed
+        self.viewers = viewers
+    }
 
     // MARK: Called by the connection
 
@@ -50,16 +57,24 @@ package final class FLVStream: ReplyStream, LiveReader {
     }
 
     package func whenMore(_ body: @escaping @Sendable () -> Void) {
-        self.state.withLock { $0.more = body }
+        let isNew = self.state.withLock { state in
+            state.more = body
+            defer { state.isCounted = true }
+            return !state.isCounted
+        }
+        if isNew { self.viewers?.change(by: 1) }
         self.feed.add(self)
     }
 
     package func cancel() {
-        self.state.withLock { state in
+        let wasCounted = self.state.withLock { state in
             state.isOver = true
             state.queue = TagQueue()
             state.more = nil
+            defer { state.isCounted = false }
+            return state.isCounted
         }
+        if wasCounted { self.viewers?.change(by: -1) }
         self.feed.remove(self)
     }
 
@@ -108,9 +123,9 @@ extension FLVStream {
     }
 
     /// A reply that lasts as long as the rendition is on air.
-    static func reply(_ feed: LiveFeed) -> ListenerReply {
+    static func reply(_ feed: LiveFeed, counted viewers: StreamViewers? = nil) -> ListenerReply {
         ListenerReply(
             .ok, fields: [.contentType: feed.hasVideo ? "video/x-flv" : "audio/x-flv", .cacheControl: "no-store"],
-            body: .stream(FLVStream(feed)))
+            body: .stream(FLVStream(feed, counted: viewers)))
     }
 }

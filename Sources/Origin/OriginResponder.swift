@@ -16,6 +16,7 @@ package struct OriginResponder: Sendable {
     /// Content security policy of the page.
     private let pagePolicy: String
     private let forms = PlaylistVariants()
+    private let streams: StreamViewers
 
     /// - Parameters:
     ///   - gate: Checks every object request; `nil`: anyone may watch. The page is always public, because it contains
@@ -23,12 +24,15 @@ package struct OriginResponder: Sendable {
     ///   - live: Source of `live/NAME.flv`; `nil` for none.
     ///   - playlist: File name of the multivariant playlist, for the page.
     ///   - keyURI: URI of an external key server; `nil`: keys are served here.
+    ///   - streams: Counts the viewers of `live/NAME.flv`.
     package init(
         content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: SignedURLVerifier? = nil,
-        live: LiveOutputs? = nil, playlist: String = "index.m3u8", keyURI: String? = nil
+        live: LiveOutputs? = nil, playlist: String = "index.m3u8", keyURI: String? = nil,
+        streams: StreamViewers = StreamViewers()
     ) {
         self.gate = gate
         self.live = live
+        self.streams = streams
         self.content = content
         self.policy = policy
         self.page = Array(ViewerPage.html(title: roomTitle, playlist: playlist).utf8)
@@ -111,13 +115,14 @@ package struct OriginResponder: Sendable {
     /// Replies over the WebSocket that the request asks for, or as an HTTP stream.
     private func reply(with feed: LiveFeed, to head: HTTPRequest) -> ListenerReply {
         switch WebSocketHandshake(head) {
-        case .notAsked: return FLVStream.reply(feed)
+        case .notAsked: return FLVStream.reply(feed, counted: self.streams)
         case .refused(let reply): return reply
         case .accepted(let fields):
             guard self.policy.admits(origin: head.headerFields[.origin], authority: head.authority) else {
                 return .plain(.forbidden, "pages of this origin are not allowed", fields: [.cacheControl: "no-store"])
             }
-            return ListenerReply(.switchingProtocols, fields: fields, body: .socket(FLVStream(feed)))
+            return ListenerReply(
+                .switchingProtocols, fields: fields, body: .socket(FLVStream(feed, counted: self.streams)))
         }
     }
 

@@ -11,12 +11,14 @@ package import TLSFiles
 package final class OriginServer: Sendable {
     private let listener: HTTPListener
     private let content: ViewerActivity
+    private let streams: StreamViewers
     private let expiry: RepeatedTask
     private let isStopped = Mutex(false)
 
-    private init(listener: HTTPListener, content: ViewerActivity) {
+    private init(listener: HTTPListener, content: ViewerActivity, streams: StreamViewers) {
         self.listener = listener
         self.content = content
+        self.streams = streams
         self.expiry = listener.eventLoop.scheduleRepeatedTask(initialDelay: Self.expiryPace, delay: Self.expiryPace) {
             _ in content.expire()
         }
@@ -43,6 +45,14 @@ package final class OriginServer: Sendable {
     /// Number of open connections.
     package var connectionCount: Int { self.listener.connectionCount }
 
+    /// What was served so far, and to how many viewers.
+    package var traffic: ViewerTraffic {
+        ViewerTraffic(
+            connections: self.connectionCount, replies: self.listener.counters.rows,
+            sentBytes: self.listener.counters.sentBytes, playlistViewers: self.content.viewers,
+            streamViewers: self.streams.count, watched: self.content.watched)
+    }
+
     /// - Parameters:
     ///   - allowOrigins: See ``CORSPolicy/init(allowOrigins:)``.
     ///   - roomTitle: Title on the page.
@@ -50,6 +60,7 @@ package final class OriginServer: Sendable {
     ///   - live: Renditions over HTTP-FLV and WebSocket-FLV; `nil` for none.
     ///   - playlist: File name of the multivariant playlist, for the page.
     ///   - keyURI: URI of an external key server; `nil`: keys are served here.
+    ///   - players: The playlists whose requests tell how many players there are.
     ///   - certificates: Certificates for HTTPS with HTTP/2; `nil`: unencrypted HTTP/1.1.
     ///   - connections: Most open connections, 1 or more, limited by the process's file descriptors. Browsers open up
     ///     to six per viewer. A connection needs about 12 KB besides shared bytes.
@@ -59,14 +70,15 @@ package final class OriginServer: Sendable {
     package static func start(
         listen: ListenAddress, content: any OriginContent, allowOrigins: [String], roomTitle: String,
         gate: SignedURLVerifier? = nil, live: LiveOutputs? = nil, playlist: String = "index.m3u8",
-        keyURI: String? = nil,
+        keyURI: String? = nil, players: PlayerPlaylists = PlayerPlaylists(),
         certificates: CertificateStore? = nil, connections: Int = 8_192, connectionsPerAddress: Int? = nil,
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> OriginServer {
-        let content = ViewerActivity(content)
+        let content = ViewerActivity(content, playlists: players)
+        let streams = StreamViewers()
         let responder = OriginResponder(
             content: content, policy: CORSPolicy(allowOrigins: allowOrigins), roomTitle: roomTitle, gate: gate,
-            live: live, playlist: playlist, keyURI: keyURI)
+            live: live, playlist: playlist, keyURI: keyURI, streams: streams)
         // No request needs a body; a few bytes are still read, so that a well-behaved client receives its 405.
         let limits = HTTPListenerLimits(
             connections: min(connections, Self.descriptors - Self.mostFiles), bodyBytes: 4 << 10,
@@ -79,7 +91,7 @@ package final class OriginServer: Sendable {
         if group == nil {
             listener.eventLoop.execute { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
         }
-        return OriginServer(listener: listener, content: content)
+        return OriginServer(listener: listener, content: content, streams: streams)
     }
 
     /// Nanoseconds since a viewer requested a playlist; `nil` if none has.

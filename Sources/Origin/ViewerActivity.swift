@@ -2,13 +2,32 @@ import MediaTypes
 import NIOCore
 import Synchronization
 
-/// Content that records when a playlist was last requested, to tell whether the room has viewers.
+/// Content that records when a playlist was last requested, to tell whether the room has viewers, and how much playback
+/// the requests cover, to tell how many.
 final class ViewerActivity: OriginContent {
     private let content: any OriginContent
     /// Time of the last playlist request in nanoseconds of the system's monotonic clock; 0 before the first.
     private let lastList = Atomic<UInt64>(0)
+    private let playlists: PlayerPlaylists
+    /// Milliseconds of playback that requests for playlists with video cover, and those for audio alone.
+    private let video = Atomic<Int64>(0)
+    private let audio = Atomic<Int64>(0)
+    private let estimate = Mutex(ViewerEstimate())
 
-    init(_ content: any OriginContent) { self.content = content }
+    init(_ content: any OriginContent, playlists: PlayerPlaylists = PlayerPlaylists()) {
+        self.content = content
+        self.playlists = playlists
+        self.estimate.withLock { $0.note(0, at: Self.now) }
+    }
+
+    private static var now: Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }
+
+    /// Milliseconds of playback that all requests so far cover. A player that reads a playlist with video and another
+    /// one with audio counts once, and so does one that reads only audio.
+    var watched: Int64 { max(self.video.load(ordering: .relaxed), self.audio.load(ordering: .relaxed)) }
+
+    /// Estimated number of players; see ``ViewerEstimate``.
+    var viewers: Int64 { self.estimate.withLock { $0.viewers(self.watched, at: Self.now) } }
 
     /// Nanoseconds since the last playlist request; `nil` before the first.
     var sinceList: Int64? {
@@ -20,11 +39,22 @@ final class ViewerActivity: OriginContent {
     func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
         if request.path.hasSuffix(".m3u8") {
             self.lastList.store(NIODeadline.now().uptimeNanoseconds, ordering: .relaxed)
+            let interval = self.playlists.interval(request.directives)
+            switch self.playlists.kind(of: request.path) {
+            case .video: self.video.wrappingAdd(interval, ordering: .relaxed)
+            case .audio: self.audio.wrappingAdd(interval, ordering: .relaxed)
+            case nil: break
+            }
         }
         self.content.answer(to: request, answer)
     }
 
     var ended: Bool { self.content.ended }
-    func expire() { self.content.expire() }
+
+    func expire() {
+        self.estimate.withLock { $0.note(self.watched, at: Self.now) }
+        self.content.expire()
+    }
+
     func close() { self.content.close() }
 }

@@ -74,6 +74,14 @@ extension HLSPackager {
         return names
     }
 
+    /// File names of the media playlists of video tracks and of audio tracks, without I-frame playlists.
+    package var trackPlaylistNames: (video: Set<String>, audio: Set<String>) {
+        func names(_ kind: TrackKind) -> Set<String> {
+            Set(self.tracks.filter { $0.kind == kind }.map { TrackNames(track: $0.name).playlist })
+        }
+        return (names(.video), names(.audio))
+    }
+
     /// An object that viewers can request now: a playlist, an initialization segment, or a segment that is listed or
     /// was until recently. Other files in the directory are never returned. Callable from any thread.
     package func object(named name: String) -> PublishedObject? {

@@ -69,11 +69,17 @@ extension Room {
     package func metricsText() -> String {
         var metrics = RoomMetrics(self.facts, versions: self.settings.versions, events: self.events.log.last)
         metrics.add(self.outputs.pushes.addMetrics)
-        metrics.addViewing(
-            self.latencies, renditions: self.ladder.rungs.map(\.name), connections: self.listeners.viewerConnections)
+        metrics.addViewing(self.latencies, renditions: self.ladder.rungs.map(\.name))
+        let listeners = self.listeners
+        metrics.add { $0.addViewers(listeners.viewerTraffic) }
+        let (refusals, outputs) = self.value.withLock { ($0.sources.refusalReports, $0.outputs) }
+        metrics.add(refusals.addMetrics)
+        metrics.add { outputs.addMetrics(of: self.pipeline, to: &$0) }
         metrics.add(self.outputs.uploads.addMetrics)
         metrics.add(self.addOutputAlarms)
         metrics.addWebhooks(self.delivery?.tallies ?? [])
+        metrics.add { $0.addWebhookQueues(self.delivery?.backlogs ?? []) }
+        metrics.add { $0.addCertificates(listeners.certificates.map { ($0.place, $0.current.validUntil) }) }
         metrics.addProcess(cpu: self.clocks.processCPU.now(), startTime: self.startTime)
         return metrics.text
     }

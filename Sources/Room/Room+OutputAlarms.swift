@@ -1,12 +1,14 @@
 import Control
 import PipelineSpec
+import RoomAPI
 import RoomOutputs
 
 extension Room {
-    /// Adds the alarm level of every output, as of the last update of the alarms.
+    /// Adds the active alarms and the alarm level of every output, as of the last update of the alarms.
     func addOutputAlarms(_ metrics: inout MetricsText) {
-        let set = self.value.withLock(\.alarms.entries).filter { $0.clearedAt == nil && $0.alarm.kind == "output" }.map(
-            \.alarm)
+        let active = self.value.withLock(\.alarms.entries).filter { $0.clearedAt == nil }.map(\.alarm)
+        metrics.addAlarms(active)
+        let set = active.filter { $0.kind == "output" }
         metrics.family("tandem_output_alarm_level", .gauge, "0: normal, 1 to 3: alert_1 to alert_3.")
         for output in self.pipeline.outputs {
             let onDisk: Bool

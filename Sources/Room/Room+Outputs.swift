@@ -30,7 +30,7 @@ extension Room: OutputsHost {
 
     package func measureLatency(of segment: PublishedSegment) {
         guard let time = self.clock.program(of: segment.publishedAt) else { return }
-        self.latencies.update { $0.viewing.published(segment.frames, at: time) }
+        self.latencies.published(segment.frames, at: time, fps: self.pipeline.canvas.fps)
     }
 
     package func becamePlayable() { self.value.withLock { $0.lifecycle.isPlayable = true } }

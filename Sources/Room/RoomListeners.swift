@@ -39,7 +39,7 @@ struct RoomListeners {
 
     var playback: SignedURLVerifier? { self.servers.playback }
 
-    var viewerConnections: Int { self.servers.origin?.connectionCount ?? 0 }
+    var viewerTraffic: ViewerTraffic { self.servers.origin?.traffic ?? ViewerTraffic() }
 
     /// Reads the certificate files now. Blocks.
     func reloadCertificates() {
@@ -147,6 +147,15 @@ extension HLSPackager {
         return OriginObject(body: body, contentType: object.contentType, cacheControl: object.cacheControl)
     }
 
+    /// The playlists that players read, and how often.
+    fileprivate func players(isLowLatency: Bool, _ pipeline: Pipeline) -> PlayerPlaylists {
+        let (names, control) = (self.trackPlaylistNames, self.control)
+        return PlayerPlaylists(
+            video: names.video, audio: names.audio,
+            multivariants: Set(pipeline.transports.map { "\($0.outputID)/\($0.multivariantPlaylist)" }),
+            target: Int64(control.targetDuration) * 1_000, part: isLowLatency ? control.partTarget : nil)
+    }
+
     /// The live edge, attached to this packager from the start.
     fileprivate func liveContent(of room: Room) -> LiveContent {
         let content = LiveContent(
@@ -207,6 +216,7 @@ extension Room {
                 allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,
                 gate: gate, live: http.flv ? self.live?.outputs : nil,
                 playlist: hls.multivariantPlaylist, keyURI: hls.encryption?.keyURI,
+                players: packager.players(isLowLatency: hls.lowLatency, self.pipeline),
                 certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
                 connectionsPerAddress: http.maxConnectionsPerAddress, logger: self.logger)
             self.listeners.update {

@@ -1,4 +1,5 @@
 package import Control
+import MediaTypes
 import Synchronization
 
 /// How long frames take through the room, measured by the threads of the program, the encoders and the packager.
@@ -11,6 +12,8 @@ package final class RoomLatencies: Sendable {
         package var viewing: LatencyTracker
         /// From a frame's entry into its encoder to its part.
         package var encoding: PartLatency
+        /// From the time at which a segment's last frame was due to the segment.
+        package var publishing = DurationHistogram()
     }
 
     private let values: Mutex<Values>
@@ -22,6 +25,23 @@ package final class RoomLatencies: Sendable {
 
     /// Adds measurements. No allocation but for what the tables grow by.
     package func update(_ body: (inout Values) -> Void) { self.values.withLock { body(&$0) } }
+
+    /// Records that a segment was published.
+    ///
+    /// - Parameters:
+    ///   - frames: Its frames of the program.
+    ///   - time: Program time in nanoseconds.
+    ///   - fps: Frames of the program per second.
+    package func published(_ frames: Range<Int64>, at time: Int64, fps: Int) {
+        let last = TimeMath.scale(max(0, frames.upperBound &- 1), by: TimeMath.nanoseconds, over: Int64(max(1, fps)))
+        self.update { values in
+            values.viewing.published(frames, at: time)
+            values.publishing.add(time &- last)
+        }
+    }
+
+    /// From the time at which a segment's last frame was due to the segment.
+    package var publishing: DurationHistogram { self.values.withLock(\.publishing) }
 
     /// From a frame's arrival to its segment, and by track to its part.
     package var viewing: (segments: DurationHistogram, parts: [DurationHistogram]) {

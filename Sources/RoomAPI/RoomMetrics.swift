@@ -3,7 +3,9 @@ package import Events
 import MediaTypes
 import Program
 
-/// The metrics of a room for Prometheus. A process serves one room, so the room is a label of the target, not of each sample.
+/// The metrics of a room for Prometheus.
+///
+/// A process serves one room, so the room's id is a label of the target, which also `up` has, and not of each sample.
 package struct RoomMetrics {
     private let facts: RoomFacts
     private var metrics = MetricsText()
@@ -121,12 +123,12 @@ package struct RoomMetrics {
         }
     }
 
-    // MARK: Viewers and webhooks
+    // MARK: Segments and webhooks
 
-    /// Adds what is published, how long it took, and how many viewers are connected.
+    /// Adds what is published, and how long it took.
     ///
     /// - Parameter renditions: The names of the renditions with video, in the order of their tracks.
-    package mutating func addViewing(_ latencies: RoomLatencies, renditions: [String], connections: Int) {
+    package mutating func addViewing(_ latencies: RoomLatencies, renditions: [String]) {
         self.metrics.family(
             "tandem_segments_total", .counter, "Segments that were published, of all renditions together.")
         self.metrics.sample("tandem_segments_total", self.facts.segments)
@@ -143,8 +145,9 @@ package struct RoomMetrics {
         self.metrics.histogram(
             "tandem_send_to_segment_seconds", viewing.segments,
             "From a picture's arrival at the socket to its segment being there, for every picture.")
-        self.metrics.family("tandem_viewer_connections", .gauge, "Open connections of the viewers' listener.")
-        self.metrics.sample("tandem_viewer_connections", Int64(connections))
+        self.metrics.histogram(
+            "tandem_segment_publish_delay_seconds", latencies.publishing,
+            "From the time at which the last frame of a segment was due to players being able to have the segment.")
     }
 
     /// Adds what came of the deliveries of events.

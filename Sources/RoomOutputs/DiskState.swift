@@ -48,6 +48,12 @@ package struct DiskState: Sendable {
             level: self.disk.level, reading: self.disk.last, stopped: self.disk.stopped, message: self.disk.message)
     }
 
+    /// Bytes in use and bytes left; nil before the first measurement.
+    package var space: (used: Int64, free: Int64)? {
+        let reading = self.disk.last
+        return reading.capacity > 0 ? (reading.used, reading.free) : nil
+    }
+
     /// See ``DiskGuard/isFullForClips``.
     var isFullForClips: Bool { self.disk.isFullForClips }
 

@@ -7,6 +7,8 @@ package import PipelineSpec
 package struct OutputsState: Sendable {
     /// Segments that were published, slate included.
     package var segments: Int64 = 0
+    /// Bytes of all these segments, by track.
+    package var bytes: [String: Int64] = [:]
     /// Bytes of the last segment that is no slate, by track.
     package var lastSizes: [String: Int] = [:]
     /// Length of that segment, in frames of the canvas.
@@ -46,6 +48,7 @@ package struct OutputsState: Sendable {
     /// - Returns: Whether it is the first one of this worker.
     mutating func published(_ segment: PublishedSegment) -> Bool {
         self.segments += 1
+        for (track, bytes) in segment.bytes { self.bytes[track, default: 0] += Int64(bytes) }
         if !segment.isSlate { (self.lastSizes, self.lastFrames) = (segment.bytes, Int64(segment.frames.count)) }
         return self.segments == 1
     }

@@ -1,6 +1,7 @@
-import MediaTypes
+package import MediaTypes
 
-/// Limits the events about refused publishers, so that a flood of wrong keys does not become a flood of events. Pure.
+/// Limits the events about refused publishers, so that a flood of wrong keys does not become a flood of events, and
+/// counts all of them. Pure.
 package struct RefusalReports: Sendable {
     private struct Sender {
         var budget: TokenBucket
@@ -13,6 +14,8 @@ package struct RefusalReports: Sendable {
     private static let maximum = 256
 
     private var senders: [Substring: Sender] = [:]
+    /// Refusals so far by error code; nil: connections that ended before they published.
+    package private(set) var counts: [ErrorCode?: Int64] = [:]
 
     package init() {}
 
@@ -20,10 +23,12 @@ package struct RefusalReports: Sendable {
     ///
     /// - Parameters:
     ///   - remote: The client's address, `HOST:PORT`.
+    ///   - code: Why it was refused; nil if the connection ended before it published.
     ///   - now: Nanoseconds of a monotonic clock.
     /// - Returns: How many refusals of the same address were not reported since the last report; `nil`: do not report
     ///   this one either.
-    package mutating func tell(_ remote: String, now: Int64) -> Int? {
+    package mutating func tell(_ remote: String, code: ErrorCode? = nil, now: Int64) -> Int? {
+        self.counts[code, default: 0] += 1
         var host = remote[..<(remote.lastIndex(of: ":") ?? remote.endIndex)]
         if self.senders[host] == nil {
             if self.senders.count >= Self.maximum {

@@ -51,7 +51,9 @@ extension SourceIngest {
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason, let code):
             let now = self.now
-            guard let silent = self.host.withSources({ $0.refusalReports.tell(remote, now: now) }) else { return }
+            guard let silent = self.host.withSources({ $0.refusalReports.tell(remote, code: code, now: now) }) else {
+                return
+            }
             self.events.emit(
                 "ingest.refused",
                 [

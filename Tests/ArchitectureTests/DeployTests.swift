@@ -11,8 +11,14 @@ struct DeployTests {
         return Set(text.matches(of: pattern).map { String($0.output.1) })
     }()
 
+    /// Names of recorded series, such as `room:tandem_viewers:sum`, in a file.
+    private static func recorded(_ path: String) -> Set<String> {
+        Set(SourceTree.text(path).matches(of: /\b(?:room|job|slo):[a-z_]+:[a-z0-9_]+/).map { String($0.output) })
+    }
+
     private static func asked(_ path: String) -> Set<String> {
-        let names = SourceTree.text(path).matches(of: /\b(?:tandem|process)_[a-z_]+/).map { String($0.output) }
+        let text = SourceTree.text(path).replacing(/\b(?:room|job|slo):[a-z_]+:[a-z0-9_]+/, with: "")
+        let names = text.matches(of: /\b(?:tandem|process)_[a-z_]+/).map { String($0.output) }
         let suffixes = ["_bucket", "_sum", "_count"]
         return Set(
             names.map { name in suffixes.first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) } ?? name })
@@ -20,18 +26,45 @@ struct DeployTests {
 
     @Test(
         "the dashboard and the alert rules use only metrics that rooms export",
-        arguments: ["deploy/grafana/tandem.json", "deploy/prometheus/alerts.yml"])
+        arguments: [
+            "deploy/grafana/tandem.json", "deploy/grafana/fleet.json", "deploy/prometheus/alerts.yml",
+            "deploy/prometheus/rules.yml", "deploy/prometheus/tests.yml",
+        ])
     func metrics(path: String) {
         let asked = Self.asked(path)
-        #expect(asked.count >= 8)
+        #expect(asked.count >= 5)
         for name in asked { #expect(Self.told.contains(name), "\(path): \(name)") }
     }
 
-    @Test("the alert rules name only room states that the program has")
-    func states() {
+    @Test(
+        "the dashboards, the alert rules and their cases use only series that rules.yml records",
+        arguments: [
+            "deploy/grafana/tandem.json", "deploy/grafana/fleet.json", "deploy/prometheus/alerts.yml",
+            "deploy/prometheus/tests.yml", "deploy/prometheus/tests-budgets.yml",
+        ])
+    func recordings(path: String) {
+        let text = SourceTree.text("deploy/prometheus/rules.yml")
+        let known = Set(text.matches(of: /- record: ([a-z0-9_:]+)\n/).map { String($0.output.1) })
+        #expect(known.count >= 20)
+        for name in Self.recorded(path) { #expect(known.contains(name), "\(path): \(name)") }
+    }
+
+    @Test("each alert has a case in which it fires")
+    func cases() {
+        let alerts = SourceTree.text("deploy/prometheus/alerts.yml").matches(of: /- alert: (\w+)\n/)
+            .map { String($0.output.1) }
+        let tests = ["tests", "tests-budgets"].map { SourceTree.text("deploy/prometheus/\($0).yml") }.joined()
+        let fired = Set(
+            tests.matches(of: /alertname: (\w+)\n +exp_alerts:\n/).map { String($0.output.1) })
+        #expect(alerts.count >= 20 && Set(alerts).count == alerts.count)
+        for alert in alerts { #expect(fired.contains(alert), "\(alert)") }
+    }
+
+    @Test("the alert and recording rules name only room states that the program has", arguments: ["alerts", "rules"])
+    func states(rules: String) {
         let states = SourceTree.text("Sources/Room/RoomPhase.swift").matches(of: /case ([a-z, ]+)\n/)
             .flatMap { $0.output.1.split(separator: ", ") }
-        let asked = SourceTree.text("deploy/prometheus/alerts.yml").matches(of: /tandem_state\{state=~?"([a-z|]+)"/)
+        let asked = SourceTree.text("deploy/prometheus/\(rules).yml").matches(of: /tandem_state\{state=~?"([a-z|]+)"/)
             .flatMap { $0.output.1.split(separator: "|") }
         #expect(!asked.isEmpty)
         for state in asked { #expect(states.contains(state), "\(state)") }
@@ -63,31 +96,43 @@ struct DeployTests {
         #expect(!lasting.isEmpty && lasting.allSatisfy { !$0.contains("always") })
     }
 
-    @Test("the dashboard is valid JSON; each panel has a query and a position of its own")
-    func dashboard() throws {
-        let data = Data(SourceTree.text("deploy/grafana/tandem.json").utf8)
+    @Test(
+        "a dashboard is valid JSON; each panel has a query, a position and a number of its own",
+        arguments: ["tandem", "fleet"])
+    func dashboard(name: String) throws {
+        let data = Data(SourceTree.text("deploy/grafana/\(name).json").utf8)
         let dashboard = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         let panels = try #require(dashboard["panels"] as? [[String: Any]])
         #expect(panels.count >= 12)
-        var places: Set<String> = []
+        var (places, numbers): (Set<String>, Set<Int>) = ([], [])
         for panel in panels {
             let targets = panel["targets"] as? [[String: Any]] ?? []
             #expect(!targets.isEmpty && targets.allSatisfy { ($0["expr"] as? String)?.isEmpty == false })
-            #expect(places.insert("\(panel["gridPos"] ?? "")").inserted)
+            let place = panel["gridPos"] as? [String: Int] ?? [:]
+            #expect(places.insert("\(place["x"] ?? -1) \(place["y"] ?? -1)").inserted)
+            #expect(numbers.insert(panel["id"] as? Int ?? -1).inserted)
         }
     }
 
-    @Test("promtool accepts the alert rules")
-    func promtool() throws {
+    @Test(
+        "promtool accepts the rules, and their cases pass",
+        arguments: [
+            ["check", "rules", "rules.yml", "alerts.yml"], ["test", "rules", "tests.yml", "tests-budgets.yml"],
+            ["check", "config", "prometheus.yml"],
+        ])
+    func promtool(arguments: [String]) throws {
         let tool = try TestTool.require("promtool")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: tool)
-        process.arguments = [
-            "check", "rules", SourceTree.root.appendingPathComponent("deploy/prometheus/alerts.yml").path,
-        ]
+        process.arguments = arguments
+        process.currentDirectoryURL = SourceTree.root.appendingPathComponent("deploy/prometheus")
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
         try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        #expect(process.terminationStatus == 0, "\(text)")
     }
 
     /// Debian font packages with Latin letters, each with the file that Program/SceneFonts looks for.

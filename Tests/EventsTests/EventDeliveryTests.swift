@@ -112,6 +112,7 @@ struct EventDeliveryTests {
         delivery.begin(new: 0)
         Self.tell(log, 1...2)
         try await Self.until { !notices.all.isEmpty }
+        #expect(delivery.backlogs.map(\.events) == [2] && delivery.backlogs.map(\.url) == [url])
         let reason = "is at a loopback or private address, which control.egress.allowedHosts does not list"
         #expect("\(notices.all)".contains(reason), "\(notices.all)")
         #expect(receiver.received.isEmpty)
@@ -120,6 +121,7 @@ struct EventDeliveryTests {
         await delivery.finish(within: .seconds(20))
         #expect(receiver.received == ["r-1", "r-1", "r-2"])
         #expect(delivery.tallies.first?.tally.refused == 1, "a redirect is a refusal")
+        #expect(delivery.backlogs.map(\.events) == [0])
         await receiver.stop()
     }
 

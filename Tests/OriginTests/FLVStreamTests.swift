@@ -79,6 +79,7 @@ struct FLVStreamTests {
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<50 { group.addTask { try await probe.bytesUntilClosed(after: request) } }
                 try await waitUntil("the feed has 51 readers", { feed.readers }) { $0 >= 51 }
+                #expect(server.traffic.streamViewers == 51)
                 for number in 30..<80 { feed.receive(Self.picture(number)) }
                 await outputs.stop(reason: "over")
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -88,6 +89,7 @@ struct FLVStreamTests {
             #expect(Set(counts).count == 1 && counts.count == 50)
             #expect(counts.allSatisfy { (pictures..<pictures + 2_000).contains($0) }, "\(counts.prefix(3))")
         }
+        try await waitUntil("no viewer is left", { server.traffic.streamViewers }) { $0 == 0 }
         await server.stop()
     }
 

@@ -12,6 +12,7 @@ struct MetricReference {
             let base = self.name.hasSuffix("_total") ? String(self.name.dropLast(6)) : self.name
             if base.hasSuffix("_seconds") { return "s" }
             if base.hasSuffix("_bytes") { return "bytes" }
+            if base.hasSuffix("_bytes_per_second") { return "bytes/s" }
             return ""
         }
     }

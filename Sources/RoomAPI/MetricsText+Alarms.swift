@@ -1,0 +1,42 @@
+package import Control
+
+extension MetricsText {
+    /// Adds the number of active alarms by type and severity. A combination without alarms has no sample.
+    package mutating func addAlarms(_ alarms: [RoomAlarm]) {
+        self.family("tandem_alarms", .gauge, "Active alarms; absent if there is none of the type and severity.")
+        var counts: [RoomAlarm: Int64] = [:]
+        for alarm in alarms {
+            counts[RoomAlarm(alarm.type, alarm.severity, kind: "", message: ""), default: 0] += 1
+        }
+        for (alarm, count) in counts.sorted(by: { ($0.key.type, $0.key.severity) < ($1.key.type, $1.key.severity) }) {
+            self.sample("tandem_alarms", ["type": alarm.type, "severity": alarm.severity], count)
+        }
+    }
+
+    /// Adds when the listeners' certificates expire.
+    ///
+    /// - Parameter certificates: Each with the listener's name and the Unix time in seconds.
+    package mutating func addCertificates(_ certificates: [(listener: String, validUntil: Int64)]) {
+        guard !certificates.isEmpty else { return }
+        self.family(
+            "tandem_certificate_expiry_timestamp_seconds", .gauge,
+            "When the listener's certificate expires, since the Unix epoch.")
+        for (listener, time) in certificates {
+            self.sample("tandem_certificate_expiry_timestamp_seconds", ["listener": listener], time)
+        }
+    }
+
+    /// Adds the numbers of events that webhooks have not received yet.
+    ///
+    /// - Parameter backlogs: Each with the public part of the webhook's URL. Numbers of the same URL are added.
+    package mutating func addWebhookQueues(_ backlogs: [(url: String, events: Int64)]) {
+        guard !backlogs.isEmpty else { return }
+        self.family(
+            "tandem_webhook_queue_events", .gauge,
+            "Events after the last one that the webhook has received, those of other types included.")
+        let sums = Dictionary(backlogs.map { ($0.url, $0.events) }, uniquingKeysWith: +)
+        for (url, events) in sums.sorted(by: { $0.key < $1.key }) {
+            self.sample("tandem_webhook_queue_events", ["webhook": url], events)
+        }
+    }
+}
