@@ -139,7 +139,7 @@ struct DocumentApplication {
         for new in after.sources {
             guard let old = before.source(new.id), old != new || before.alarms != after.alarms, let slot = slots[new.id]
             else { continue }
-            self.room.noteDocument(of: new.id) { known in
+            self.room.saved.recordDocument(of: new.id) { known in
                 if old.volume != new.volume { known.volume = nil }
                 if old.offsetMs != new.offsetMs { known.offsetMs = nil }
                 if old.rotation != new.rotation { known.rotation = nil }

@@ -55,6 +55,12 @@ extension Room: DocumentHost {
         }
     }
 
+    package func noteDocument(_ document: RoomDocument, isNewFile: Bool, after before: RoomDocument) {
+        let (file, shelf) = self.value.withLock { ($0.api.documents.file, $0.scenes.schedule.shelf) }
+        if isNewFile { self.saved.store?.setFile(file) }
+        if let file { self.saved.record(document, of: file, after: before, shelf) }
+    }
+
     package func tick(at text: String?) throws(ControlFailure) -> Int64? { try self.scenes.tick(at: text) }
 
     package func effect(at tick: Int64?) -> EffectTime { self.scenes.effect(at: tick) }

@@ -25,7 +25,7 @@ extension Room: RoomControlling {
         self.program.setSource(
             slot.spec.id, volume: volume, audioPush: change.audioPush,
             videoPush: change.videoPush)
-        self.noteCommanded(slot.spec.id, change)
+        self.saved.record(slot.spec.id, change)
         self.events.emit(
             "source.changed",
             [
@@ -57,6 +57,14 @@ extension Room: RoomControlling {
     }
 
     package var eventLog: EventLog { self.events.log }
+
+    package var commandMemory: CommandMemory { self.saved.memory }
+
+    package func beginCommand() { self.saved.store?.begin() }
+
+    package func endCommand(
+        _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
+    ) { self.saved.endCommand(record, waits: waits, answer) }
 
     package func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply { try self.metadata.add(body) }
 

@@ -1,7 +1,7 @@
-package import PublishAuth
+import PublishAuth
 import Control
 import Ingest
-package import MediaTypes
+import MediaTypes
 import Packager
 import PipelineSpec
 import Program
@@ -14,16 +14,6 @@ import RoomSources
 extension Room {
     // MARK: Relays
 
-    /// - Parameter url: URL with its stream key; `nil`: the relay was ended.
-    package func noteCommanded(_ source: SourceID, relay id: String, url: String?) {
-        self.commands?.update(.now) { state in
-            state.relays.removeAll { $0.source == source && $0.id == id }
-            // Unknown members of the previous relay with this id do not apply to this one.
-            state.unknown[CommandedState.path(of: CommandedState.Relay(source: source, id: id, url: ""))] = nil
-            if let url { state.relays.append(CommandedState.Relay(source: source, id: id, url: url)) }
-        }
-    }
-
     /// Restarts relays that commands to earlier workers started, if they are still allowed.
     func resumeRelays() {
         for relay in self.value.withLock({ $0.resumption.state.relays }) {
@@ -33,51 +23,18 @@ extension Room {
                 value.resumption.refused.append(
                     Resumption.Refusal(member: "sources[\(relay.source)].relays[\(relay.id)]", reason: reason))
             }
-            self.noteCommanded(relay.source, relay: relay.id, url: nil)
-        }
-    }
-
-    // MARK: Keys
-
-    /// Returns `admission` with the single-use keys that were used under earlier workers.
-    package func resumed(_ admission: Admission) -> Admission {
-        guard let state = self.commands?.value else { return admission }
-        var admission = admission
-        admission.resume(used: state.usedKeys.map { ($0.digest, $0.expiry) }, salt: state.salt)
-        return admission
-    }
-
-    /// Saves the use of a single-use key. Called on the event loop of the publisher's connection.
-    package func noteUse(_ use: Admission.KeyUse) {
-        let now = self.clocks.wall.now() / TimeMath.nanoseconds
-        self.commands?.update(.now) { state in
-            state.usedKeys.removeAll { $0.digest == use.digest || $0.expiry < now }
-            if let expiry = use.expiry {
-                state.usedKeys.append(CommandedState.UsedKey(digest: use.digest, expiry: expiry))
-            }
+            self.saved.saveRelay(relay.id, of: relay.source, url: nil)
         }
     }
 
     // MARK: Lost sources
-
-    func noteCommanded(_ source: SourceID, _ change: SourceLife.Change, graceUntil end: Int64?) {
-        guard let commands = self.commands else { return }
-        let end = end.map { self.roomTime(ofLife: $0) }
-        switch change.to {
-        // A time in the past: the room no longer waits for it.
-        case .gone: commands.update(.soon) { $0.change(source) { $0.graceUntil = 0 } }
-        case .reconnecting: commands.update(.soon) { $0.change(source) { $0.graceUntil = end } }
-        case .live: commands.update(.soon) { $0.change(source) { $0.graceUntil = nil } }
-        case .idle, .connected, .publishing, .stalled, .lost, .ended: break
-        }
-    }
 
     /// Restores the graces of sources that were lost under an earlier worker.
     func resumeGraces() {
         let now = self.machine.now()
         for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
             guard let until = known.graceUntil, self.slots[id]?.isFile == false else { continue }
-            let end = until > 0 ? self.lifeTime(ofRoom: until) : nil
+            let end = until > 0 ? self.saved.times.machine(ofRoom: until) : nil
             self.value.withLock { $0.scenes.life.resumeLost(id, until: end, now: now) }
             self.slots[id]?.setState(end == nil ? .gone : .reconnecting)
         }
@@ -85,7 +42,7 @@ extension Room {
 
     /// Since when the room has had no publisher, on the life's clock.
     var resumedIdle: Int64? {
-        self.value.withLock { $0.resumption.state.idleSince }.map { min(self.machine.now(), self.lifeTime(ofRoom: $0)) }
+        self.value.withLock { $0.resumption.state.idleSince }.map { min(self.machine.now(), self.saved.times.machine(ofRoom: $0)) }
     }
 
     // MARK: Alarms
@@ -101,17 +58,16 @@ extension Room {
 
     /// Saves the active alarms after a change.
     func noteAnnounced() {
-        guard let commands = self.commands else { return }
         let alarms = self.value.withLock(\.alarms.entries).filter { $0.clearedAt == nil }.map {
             CommandedState.Alarm(id: self.id(of: $0), alarm: $0.alarm, setAt: $0.setAt)
         }
-        commands.update(.soon) { $0.alarms = alarms }
+        self.saved.record(alarms)
     }
 
     /// Alarms for commands that are not on disk, and for a state of the previous worker that was set aside.
     var commandAlarms: [AlarmBook.Alarm] {
         var alarms: [AlarmBook.Alarm] = []
-        if let problem = self.commands?.problem {
+        if let problem = self.saved.store?.problem {
             alarms.append(
                 AlarmBook.Alarm(
                     "commands.not_durable", "alert_2", kind: "output",
@@ -135,6 +91,6 @@ extension Room {
         for lost in self.value.withLock({ $0.resumption.state.clips }) {
             self.outputs.clips.noteLost(lost.id, name: lost.name, rendition: lost.rendition, range: lost.range)
         }
-        self.commands?.update(.soon) { $0.clips = [] }
+        self.saved.store?.update(.soon) { $0.clips = [] }
     }
 }

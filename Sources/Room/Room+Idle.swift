@@ -17,10 +17,7 @@ extension Room {
         let rules = RoomIdle.Rules(self.pipeline.idle)
         let before = idle.since
         let end = idle.noted(isAnybodyThere: isAnybodyThere, rules, now: self.machine.now())
-        if idle.since != before {
-            let since = idle.since.map { self.roomTime(ofLife: $0) }
-            self.commands?.update(.soon) { $0.idleSince = since }
-        }
+        if idle.since != before { self.saved.recordIdle(since: idle.since) }
         guard let end else { return }
         let reason =
             switch end {

@@ -52,7 +52,7 @@ extension Room {
             self.watchIdle(&idle)
             if isOnProbation, now &- began > Resumption.probation {
                 isOnProbation = false
-                self.endProbation()
+                self.saved.endProbation()
             }
         }
     }
@@ -82,7 +82,7 @@ extension Room {
             slot?.buffer.setSilent(since: life?.silentSince.flatMap { self.clock.program(of: $0) })
         }
         if change.to == .lost { slot?.setError(change.reason) }
-        self.noteCommanded(id, change, graceUntil: life?.graceUntil)
+        self.saved.record(id, change, graceUntil: life?.graceUntil)
         // `lost_final`: the room no longer waits for the source.
         let type = change.to == .gone ? "source.lost_final" : "source.\(change.to.rawValue)"
         self.events.emit(

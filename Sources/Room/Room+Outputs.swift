@@ -17,17 +17,6 @@ extension Room: OutputsHost {
         try self.value.withLock { value throws(Failure) in try body(&value.outputs) }
     }
 
-    package func save(_ clip: ClipJobs.Clip) {
-        self.commands?.update(.soon) { state in
-            state.clips.append(
-                CommandedState.Clip(id: clip.id, name: clip.name, rendition: clip.rendition, range: clip.range))
-        }
-    }
-
-    package func forgetSavedClip(_ id: String) { self.commands?.update(.soon) { $0.clips.removeAll { $0.id == id } } }
-
-    package func outputDirectoryWasRestored() { self.commands?.rewrite() }
-
     package func measureLatency(of segment: PublishedSegment) {
         guard let time = self.clock.program(of: segment.publishedAt) else { return }
         self.latencies.update { $0.viewing.published(segment.frames, at: time) }

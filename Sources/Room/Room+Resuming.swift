@@ -109,7 +109,7 @@ extension Room {
         for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
             guard let until = known.refusedUntil else { continue }
             if !self.value.withLock({ $0.sources.refusals.restoreKick(of: id, until: until, now: now) }) {
-                self.commands?.update(.soon) { $0.change(id) { $0.refusedUntil = nil } }
+                self.saved.store?.update(.soon) { $0.change(id) { $0.refusedUntil = nil } }
             }
         }
     }
@@ -118,7 +118,7 @@ extension Room {
     /// ``resumeProgram(at:)``.
     func resumePK() {
         guard let pk = self.value.withLock({ $0.resumption.state.pk }) else { return }
-        let since = self.lifeTime(ofRoom: pk.since)
+        let since = self.saved.times.machine(ofRoom: pk.since)
         let isThere = self.value.withLock { value in
             value.resumption.refused += pk.scenes.members.filter { value.scenes.life.scene($0.id) == nil }.map {
                 Resumption.Refusal(member: "pk.\($0.name)", reason: "there is no scene \"\($0.id)\" any more")
@@ -133,7 +133,7 @@ extension Room {
             value.resumption.refused.append(
                 Resumption.Refusal(member: "pk", reason: "the pipeline file has no PK any more"))
         }
-        self.commands?.update(.soon) { $0.pk = nil }
+        self.saved.store?.update(.soon) { $0.pk = nil }
     }
 
     /// Emits what was restored and what was not.
@@ -197,7 +197,7 @@ extension Room {
     }
 
     private func resume(_ pk: CommandedState.PK, at firstTick: Int64, _ schedule: inout SceneSchedule) {
-        let (since, end) = (self.lifeTime(ofRoom: pk.since), pk.endsAt.map { self.lifeTime(ofRoom: $0) })
+        let (since, end) = (self.saved.times.machine(ofRoom: pk.since), pk.endsAt.map { self.saved.times.machine(ofRoom: $0) })
         let resumed = self.withScenes { scenes, context -> (PKLife, PipelineSpec.Scene?)? in
             // A command may have changed the PK already.
             guard scenes.life.phases.phase == pk.phase, scenes.life.phases.isRunning, scenes.life.phases.endsAt == nil
@@ -216,23 +216,4 @@ extension Room {
         let change = PKLife.Change(from: pk.phase, to: pk.phase, at: since, endsAt: end)
         self.mark([change], of: scene, shownAt: firstTick)
     }
-
-    // MARK: While the room runs, and at its end
-
-    /// Records that this worker has run long enough: the restored state does not kill it.
-    func endProbation() { self.commands?.update(.soon) { $0.attempts = 0 } }
-
-    /// Removes the state of a room that has ended; otherwise saves it for the next worker.
-    func closeCommands(_ outcome: RoomOutcome, by deadline: Int64) {
-        guard let commands = self.commands else { return }
-        let time = max(Self.leastClose, deadline &- self.machine.now())
-        if case .ended = outcome, !self.value.withLock({ $0.lifecycle.isEndOwed }) {
-            return commands.discard(within: time)
-        }
-        if case .failed = outcome {} else { commands.update(.soon) { $0.attempts = 0 } }
-        commands.close(within: time)
-    }
-
-    /// Least time for the last write, in nanoseconds.
-    private static let leastClose: Int64 = 500_000_000
 }

@@ -27,7 +27,7 @@ extension Room: SourcesHost {
 
     package func sourceDisconnected(_ source: SourceID) {
         self.passthrough?.remove(source)
-        self.forgetCommanded(source)
+        self.saved.forget(source)
     }
 }
 

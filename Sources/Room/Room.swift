@@ -33,8 +33,8 @@ package final class Room: Sendable {
     }
 
     let settings: RoomSettings
-    /// Saves what is commanded; `nil` if no later worker could find it.
-    let commands: CommandStore?
+    /// Saves what is commanded.
+    let saved: CommandRecorder
     /// The current state of the room.
     let value: Mutex<RoomState>
     /// Locked while the document is changed or used as a whole, so that no other version of it comes between.
@@ -78,7 +78,7 @@ package final class Room: Sendable {
                 running: settings.pipeline, document: settings.document, parts.resumption, parts.start, now: now))
         self.fps = settings.pipeline.canvas.fps
         self.isOffline = settings.pipeline.clock == .offline
-        self.commands = parts.commands
+        self.saved = parts.saved
         self.events = events
         self.delivery = delivery
         self.logger = logger
@@ -86,15 +86,16 @@ package final class Room: Sendable {
         self.sourceParts = SourceParts(
             roster: parts.roster, program: parts.program, clock: parts.clock, clocks: settings.clocks,
             egress: settings.egress, logger: logger, opensListeners: settings.opensListeners,
-            isOffline: settings.pipeline.clock == .offline, events: SourceEvents { events.emit($0, $1) })
+            isOffline: settings.pipeline.clock == .offline, events: SourceEvents { events.emit($0, $1) },
+            saved: parts.saved)
         self.program = parts.program
         self.latencies = parts.latencies
         self.outputStages = parts.outputs
         let times = ProgramTimes(
             parts.program, machine: settings.clocks.machine, fps: self.fps, isOffline: self.isOffline)
-        self.sceneParts = SceneParts(parts.program, times, machine: settings.clocks.machine, logger: logger) {
-            events.emit($0, $1)
-        }
+        self.sceneParts = SceneParts(
+            parts.program, times, parts.saved, machine: settings.clocks.machine, logger: logger
+        ) { events.emit($0, $1) }
     }
 
     /// The monotonic clock.
@@ -326,7 +327,7 @@ package final class Room: Sendable {
         }
         self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
-        if case .ended = outcome { self.commands?.update(.now) { $0.isEnded = true } }
+        if outcome.hasEnded { self.saved.recordEnd() }
         self.firstMedia.signal()
     }
 
@@ -371,7 +372,7 @@ package final class Room: Sendable {
         // Recent losses, and those of an offline job, have no alarm yet.
         if !damage.isEmpty { self.noteAlarms() }
         self.endAlarms()
-        self.closeCommands(outcome, by: deadline)
+        self.saved.close(outcome, isEndOwed: !isWhole, by: deadline)
         var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))
         if case .failed(let error) = outcome {
             (reason, code) = (.string(error.description), .string(error.code.description))

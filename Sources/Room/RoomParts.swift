@@ -24,7 +24,7 @@ struct RoomParts {
     var latencies: RoomLatencies
     var outputs: OutputStages
     var start: RoomStart
-    var commands: CommandStore?
+    var saved: CommandRecorder
     var resumption: Resumption
 }
 
@@ -140,7 +140,9 @@ extension Room {
         var resumption = claimed.resumption
         settings = resumption.settings
         let start = RoomStart(pipeline, &resumption)
-        let commands = self.openCommands(&resumption, claimed.file) { joint.get()?.tellSuperseded() }
+        let saved = CommandRecorder(
+            store: self.openCommands(&resumption, claimed.file) { joint.get()?.tellSuperseded() },
+            times: RoomTimes(clock: clock, clocks: settings.clocks))
         let passthrough = PassthroughSwitch(
             pipeline, ladder, packager.get(), lanes: roster.sources.mapValues(\.buffer.coded), host)
         let snapshots = SnapshotService(pipeline) { roster.sources.mapValues(\.buffer) }
@@ -153,16 +155,16 @@ extension Room {
         let outputs = OutputStages(
             settings.pipeline, ladder, packager.get(), recorder: recorder, live: live, passthrough: passthrough,
             uploads: uploads ?? [], snapshots: snapshots, transports: transports ?? [], slate: slate, clock: clock,
-            machine: machine, events: events, logger: logger)
+            machine: machine, events: events, saved: saved, logger: logger)
         let room = Room(
             settings: settings, events: events, delivery: delivery, logger: logger,
             parts: RoomParts(
                 clock: clock, roster: roster, program: program, latencies: latencies, outputs: outputs, start: start,
-                commands: commands, resumption: resumption))
+                saved: saved, resumption: resumption))
         events.setIncarnation(incarnation)
         joint.set(room)
         room.outputs.slate.begin(program)
-        commands?.start()
+        saved.store?.start()
         room.resumeSources()
         return room
     }

@@ -47,7 +47,7 @@ package struct OverlayCommands: Sendable {
     private func answer(
         _ sort: String, _ id: String, _ overlays: SceneMapping.Overlays, _ members: [JSONValue.Member]
     ) -> String {
-        self.host.saveOverlays(overlays)
+        self.changes.parts.saved.saveOverlays(overlays)
         let times = self.changes.members(at: self.changes.program.awaitDrawing())
         return JSONValue.object([.init("\(sort)Id", .string(id))] + members + times).text
     }

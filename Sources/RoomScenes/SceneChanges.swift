@@ -38,7 +38,7 @@ package struct SceneChanges: Sendable {
             defer {
                 self.host.withScenes { [schedule] scenes, context in
                     scenes.schedule = schedule
-                    self.host.saveSchedule(scenes, context)
+                    self.parts.saved.saveSchedule(scenes, context)
                 }
             }
             self.advance(&schedule)

@@ -108,7 +108,7 @@ package struct SceneCommands: Sendable {
                 }
                 schedule.shelf.put(scene)
                 self.host.withScenes { scenes, _ in scenes.life.replace(scene) }
-                self.host.saveScene(sceneID, revision: scene.revision, body)
+                self.changes.parts.saved.saveScene(sceneID, revision: scene.revision, body)
                 self.changes.announceChange(of: sceneID, revision: scene.revision)
             }
             return reply
@@ -146,17 +146,17 @@ package struct SceneCommands: Sendable {
                 throw .conflict(
                     "the scene \"\(sceneID)\" is on air, or will be", fix: "put another one on air first")
             }
-            let isRemoved = self.host.withScenes { scenes, _ in
-                if scenes.life.scenesNeeded(by: scenes.life.pk).contains(sceneID) { return false }
+            let (isRemoved, isOfFile) = self.host.withScenes { scenes, context in
+                if scenes.life.scenesNeeded(by: scenes.life.pk).contains(sceneID) { return (false, false) }
                 scenes.life.remove(sceneID)
-                return true
+                return (true, context.pipeline.scene(sceneID) != nil)
             }
             guard isRemoved else {
                 throw .conflict(
                     "the running PK needs the scene \"\(sceneID)\"", fix: "remove it when the PK is over")
             }
             schedule.shelf.remove(sceneID)
-            self.host.saveRemoval(of: scene)
+            self.changes.parts.saved.saveRemoval(of: scene, isOfFile: isOfFile)
             self.changes.announceRemoval(of: sceneID)
             return JSONValue.object([.init("sceneId", .string(sceneID)), .init("removed", true)]).text
         }

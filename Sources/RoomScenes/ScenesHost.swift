@@ -40,9 +40,10 @@ package protocol ScenesHost: AnyObject, Sendable {
     ///   - scene: The PK's scene; `nil`: there is no PK.
     ///   - shownAt: The first tick of the phase's scene; `nil`: the scene on air does not change.
     func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?)
+}
 
-    // MARK: What a successor restores
-
+/// Saves changes of scenes for the next worker. Takes no lock of the room.
+package protocol SceneMemory: Sendable {
     /// Saves the scene on air, the scheduled scenes and the ends of countdowns. The caller holds the room's lock.
     func saveSchedule(_ scenes: ScenesState, _ context: ScenesContext)
 
@@ -53,7 +54,9 @@ package protocol ScenesHost: AnyObject, Sendable {
     func saveScene(_ sceneID: String, revision: Int, _ body: [UInt8])
 
     /// Saves that a command has removed a scene.
-    func saveRemoval(of scene: PipelineSpec.Scene)
+    ///
+    /// - Parameter isOfFile: Whether the pipeline has a scene with this id.
+    func saveRemoval(of scene: PipelineSpec.Scene, isOfFile: Bool)
 
     /// Saves the phase of the PK. The caller holds the room's lock.
     func savePK(_ life: RoomLife)

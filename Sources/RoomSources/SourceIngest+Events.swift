@@ -46,7 +46,7 @@ extension SourceIngest {
                 "ingest.hookFailed",
                 ["uid": .string(id.description), "reason": .string(reason), "allowed": .bool(isAllowed)])
         case .data(let id, let name, let values): self.host.received(data: values, named: name, from: id)
-        case .keyUsed(let use): self.host.noteUse(use)
+        case .keyUsed(let use): self.host.sourceParts.saved.saveUse(use)
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason, let code):

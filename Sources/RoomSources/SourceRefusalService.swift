@@ -120,8 +120,8 @@ package struct SourceRefusalService: Sendable {
         if !wasPublishing { source.decode.cutPast() }
         self.host.ingestion.connections.kick(id, until: self.machineTime(until))
         switch kick {
-        case .refused: self.host.noteRefused(id, until: until)
-        case .lifted: self.host.noteRefused(id, until: nil)
+        case .refused: self.parts.saved.saveRefusal(of: id, until: until)
+        case .lifted: self.parts.saved.saveRefusal(of: id, until: nil)
         case .quarantined: break
         }
         self.parts.logger.info("publisher kicked", metadata: ["uid": "\(id)", "refuseSeconds": "\(seconds)"])
