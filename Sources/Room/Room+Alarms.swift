@@ -44,6 +44,44 @@ extension Room {
         if !changes.isEmpty { self.noteAnnounced() }
     }
 
+    /// How long an alarm of an earlier worker stays active without being found again, in nanoseconds.
+    private static let alarmHold: Int64 = 30 * TimeMath.nanoseconds
+
+    func resumeAlarms() {
+        let end = self.clocks.wall.now() &+ Self.alarmHold
+        self.value.withLock { value in
+            value.alarms.resume(value.resumption.state.alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end)
+        }
+    }
+
+    /// Saves the active alarms after a change.
+    private func noteAnnounced() {
+        let alarms = self.value.withLock(\.alarms.entries).filter { $0.clearedAt == nil }.map {
+            CommandedState.Alarm(id: self.id(of: $0), alarm: $0.alarm, setAt: $0.setAt)
+        }
+        self.saved.record(alarms)
+    }
+
+    /// Alarms for commands that are not on disk, and for a state of the previous worker that was set aside.
+    private var commandAlarms: [AlarmBook.Alarm] {
+        var alarms: [AlarmBook.Alarm] = []
+        if let problem = self.saved.store?.problem {
+            alarms.append(
+                AlarmBook.Alarm(
+                    "commands.not_durable", "alert_2", kind: "output",
+                    message: "a successor would not restore the last commands: \(problem)"))
+        }
+        let (isSetAside, isReduced) = self.value.withLock { ($0.resumption.isSetAside, $0.resumption.isReduced) }
+        if isSetAside {
+            let reason = isReduced ? "two workers have died within 30 s of restoring it" : "it cannot be used"
+            alarms.append(
+                AlarmBook.Alarm(
+                    "commands.set_aside", "alert_2", kind: "config",
+                    message: "commands.json was set aside: \(reason); see room.resumed for what is not restored"))
+        }
+        return alarms
+    }
+
     /// What this worker has called wrong is over with it: an alarm's id is of its worker, so no other could tell.
     func endAlarms() {
         let changes = self.value.withLock { $0.alarms.update([], at: self.clocks.wall.now(), isLast: true) }

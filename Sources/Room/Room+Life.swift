@@ -35,7 +35,7 @@ extension Room {
     func runLife() {
         var health = self.machine.now()
         var released = health
-        var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true, since: self.resumedIdle)
+        var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true, since: self.restoration.idleSince)
         let began = health
         var isOnProbation = true
         while true {

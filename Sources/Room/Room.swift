@@ -36,7 +36,7 @@ package final class Room: Sendable {
     /// Saves what is commanded.
     let saved: CommandRecorder
     /// The current state of the room.
-    let value: Mutex<RoomState>
+    let value: RoomValue
     /// Locked while the document is changed or used as a whole, so that no other version of it comes between.
     let documentTurn = Mutex<Void>(())
     package let events: RoomEvents
@@ -73,7 +73,7 @@ package final class Room: Sendable {
         self.clocks = settings.clocks
         let now = settings.clocks.wall.now()
         self.startTime = now / 1_000_000 * 1_000_000
-        self.value = Mutex(
+        self.value = RoomValue(
             RoomState(
                 running: settings.pipeline, document: settings.document, parts.resumption, parts.start, now: now))
         self.fps = settings.pipeline.canvas.fps
@@ -112,6 +112,12 @@ package final class Room: Sendable {
         self.value.withLock { $0.lifecycle.addresses.first { $0.name == name }?.address }
     }
 
+    /// Restores the state commanded to earlier workers.
+    var restoration: Restoration {
+        Restoration(
+            host: self, scenes: self.scenes, resumption: self.value.part(\.resumption), saved: self.saved)
+    }
+
     // MARK: Lifecycle
 
     /// Runs the room until it has ended. All files are written when this returns; the listeners of viewers and
@@ -126,9 +132,10 @@ package final class Room: Sendable {
         }
         self.value.withLock { $0.lifecycle.state = $0.lifecycle.state.opened }
         self.announceReady()
-        self.announceResumed()
-        self.resumeClips()
-        self.resumeEnd()
+        self.restoration.announce()
+        self.restoration.reportClips()
+        // After this worker has reported that it is ready, and before its first tick.
+        if self.value.withLock(\.resumption.state.isEnded) { self.end(reason: "control") }
         self.notePhase()
         self.recorder?.begin()
         for upload in self.outputStages.uploads { upload.begin() }
@@ -242,7 +249,7 @@ package final class Room: Sendable {
         let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.fps))
         self.clock.start(at: due &+ (origin &+ time &- wall), program: time, origin: origin)
         self.started(origin: origin, firstTick: firstTick)
-        self.resumeProgram(at: firstTick)
+        self.restoration.restoreProgram(at: firstTick)
         self.program.start(at: firstTick)
     }
 

@@ -165,10 +165,10 @@ extension Room {
     ///
     /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets that cannot be read.
     func startListeners() async throws(MediaError) {
-        self.resumeRefusals()
-        self.resumeGraces()
+        self.restoration.restoreRefusals()
+        self.restoration.restoreGraces()
         self.resumeAlarms()
-        self.resumePK()
+        self.restoration.restorePK()
         // Only if the next worker finds the room's directory.
         if let directory = self.pipeline.hls?.path, !self.isOffline {
             self.refusing.recallCrashes(inDirectory: directory)
@@ -184,7 +184,7 @@ extension Room {
         if !self.isOffline {
             try self.ingestion.openPulls()
             try self.relaying.start()
-            self.resumeRelays()
+            self.restoration.restoreRelays()
         }
         try self.startPushes()
         var playable: (any OriginContent)?

@@ -45,8 +45,7 @@ extension Room {
         _ settings: RoomSettings, events: RoomEvents, delivery: EventDelivery? = nil, logger: Logger
     ) throws(MediaError) -> Room {
         for _ in 0..<Self.mostOpenings {
-            // Before the room is claimed, the previous worker may still run and write.
-            let resumption = Self.resumption(settings)
+            let resumption = CommandsFile(settings: settings).read()
             if let room = try self.make(settings, resumption, events, delivery, logger) { return room }
         }
         throw MediaError(
@@ -136,12 +135,11 @@ extension Room {
         let transports = try packager.get().map { made throws(MediaError) in
             try TransportService.open(pipeline, made, host)
         }
-        guard let claimed = try self.claimed(written, found, packager.get()) else { return nil }
-        var resumption = claimed.resumption
-        settings = resumption.settings
-        let start = RoomStart(pipeline, &resumption)
+        guard var claimed = try CommandsFile(settings: written).claim(after: found, packager.get()) else { return nil }
+        settings = claimed.resumption.settings
+        let start = RoomStart(pipeline, &claimed.resumption)
         let saved = CommandRecorder(
-            store: self.openCommands(&resumption, claimed.file) { joint.get()?.tellSuperseded() },
+            store: claimed.openStore { joint.get()?.tellSuperseded() },
             times: RoomTimes(clock: clock, clocks: settings.clocks))
         let passthrough = PassthroughSwitch(
             pipeline, ladder, packager.get(), lanes: roster.sources.mapValues(\.buffer.coded), host)
@@ -160,12 +158,12 @@ extension Room {
             settings: settings, events: events, delivery: delivery, logger: logger,
             parts: RoomParts(
                 clock: clock, roster: roster, program: program, latencies: latencies, outputs: outputs, start: start,
-                saved: saved, resumption: resumption))
+                saved: saved, resumption: claimed.resumption))
         events.setIncarnation(incarnation)
         joint.set(room)
         room.outputs.slate.begin(program)
         saved.store?.start()
-        room.resumeSources()
+        room.restoration.restoreSources()
         return room
     }
 

@@ -1,7 +1,7 @@
 package import Control
 package import Egress
 package import Encoding
-package import MediaTypes
+import MediaTypes
 package import Packager
 package import PipelineSpec
 import RoomSources

@@ -20,7 +20,7 @@ package struct SceneChanges: Sendable {
         self.parts = parts
     }
 
-    var times: ProgramTimes { self.parts.times }
+    package var times: ProgramTimes { self.parts.times }
     var program: ProgramStage { self.parts.program }
 
     func emit(_ type: String, _ members: KeyValuePairs<String, JSONValue>) { self.parts.emit(type, members) }
