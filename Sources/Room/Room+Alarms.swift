@@ -28,7 +28,7 @@ extension Room {
                         message: "\(slot.spec.name ?? source.id.description): \(finding.message)"))
             }
         }
-        if let alarm = self.overloadAlarm {
+        if let alarm = self.overload.alarm {
             // One alarm says it: that the program is behind its clock is the same.
             alarms.removeAll { $0.type == SourceHealth.Cause.workerLag.alarmType }
             alarms.append(alarm)

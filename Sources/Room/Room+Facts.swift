@@ -19,7 +19,7 @@ extension Room {
         let pipeline = self.pipeline
         return RoomFacts(
             pipeline, incarnation: self.incarnation, phase: phase, program: self.program, lag: self.loops.programLag,
-            backlog: self.ladder.backlog, segments: segments, overload: self.json(of: overload),
+            backlog: self.ladder.backlog, segments: segments, overload: self.overload.json(of: overload),
             overloadSteps: overload.active.count
         ) { stats in
             let slots = self.slots

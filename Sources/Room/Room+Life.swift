@@ -46,7 +46,7 @@ extension Room {
             if isOver { return }
             self.sceneParts.lifeWake.wait(for: min(Self.pollInterval, max(0, (deadline ?? .max) &- now)))
             self.stepLife()
-            self.stepOverload()
+            self.overload.step(encoderLag: self.loops.encoderLag)
             self.watchHealth(&health)
             self.releaseMemory(&released)
             self.watchIdle(&idle)

@@ -10,6 +10,7 @@ package import RoomOutputs
 
 extension Room: OutputsHost {
     package var isLive: Bool { self.state == .live }
+    package var areOutputsPaused: Bool { self.overload.areOutputsPaused }
 
     package func withOutputs<Result: Sendable, Failure: Error>(
         _ body: (inout OutputsState) throws(Failure) -> Result

@@ -41,7 +41,7 @@ extension Room {
         }
         // Level 0 counts only when the attempt has succeeded: a machine at its limit must not change the state with
         // every attempt.
-        let overload = self.overload
+        let overload = self.overload.current
         let steps = self.isOffline || !overload.isOverloaded(at: self.machine.now()) ? 0 : max(1, overload.taken)
         self.notePhase { facts in
             (facts.hasPublisher, facts.hasMedia, facts.overloadSteps) = (hasPublisher, hasMedia, steps)

@@ -55,13 +55,9 @@ package final class Room: Sendable {
     package let outputStages: OutputStages
     /// The objects that ``scenes`` uses.
     let sceneParts: SceneParts
-    /// The queue that saves the overload level, so that a disk that hangs delays nothing else.
-    let overloadWrites = DispatchQueue(label: "overload")
+    /// What the room leaves out while its machine cannot keep up.
+    let overload: OverloadControl
     let firstMedia = DispatchSemaphore(value: 0)
-    /// Whether outputs that no viewer waits for skip their frames; read at every tick.
-    let outputsPaused = Atomic<Bool>(false)
-    /// Whether the program is making up for a time in which the machine was suspended.
-    let isCatchingUp = Atomic<Bool>(false)
     /// Frames per second of the canvas.
     let fps: Int
     package let isOffline: Bool
@@ -89,6 +85,9 @@ package final class Room: Sendable {
             isOffline: settings.pipeline.clock == .offline, events: SourceEvents { events.emit($0, $1) },
             saved: parts.saved)
         self.program = parts.program
+        self.overload = OverloadControl(
+            self.value.part(\.overload), settings.pipeline, parts.program, parts.outputs.ladder, parts.roster,
+            clocks: settings.clocks, events: events, logger: logger)
         self.latencies = parts.latencies
         self.outputStages = parts.outputs
         let times = ProgramTimes(
@@ -140,7 +139,7 @@ package final class Room: Sendable {
         self.recorder?.begin()
         for upload in self.outputStages.uploads { upload.begin() }
         self.refusing.announceQuarantines()
-        self.announceOverload()
+        self.overload.announce()
         self.ingestion.startPulls()
         let packagerThread = self.packager.map { packager in
             StageThread("package") {

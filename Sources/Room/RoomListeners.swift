@@ -173,7 +173,7 @@ extension Room {
         if let directory = self.pipeline.hls?.path, !self.isOffline {
             self.refusing.recallCrashes(inDirectory: directory)
         }
-        self.recallOverload()
+        self.overload.recall(isContinued: self.packager?.hasPublishedBefore == true)
         let admission = try Admission(self.pipeline)
         if !admission.sources.isEmpty {
             let configuration = try self.ingestion.configuration(admission) { settings throws(MediaError) in

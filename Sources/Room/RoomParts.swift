@@ -204,7 +204,7 @@ extension Room {
             finished: { passthrough?.ended(at: $0) },
             catchingUp: {
                 ladder.setWaits($0)
-                joint.get()?.setCatchingUp($0)
+                joint.get()?.overload.setCatchingUp($0)
             })
         if let passthrough {
             outputs.shown = { tick, view in
