@@ -101,6 +101,15 @@ struct CommandRecorder: Sendable {
     /// Records the alarms that are active.
     func record(_ alarms: [CommandedState.Alarm]) { self.store?.update(.soon) { $0.alarms = alarms } }
 
+    /// The alarm that commands are not on disk.
+    var alarm: RoomAlarm? {
+        self.store?.problem.map {
+            RoomAlarm(
+                "commands.not_durable", "alert_2", kind: "output",
+                message: "a successor would not restore the last commands: \($0)")
+        }
+    }
+
     // MARK: This worker's end
 
     /// Records that this worker has run long enough: the restored state does not kill it.

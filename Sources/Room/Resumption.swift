@@ -89,6 +89,15 @@ package struct Resumption: Sendable {
         Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
     }
 
+    /// The alarm that the state of the previous worker was set aside.
+    var alarm: RoomAlarm? {
+        guard self.isSetAside else { return nil }
+        let reason = self.isReduced ? "two workers have died within 30 s of restoring it" : "it cannot be used"
+        return RoomAlarm(
+            "commands.set_aside", "alert_2", kind: "config",
+            message: "commands.json was set aside: \(reason); see room.resumed for what is not restored")
+    }
+
     /// Names of the restored members.
     package var restored: [String] {
         var names: [String] = []

@@ -52,7 +52,7 @@ extension Room {
             passthrough: { self.passthrough?.json(of: $0) ?? .null },
             latency: self.latency(of: facts, self.latencies), addresses: lifecycle.addresses,
             pk: PKCommands(self.scenes).json,
-            outputs: self.outputsJSON, alarms: self.alarms(), disk: self.outputs.disk.json)
+            outputs: self.outputsJSON, alarms: self.alarms.json(), disk: self.outputs.disk.json)
         return reply.json.text
     }
 
@@ -64,7 +64,7 @@ extension Room {
 
     package func statisticsJSON(isDebug: Bool) -> String { StatisticsReply(self.facts, isDebug: isDebug).json.text }
 
-    package func alarmsJSON(_ state: AlarmState) -> String { (["alarms": self.alarms(state)] as JSONValue).text }
+    package func alarmsJSON(_ state: AlarmState) -> String { (["alarms": self.alarms.json(state)] as JSONValue).text }
 
     package func metricsText() -> String {
         var metrics = RoomMetrics(self.facts, versions: self.settings.versions, events: self.events.log.last)
@@ -72,7 +72,7 @@ extension Room {
         metrics.addViewing(
             self.latencies, renditions: self.ladder.rungs.map(\.name), connections: self.listeners.viewerConnections)
         metrics.add(self.outputs.uploads.addMetrics)
-        metrics.add(self.addOutputAlarms)
+        metrics.add { self.alarms.addMetrics(&$0, of: self.pipeline.outputs) }
         metrics.addWebhooks(self.delivery?.tallies ?? [])
         metrics.addProcess(cpu: self.clocks.processCPU.now(), startTime: self.startTime)
         return metrics.text

@@ -377,7 +377,8 @@ package final class Room: Sendable {
         let (verdict, damage) = (self.verdict(outcome), self.damage)
         // Recent losses, and those of an offline job, have no alarm yet.
         if !damage.isEmpty { self.noteAlarms() }
-        self.endAlarms()
+        // An alarm's id is of its worker, so no other could clear it.
+        self.alarms.update([], isLast: true)
         self.saved.close(outcome, isEndOwed: !isWhole, by: deadline)
         var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))
         if case .failed(let error) = outcome {

@@ -167,7 +167,7 @@ extension Room {
     func startListeners() async throws(MediaError) {
         self.restoration.restoreRefusals()
         self.restoration.restoreGraces()
-        self.resumeAlarms()
+        self.alarms.restore(self.value.withLock(\.resumption.state.alarms))
         self.restoration.restorePK()
         // Only if the next worker finds the room's directory.
         if let directory = self.pipeline.hls?.path, !self.isOffline {
