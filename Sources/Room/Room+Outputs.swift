@@ -58,7 +58,7 @@ extension Room {
     ///
     /// - Throws: ``MediaError`` for secrets and authorities that cannot be read.
     func startPushes() throws(MediaError) {
-        if let live = self.live { self.listeners.update { $0.live = live.outputs } }
+        if let live = self.live { self.value.withLock { $0.servers.live = live.outputs } }
         try self.outputs.pushes.start(self.pipeline)
     }
 

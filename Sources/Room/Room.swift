@@ -362,7 +362,12 @@ package final class Room: Sendable {
             case .drained, .superseded: true
             case .ended, .failed: false
             }
-        await self.listeners.stop(isHandedOver: isHandedOver)
+        let connections = self.value.withLock { value in
+            defer { value.sources.connections = SourceConnections() }
+            return value.sources.connections
+        }
+        await self.listeners.stop()
+        await connections.stop(isHandedOver: isHandedOver)
         if isHandedOver { await self.listeners.stopViewers() }
         let recordingDebt = await recorded
         if let recordingDebt { self.addPendingWork(recordingDebt) }
