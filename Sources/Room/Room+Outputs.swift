@@ -1,5 +1,6 @@
 package import Control
 import Encoding
+import Program
 package import MediaTypes
 package import Packager
 package import PipelineSpec
@@ -8,7 +9,7 @@ import Recording
 package import RoomAPI
 package import RoomOutputs
 
-extension Room: OutputsHost {
+extension Room: StagesHost {
     package var isLive: Bool { self.state == .live }
     package var areOutputsPaused: Bool { self.overload.areOutputsPaused }
 
@@ -22,6 +23,10 @@ extension Room: OutputsHost {
         guard let time = self.clock.program(of: segment.publishedAt) else { return }
         self.latencies.update { $0.viewing.published(segment.frames, at: time) }
     }
+
+    func setCatchingUp(_ isCatchingUp: Bool) { self.overload.setCatchingUp(isCatchingUp) }
+
+    func note(_ levels: AudioLevels) { self.value.withLock { $0.api.levels.note(levels) } }
 
     package func becamePlayable() { self.value.withLock { $0.lifecycle.isPlayable = true } }
 }

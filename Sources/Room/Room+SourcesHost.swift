@@ -6,7 +6,7 @@ import RoomScenes
 package import RoomSources
 
 /// The interface of the room for its sources.
-extension Room: SourcesHost {
+extension Room {
     package func withSources<Result: Sendable>(_ body: (inout SourcesState) -> Result) -> Result {
         self.value.withLock { body(&$0.sources) }
     }

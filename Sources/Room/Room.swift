@@ -1,6 +1,6 @@
 import Control
 import Dispatch
-import Events
+package import Events
 import HLS
 import Ingest
 import Encoding
@@ -62,9 +62,8 @@ package final class Room: Sendable {
     let fps: Int
     package let isOffline: Bool
 
-    init(
-        settings: RoomSettings, events: RoomEvents, delivery: EventDelivery?, logger: Logger, parts: RoomParts
-    ) {
+    private init(_ parts: RoomParts, events: RoomEvents, delivery: EventDelivery?) {
+        let (settings, logger) = (parts.settings, parts.logger)
         self.settings = settings
         self.clocks = settings.clocks
         let now = settings.clocks.wall.now()
@@ -96,6 +95,34 @@ package final class Room: Sendable {
             parts.program, times, parts.saved, machine: settings.clocks.machine, logger: logger
         ) { events.emit($0, $1) }
     }
+
+    /// Opens every codec, file and directory of the room, so that errors occur before it is ready.
+    ///
+    /// - Parameter delivery: Sends the events to the webhooks of the pipeline, and later to those of the room's
+    ///   document.
+    /// - Throws: ``MediaError`` naming what cannot be opened.
+    package static func open(
+        _ settings: RoomSettings, events: RoomEvents, delivery: EventDelivery? = nil, logger: Logger
+    ) throws(MediaError) -> Room {
+        for _ in 0..<Self.mostOpenings {
+            let resumption = CommandsFile(settings: settings).read()
+            let late = RoomParts.LateRoom()
+            guard let parts = try RoomParts.open(settings, resumption, events, logger, late) else { continue }
+            let room = Room(parts, events: events, delivery: delivery)
+            events.setIncarnation(room.incarnation)
+            late.set(room)
+            room.outputs.slate.begin(room.program)
+            room.saved.store?.start()
+            room.restoration.restoreSources()
+            return room
+        }
+        throw MediaError(
+            .notCreatable, "\(CommandedState.name) changes while the room opens", at: "commands",
+            fix: "start one worker at a time")
+    }
+
+    /// The document can change between the first read and the claim, but not after that.
+    private static let mostOpenings = 3
 
     /// The monotonic clock.
     var machine: any SleepClock { self.clocks.machine }

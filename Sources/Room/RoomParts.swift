@@ -1,14 +1,14 @@
-package import Events
+import Events
 import HLS
 import Encoding
 import LibAV
-package import Logging
-package import MediaTypes
+import Logging
+import MediaTypes
 import Packager
 import PipelineSpec
 import Program
 import Recording
-package import RoomAPI
+import RoomAPI
 import RoomOutputs
 import RoomScenes
 import RoomSources
@@ -16,54 +16,54 @@ import Threading
 import Synchronization
 import Upload
 
-/// The stages of a room, made and connected, before anything runs.
-struct RoomParts {
-    var clock: ProgramClock
-    var roster: SourceRoster
-    var program: ProgramStage
-    var latencies: RoomLatencies
-    var outputs: OutputStages
-    var start: RoomStart
-    var saved: CommandRecorder
-    var resumption: Resumption
+/// The room, as its stages need it.
+protocol StagesHost: SourcesHost, OutputsHost {
+    /// Ends the room because of a failure that it cannot survive.
+    func fail(_ error: MediaError)
+    /// Passes pending events and the time to the room's life; called between two ticks of an offline program.
+    func stepLife()
+    /// Sets whether the program is making up for a time in which the machine was suspended.
+    func setCatchingUp(_ isCatchingUp: Bool)
+    /// Records how loud the program and the sources are.
+    func note(_ levels: AudioLevels)
 }
 
 /// A reference that is set later: stages that are made first call those that are made last.
-private final class LateBound<Value: Sendable>: Sendable {
+final class LateBound<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     func set(_ value: Value) { self.value.withLock { $0 = value } }
     func get() -> Value? { self.value.withLock { $0 } }
 }
 
-extension Room {
-    /// Opens every codec, file and directory of the room, so that errors occur before it is ready.
+/// The stages of a room, made and connected, before anything runs.
+struct RoomParts {
+    typealias LateRoom = LateBound<any StagesHost>
+
+    /// The settings with the document of the previous worker.
+    let settings: RoomSettings
+    let clock: ProgramClock
+    let roster: SourceRoster
+    let program: ProgramStage
+    let latencies: RoomLatencies
+    let outputs: OutputStages
+    let start: RoomStart
+    let saved: CommandRecorder
+    let resumption: Resumption
+    let logger: Logger
+
+    /// Opens every codec, file and directory of a room, and claims the room.
     ///
-    /// - Parameter delivery: Sends the events to the webhooks of the pipeline, and later to those of the room's
-    ///   document.
-    /// - Throws: ``MediaError`` naming what cannot be opened.
-    package static func open(
-        _ settings: RoomSettings, events: RoomEvents, delivery: EventDelivery? = nil, logger: Logger
-    ) throws(MediaError) -> Room {
-        for _ in 0..<Self.mostOpenings {
-            let resumption = CommandsFile(settings: settings).read()
-            if let room = try self.make(settings, resumption, events, delivery, logger) { return room }
-        }
-        throw MediaError(
-            .notCreatable, "\(CommandedState.name) changes while the room opens", at: "commands",
-            fix: "start one worker at a time")
-    }
-
-    /// The document can change between the first read and the claim, but not after that.
-    private static let mostOpenings = 3
-
+    /// - Parameters:
+    ///   - written: The settings from the command line and the pipeline file.
+    ///   - found: What the previous worker has left before the claim.
+    ///   - joint: The room, once it is made.
     /// - Returns: `nil` if the previous worker applied another document before this one claimed the room: the room must
     ///   be made again from that document.
-    private static func make(
-        _ written: RoomSettings, _ found: Resumption, _ events: RoomEvents, _ delivery: EventDelivery?, _ logger: Logger
-    ) throws(MediaError) -> Room? {
+    static func open(
+        _ written: RoomSettings, _ found: Resumption, _ events: RoomEvents, _ logger: Logger, _ joint: LateRoom
+    ) throws(MediaError) -> RoomParts? {
         var settings = found.settings
         let pipeline = settings.pipeline
-        let joint = LateBound<Room>()
         let host: LateHost = { joint.get() }
         let machine = settings.clocks.machine
         let clock = ProgramClock(machine: machine)
@@ -147,31 +147,22 @@ extension Room {
         let program = try self.makeProgram(
             settings, start, roster.sources, clock, ladder, latencies, passthrough, snapshots, joint)
         let slate = packager.get().flatMap { SlateJob($0, pipeline, now: settings.clocks.wall.now()) }
-        let incarnation = packager.get()?.incarnation ?? 1
         var logger = logger
-        logger[metadataKey: "incarnation"] = "\(incarnation)"
+        logger[metadataKey: "incarnation"] = "\(packager.get()?.incarnation ?? 1)"
         let outputs = OutputStages(
             settings.pipeline, ladder, packager.get(), recorder: recorder, live: live, passthrough: passthrough,
             uploads: uploads ?? [], snapshots: snapshots, transports: transports ?? [], slate: slate, clock: clock,
             machine: machine, events: events, saved: saved, logger: logger)
-        let room = Room(
-            settings: settings, events: events, delivery: delivery, logger: logger,
-            parts: RoomParts(
-                clock: clock, roster: roster, program: program, latencies: latencies, outputs: outputs, start: start,
-                saved: saved, resumption: claimed.resumption))
-        events.setIncarnation(incarnation)
-        joint.set(room)
-        room.outputs.slate.begin(program)
-        saved.store?.start()
-        room.restoration.restoreSources()
-        return room
+        return RoomParts(
+            settings: settings, clock: clock, roster: roster, program: program, latencies: latencies, outputs: outputs,
+            start: start, saved: saved, resumption: claimed.resumption, logger: logger)
     }
 
     private static func makeProgram(
         _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: RoomSource], _ clock: ProgramClock,
         _ ladder: EncodingStage, _ latencies: RoomLatencies, _ passthrough: PassthroughSwitch?,
         _ snapshots: SnapshotService,
-        _ joint: LateBound<Room>
+        _ joint: LateRoom
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
@@ -204,15 +195,15 @@ extension Room {
             finished: { passthrough?.ended(at: $0) },
             catchingUp: {
                 ladder.setWaits($0)
-                joint.get()?.overload.setCatchingUp($0)
+                joint.get()?.setCatchingUp($0)
             })
         if let passthrough {
             outputs.shown = { tick, view in
                 let unseen = passthrough.step(tick, view)
-                joint.get()?.program.setUnseen(unseen)
+                joint.get()?.sourceParts.program.setUnseen(unseen)
             }
         }
-        outputs.levels = { levels in joint.get()?.value.withLock { $0.api.levels.note(levels) } }
+        outputs.levels = { levels in joint.get()?.note(levels) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources, scene: first, clock: clock, machine: settings.clocks.machine,
             outputs: outputs,
