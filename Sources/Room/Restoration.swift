@@ -184,6 +184,6 @@ struct Restoration {
         guard let (phase, scene) = resumed, phase.isRunning, phase.phase == pk.phase else { return }
         self.scenes.redrawCountdowns(isShown: false, &schedule)
         let change = PKLife.Change(from: pk.phase, to: pk.phase, at: since, endsAt: end)
-        self.host.mark([change], of: scene, shownAt: firstTick)
+        self.host.marks.mark([change], of: scene, shownAt: firstTick)
     }
 }

@@ -21,6 +21,11 @@ extension Room: ScenesHost {
         }
     }
 
+    package var marks: any SceneMarks {
+        ProgramMarks(
+            packager: self.packager, metadata: self.metadata, program: self.program, times: self.sceneParts.times)
+    }
+
     package var sourceBuffers: [SourceID: SourceBuffer] { self.slots.mapValues(\.buffer) }
 
     package func readScene(_ body: [UInt8], sceneID: String) throws(ControlFailure) -> SceneReport {

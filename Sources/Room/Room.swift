@@ -81,7 +81,7 @@ package final class Room: Sendable {
         self.sourceParts = SourceParts(
             roster: parts.roster, program: parts.program, clock: parts.clock, clocks: settings.clocks,
             egress: settings.egress, logger: logger, opensListeners: settings.opensListeners,
-            isOffline: settings.pipeline.clock == .offline, events: SourceEvents { events.emit($0, $1) },
+            isOffline: settings.pipeline.clock == .offline, events: events,
             saved: parts.saved)
         self.program = parts.program
         self.overload = OverloadControl(
@@ -299,7 +299,7 @@ package final class Room: Sendable {
         self.scenes.startCountdowns(at: firstTick)
         self.metadata.beginUserData(origin: origin)
         let without = self.scenes.shown.onAir.without
-        self.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
+        self.marks.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
         self.events.emit(
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
     }

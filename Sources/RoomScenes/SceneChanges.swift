@@ -85,7 +85,7 @@ package struct SceneChanges: Sendable {
         let shownAt =
             work.isShowDue ? self.putOnAir(self.host.withScenes { scenes, _ in scenes.life.planned }, &schedule) : nil
         if !work.phases.isEmpty { self.redrawCountdowns(isShown: shownAt != nil, &schedule) }
-        self.host.mark(work.phases, of: pk, shownAt: shownAt)
+        self.host.marks.mark(work.phases, of: pk, shownAt: shownAt)
         if work.isLayoutDue { self.layOutAnew(&schedule) }
     }
 
@@ -225,7 +225,7 @@ package struct SceneChanges: Sendable {
         do {
             let first = try self.program.setScene(mapped, at: tick)
             self.catchUp(with: commanded)
-            self.host.mark(mapped, without: showing.without, at: first, isScheduled: tick != nil)
+            self.host.marks.mark(mapped, without: showing.without, at: first, isScheduled: tick != nil)
             if scene.isAutomatic { schedule.live = live }
             return first
         } catch {

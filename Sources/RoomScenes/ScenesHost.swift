@@ -29,12 +29,18 @@ package protocol ScenesHost: AnyObject, Sendable {
     /// - Parameter life: The source after the change; `nil`: it has left the room.
     func sourceChanged(_ id: SourceID, _ change: SourceLife.Change, _ life: SourceLife?, _ context: ScenesContext)
 
-    /// Adds a date range to the playlists for a scene that comes on air at a tick.
+    /// Describes the program to viewers.
+    var marks: any SceneMarks { get }
+}
+
+/// Describes the program to viewers as date ranges in the playlists.
+package protocol SceneMarks {
+    /// Adds a date range for a scene that comes on air at a tick.
     ///
     /// - Parameter left: Sources whose panes are hidden.
     func mark(_ scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool)
 
-    /// Adds date ranges to the playlists for phases of a PK that have begun.
+    /// Adds date ranges for phases of a PK that have begun.
     ///
     /// - Parameters:
     ///   - scene: The PK's scene; `nil`: there is no PK.

@@ -1,5 +1,6 @@
 import Ingest
 import MediaTypes
+import RoomAPI
 
 extension SourceIngest {
     /// Handles events of the publishers' listener and of the pull clients, on their event loops.
@@ -70,7 +71,7 @@ extension SourceIngest {
 
     private func source(_ id: SourceID) -> RoomSource? { self.host.sourceParts.roster.sources[id] }
 
-    private var events: SourceEvents { self.host.sourceParts.events }
+    private var events: RoomEvents { self.host.sourceParts.events }
     private var now: Int64 { self.host.sourceParts.clocks.machine.now() }
 
     private func tell(_ event: SourceLife.Event, of id: SourceID, at time: Int64? = nil) {

@@ -6,6 +6,7 @@ import MediaKernels
 package import MediaTypes
 import Packager
 import PipelineSpec
+package import RoomAPI
 
 #if canImport(Glibc)
     import Glibc
@@ -141,7 +142,7 @@ package struct SourceRefusalService: Sendable {
 
 extension SourceRefusals {
     /// Emits an event for each quarantine. A kick that was commanded meanwhile is not one.
-    package func announceQuarantines(_ events: SourceEvents) {
+    package func announceQuarantines(_ events: RoomEvents) {
         for (source, refusal) in self.quarantines {
             events.emit(
                 "source.quarantined",

@@ -5,17 +5,8 @@ package import Logging
 package import MediaTypes
 package import PipelineSpec
 package import Program
+package import RoomAPI
 package import Threading
-
-/// Emits events of a room. Takes no lock of the room.
-package struct SourceEvents: Sendable {
-    /// Emits one event: its type, such as `source.live`, and the members that belong to the type.
-    package let emit: @Sendable (_ type: String, _ members: KeyValuePairs<String, JSONValue>) -> Void
-
-    package init(_ emit: @escaping @Sendable (_ type: String, _ members: KeyValuePairs<String, JSONValue>) -> Void) {
-        self.emit = emit
-    }
-}
 
 /// Saves changes of sources for the next worker. Takes no lock of the room.
 package protocol SourceMemory: Sendable {
@@ -47,12 +38,12 @@ package struct SourceParts: Sendable {
     package let opensListeners: Bool
     /// Whether the room is a job on files, without a network.
     package let isOffline: Bool
-    package let events: SourceEvents
+    package let events: RoomEvents
     package let saved: any SourceMemory
 
     package init(
         roster: SourceRoster, program: ProgramStage, clock: ProgramClock, clocks: Clocks, egress: EgressGate,
-        logger: Logger, opensListeners: Bool, isOffline: Bool, events: SourceEvents,
+        logger: Logger, opensListeners: Bool, isOffline: Bool, events: RoomEvents,
         saved: any SourceMemory
     ) {
         self.roster = roster
