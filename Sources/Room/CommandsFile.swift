@@ -1,6 +1,5 @@
 import MediaTypes
 import Packager
-import PipelineSpec
 import RoomOutputs
 
 /// The file of a room's commanded state, `commands.json`: what a worker reads before and after it has claimed the

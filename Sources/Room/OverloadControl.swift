@@ -1,6 +1,5 @@
 import Dispatch
 import Encoding
-import HLS
 import Logging
 import MediaKernels
 import MediaTypes

@@ -2,7 +2,6 @@ package import Events
 package import MediaTypes
 package import Origin
 package import PipelineSpec
-import Secrets
 package import Threading
 
 /// The secrets that the pipeline names, read.

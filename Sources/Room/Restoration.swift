@@ -1,5 +1,4 @@
 import Control
-import MediaTypes
 import PipelineSpec
 import RoomOutputs
 import RoomScenes

@@ -1,9 +1,6 @@
-import PublishAuth
 import Control
 import MediaTypes
-import Packager
 import PipelineSpec
-import Threading
 
 /// The state that a worker continues with: the commanded state of the previous worker, checked against the current
 /// pipeline file.

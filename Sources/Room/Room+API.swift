@@ -1,11 +1,8 @@
 package import Control
-import Egress
 package import MediaTypes
 package import PipelineSpec
 package import RoomAPI
 import RoomOutputs
-import RoomScenes
-import RoomSources
 
 /// What the services of the API need from the room.
 extension Room: DocumentHost {

@@ -1,6 +1,3 @@
-import Control
-import RoomOutputs
-import RoomSources
 
 extension Room {
     var alarms: RoomAlarms {

@@ -2,9 +2,6 @@ package import Control
 package import Events
 package import MediaTypes
 import PipelineSpec
-import Program
-import RoomScenes
-import RoomSources
 
 extension Room: RoomControlling {
     package var incarnation: Int64 { self.packager?.incarnation ?? 1 }

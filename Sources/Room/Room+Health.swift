@@ -2,8 +2,6 @@ import LibAV
 import MediaKernels
 import MediaTypes
 import PipelineSpec
-import Program
-import RoomSources
 
 extension Room {
     /// Time between two health checks of the sources, in nanoseconds.

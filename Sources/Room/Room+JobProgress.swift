@@ -1,5 +1,4 @@
 package import MediaTypes
-import Packager
 package import RoomAPI
 
 /// Ends an offline job that makes no progress.

@@ -1,12 +1,9 @@
-import Control
 import HLS
-import LibAV
 package import MediaTypes
 import PipelineSpec
 import Program
 package import RoomScenes
 package import RoomSources
-import Threading
 
 /// The thread of the room's life; see ``SceneChanges``. It also checks overload, health and idleness.
 extension Room {

@@ -1,11 +1,8 @@
-import Control
 import LibAV
 import MediaTypes
 import Origin
 import PipelineSpec
 import PublishAuth
-import RoomOutputs
-import RoomSources
 
 extension Room {
     var listeners: RoomListeners {

@@ -1,4 +1,3 @@
-import HLS
 import MediaTypes
 
 /// The room's ``RoomPhase`` and its input.

@@ -1,14 +1,9 @@
-import Control
 import Dispatch
 package import Events
 import HLS
 import Ingest
-import Encoding
-import LibAV
 package import Logging
 package import MediaTypes
-import Origin
-import Packager
 package import PipelineSpec
 import Program
 import Recording

@@ -1,13 +1,11 @@
 import Control
 import Events
-import Logging
 import MediaTypes
 import PipelineSpec
 import PublishAuth
 import RoomAPI
 import RoomOutputs
 import RoomSources
-import Secrets
 import Threading
 
 /// Reads the room's files again while it runs: the pipeline file, if it is watched, certificates, and secrets, which

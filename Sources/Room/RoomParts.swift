@@ -1,4 +1,3 @@
-import Events
 import HLS
 import Encoding
 import LibAV
@@ -12,9 +11,7 @@ import RoomAPI
 import RoomOutputs
 import RoomScenes
 import RoomSources
-import Threading
 import Synchronization
-import Upload
 
 /// The room, as its stages need it.
 protocol StagesHost: SourcesHost, OutputsHost {

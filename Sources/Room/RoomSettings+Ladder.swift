@@ -1,5 +1,4 @@
 import Packager
-import PipelineSpec
 
 extension RoomSettings {
     /// Keeps the default renditions of a room that runs in the output directory: another version of the program may

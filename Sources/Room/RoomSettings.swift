@@ -1,10 +1,8 @@
 package import Control
 package import Egress
 package import Encoding
-import MediaTypes
 package import Packager
 package import PipelineSpec
-import RoomSources
 package import Threading
 
 /// The settings of a room: the pipeline file and the options of the command line.

@@ -2,7 +2,6 @@ package import Control
 package import Logging
 package import MediaTypes
 package import PipelineSpec
-import Threading
 
 /// The parts of the room that a document changes, as ``DocumentService`` needs them.
 package protocol DocumentHost: OutputCommandHost {

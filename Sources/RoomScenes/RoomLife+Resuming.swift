@@ -1,4 +1,3 @@
-import MediaTypes
 
 /// Restores the state of an earlier worker.
 extension RoomLife {

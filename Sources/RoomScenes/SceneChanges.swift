@@ -2,7 +2,6 @@ package import Control
 package import MediaTypes
 package import PipelineSpec
 import Program
-import Synchronization
 
 /// Changes the room's scenes. One thread at a time makes a change; threads that make none do not wait for it.
 ///

@@ -1,4 +1,3 @@
-import MediaTypes
 
 /// The state of one source, as a value: it receives events with their times and returns changes of state.
 ///

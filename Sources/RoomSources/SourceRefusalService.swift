@@ -5,7 +5,6 @@ import LibAV
 import MediaKernels
 package import MediaTypes
 import Packager
-import PipelineSpec
 package import RoomAPI
 
 #if canImport(Glibc)
