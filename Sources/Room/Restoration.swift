@@ -25,11 +25,8 @@ struct Restoration {
     func restoreSources() {
         for (id, known) in self.state.sources {
             guard let source = self.parts.roster.sources[id] else { continue }
-            if let offset = known.offsetMs { source.decode.setOffset(milliseconds: offset) }
-            if let rotation = known.rotation { source.decode.setRotation(rotation / 90) }
-            for (track, volume) in known.trackVolumes {
-                source.buffer.setGain(Float(volume) / 100, ofTrack: UInt8(clamping: track), over: 1)
-            }
+            source.set(offset: known.offsetMs, rotation: known.rotation)
+            for (track, volume) in known.trackVolumes { source.setVolume(volume, ofTrack: track) }
             self.parts.program.setSource(
                 id, volume: known.volume.map { Float($0) / 100 }, audioPush: known.audioPush,
                 videoPush: known.videoPush)

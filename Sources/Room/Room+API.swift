@@ -70,8 +70,6 @@ extension Room: DocumentHost {
 
     var document: DocumentService { DocumentService(self) }
 
-    var outputCommands: OutputCommands { OutputCommands(self, self.recorder, self.ladder) }
-
     /// Timed metadata.
     var metadata: MetadataService {
         MetadataService(self, self.program, packager: self.packager, live: self.live)

@@ -13,6 +13,11 @@ extension Room {
     }
 }
 
+extension Pipeline.Audio {
+    /// Samples over which a volume changes.
+    var rampSamples: Int64 { Int64(self.rampMs) * Int64(self.sampleRate) / 1000 }
+}
+
 extension ProgramStage.Settings {
     /// The pipeline's words about ducking and levels.
     mutating func setSound(_ audio: Pipeline.Audio) {

@@ -50,7 +50,7 @@ extension Room {
             lastSegment: (outputs.lastSizes, outputs.lastFrames),
             passthrough: { self.passthrough?.json(of: $0) ?? .null },
             latency: self.latency(of: facts, self.latencies), addresses: lifecycle.addresses,
-            pk: PKCommands(self.scenes).json,
+            pk: self.sceneCommands.pkJSON,
             outputs: self.outputsJSON, alarms: self.alarms.json(), disk: self.outputs.disk.json)
         return reply.json.text
     }

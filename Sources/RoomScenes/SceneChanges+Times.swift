@@ -1,6 +1,6 @@
 package import Control
 import HLS
-package import MediaTypes
+import MediaTypes
 import PipelineSpec
 
 /// Events of changes, and the times at which changes are seen.

@@ -5,9 +5,9 @@ import PipelineSpec
 import Program
 
 /// Commands that put scenes on air, change them and remove them. One at a time; a command that fails changes nothing.
-package struct SceneCommands: Sendable {
-    private let changes: SceneChanges
-    private var host: any ScenesHost { self.changes.host }
+package struct SceneCommands: SceneControlling {
+    let changes: SceneChanges
+    var host: any ScenesHost { self.changes.host }
 
     /// The commands of one room. Cheap: make one wherever it is needed.
     package init(_ changes: SceneChanges) { self.changes = changes }
@@ -64,7 +64,7 @@ package struct SceneCommands: Sendable {
     // MARK: Documents
 
     /// The scenes of the room, which one is on air, and which are scheduled.
-    package func json() -> String {
+    package func scenesJSON() -> String {
         let schedule = self.changes.shown
         let rows = schedule.shelf.scenes.map { scene -> JSONValue in
             [

@@ -4,13 +4,7 @@ import MediaTypes
 import PipelineSpec
 
 /// Commands that set texts, scores and countdowns. They apply to every scene that has the element.
-package struct OverlayCommands: Sendable {
-    private let changes: SceneChanges
-    private var host: any ScenesHost { self.changes.host }
-
-    /// The commands of one room. Cheap: make one wherever it is needed.
-    package init(_ changes: SceneChanges) { self.changes = changes }
-
+extension SceneCommands {
     /// Sets what a text says.
     ///
     /// - Throws: 404 if no scene has the text.
