@@ -5,7 +5,6 @@ import Program
 import Push
 package import RoomAPI
 import RoomOutputs
-import RoomScenes
 import RoomSources
 
 /// What the room is at a moment, for the API's replies.

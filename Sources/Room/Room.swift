@@ -38,13 +38,9 @@ package final class Room: Sendable {
     /// Sends the events to webhooks; `nil` if they are not sent.
     let delivery: EventDelivery?
     package let logger: Logger
-    /// Every clock the room reads.
-    package let clocks: Clocks
     /// When this worker opened the room: nanoseconds since the Unix epoch, in whole milliseconds.
     let startTime: Int64
-    let clock: ProgramClock
     package let sourceParts: SourceParts
-    let program: ProgramStage
     let latencies: RoomLatencies
     /// The stages of the outputs.
     package let outputStages: OutputStages
@@ -53,39 +49,31 @@ package final class Room: Sendable {
     /// What the room leaves out while its machine cannot keep up.
     let overload: OverloadControl
     let firstMedia = DispatchSemaphore(value: 0)
-    /// Frames per second of the canvas.
-    let fps: Int
-    package let isOffline: Bool
 
     private init(_ parts: RoomParts, events: RoomEvents, delivery: EventDelivery?) {
         let (settings, logger) = (parts.settings, parts.logger)
         self.settings = settings
-        self.clocks = settings.clocks
         let now = settings.clocks.wall.now()
         self.startTime = now / 1_000_000 * 1_000_000
         self.value = RoomValue(
             RoomState(
                 running: settings.pipeline, document: settings.document, parts.resumption, parts.start, now: now))
-        self.fps = settings.pipeline.canvas.fps
-        self.isOffline = settings.pipeline.clock == .offline
         self.saved = parts.saved
         self.events = events
         self.delivery = delivery
         self.logger = logger
-        self.clock = parts.clock
         self.sourceParts = SourceParts(
-            roster: parts.roster, program: parts.program, clock: parts.clock, clocks: settings.clocks,
-            egress: settings.egress, logger: logger, opensListeners: settings.opensListeners,
-            isOffline: settings.pipeline.clock == .offline, events: events,
-            saved: parts.saved)
-        self.program = parts.program
+            roster: parts.roster, program: parts.program, clocks: settings.clocks, egress: settings.egress,
+            logger: logger, opensListeners: settings.opensListeners, isOffline: settings.pipeline.clock == .offline,
+            events: events, saved: parts.saved)
         self.overload = OverloadControl(
             self.value.part(\.overload), settings.pipeline, parts.program, parts.outputs.ladder, parts.roster,
             clocks: settings.clocks, events: events, logger: logger)
         self.latencies = parts.latencies
         self.outputStages = parts.outputs
         let times = ProgramTimes(
-            parts.program, machine: settings.clocks.machine, fps: self.fps, isOffline: self.isOffline)
+            parts.program, machine: settings.clocks.machine, fps: settings.pipeline.canvas.fps,
+            isOffline: self.sourceParts.isOffline)
         self.sceneParts = SceneParts(
             parts.program, times, parts.saved, machine: settings.clocks.machine, logger: logger
         ) { events.emit($0, $1) }
@@ -119,8 +107,16 @@ package final class Room: Sendable {
     /// The document can change between the first read and the claim, but not after that.
     private static let mostOpenings = 3
 
+    /// Every clock the room reads.
+    package var clocks: Clocks { self.settings.clocks }
     /// The monotonic clock.
     var machine: any SleepClock { self.clocks.machine }
+    /// The program's clock; it runs once the program has started.
+    var clock: ProgramClock { self.program.clock }
+    var program: ProgramStage { self.sourceParts.program }
+    /// Frames per second of the canvas.
+    var fps: Int { self.sceneParts.times.fps }
+    package var isOffline: Bool { self.sourceParts.isOffline }
     package var pipeline: Pipeline { self.value.withLock { $0.api.documents.running } }
     package var state: State { self.value.withLock { $0.lifecycle.state } }
     /// Pending work when ``run()`` has returned; the next worker finishes it.

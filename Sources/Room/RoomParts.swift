@@ -38,7 +38,6 @@ struct RoomParts {
 
     /// The settings with the document of the previous worker.
     let settings: RoomSettings
-    let clock: ProgramClock
     let roster: SourceRoster
     let program: ProgramStage
     let latencies: RoomLatencies
@@ -151,7 +150,7 @@ struct RoomParts {
             uploads: uploads ?? [], snapshots: snapshots, transports: transports ?? [], slate: slate, clock: clock,
             machine: machine, events: events, saved: saved, logger: logger)
         return RoomParts(
-            settings: settings, clock: clock, roster: roster, program: program, latencies: latencies, outputs: outputs,
+            settings: settings, roster: roster, program: program, latencies: latencies, outputs: outputs,
             start: start, saved: saved, resumption: claimed.resumption, logger: logger)
     }
 

@@ -1,5 +1,5 @@
 package import Control
-package import Ingest
+import Ingest
 package import MediaTypes
 import PipelineSpec
 

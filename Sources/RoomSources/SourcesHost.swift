@@ -28,8 +28,6 @@ package protocol SourceMemory: Sendable {
 package struct SourceParts: Sendable {
     package let roster: SourceRoster
     package let program: ProgramStage
-    /// The room's clock; it runs once the program has started.
-    package let clock: ProgramClock
     package let clocks: Clocks
     /// The servers that requests may make the room connect to.
     package let egress: EgressGate
@@ -42,13 +40,12 @@ package struct SourceParts: Sendable {
     package let saved: any SourceMemory
 
     package init(
-        roster: SourceRoster, program: ProgramStage, clock: ProgramClock, clocks: Clocks, egress: EgressGate,
-        logger: Logger, opensListeners: Bool, isOffline: Bool, events: RoomEvents,
+        roster: SourceRoster, program: ProgramStage, clocks: Clocks, egress: EgressGate, logger: Logger,
+        opensListeners: Bool, isOffline: Bool, events: RoomEvents,
         saved: any SourceMemory
     ) {
         self.roster = roster
         self.program = program
-        self.clock = clock
         self.clocks = clocks
         self.egress = egress
         self.logger = logger
