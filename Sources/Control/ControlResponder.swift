@@ -187,8 +187,9 @@ package struct ControlResponder: Sendable {
         case .program: return .command(.ok, try self.room.sceneControl.setProgram(body))
         case .scenes: return .json(.ok, self.room.sceneControl.scenesJSON())
         case .scene(let id):
+            let scenes = self.room.sceneControl
             return method == .delete
-                ? .json(.ok, try self.room.sceneControl.removeScene(id)) : .command(.ok, try self.room.sceneControl.setScene(id, body))
+                ? .json(.ok, try scenes.removeScene(id)) : .command(.ok, try scenes.setScene(id, body))
         case .sources: return .json(.ok, self.room.sourcesJSON())
         case .metrics:
             let fields: HTTPFields = [.contentType: MetricsText.contentType, .cacheControl: "no-store"]

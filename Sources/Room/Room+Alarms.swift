@@ -1,4 +1,3 @@
-
 extension Room {
     var alarms: RoomAlarms {
         RoomAlarms(

@@ -1,4 +1,3 @@
-
 /// Restores the state of an earlier worker.
 extension RoomLife {
     /// Restores the requested scene, before the first publisher is admitted.
