@@ -50,7 +50,7 @@ extension Room {
             passthrough: { self.passthrough?.json(of: $0) ?? .null },
             latency: self.latency(of: facts, self.latencies), addresses: lifecycle.addresses,
             pk: self.sceneCommands.pkJSON,
-            outputs: self.outputsJSON, alarms: self.alarms.json(), disk: self.outputs.disk.json)
+            outputs: self.outputs.json, alarms: self.alarms.json(), disk: self.outputs.disk.json)
         return reply.json.text
     }
 
@@ -79,36 +79,6 @@ extension Room {
     /// What the room did so far.
     package func summary() -> RoomSummary {
         RoomSummary(self.facts, self.latencies, cpu: self.clocks.processCPU.now())
-    }
-
-    /// The outputs as `GET /v1/room` shows them, in the order of the pipeline.
-    private var outputsJSON: JSONValue {
-        let pushes = self.live?.outputs.statuses ?? []
-        return .array(
-            self.pipeline.outputs.map { output -> JSONValue in
-                var members: [JSONValue.Member] = [
-                    .init("outputId", .string(output.outputID)), .init("type", .string(output.typeName)),
-                ]
-                switch output {
-                case .hls(let hls):
-                    members.append(.init("playlist", .string(hls.multivariantPlaylist)))
-                    members.append(.init("lowLatency", .bool(hls.lowLatency)))
-                case .rtmp:
-                    members +=
-                        pushes.first { $0.outputID == output.outputID }?.members
-                        ?? [.init("state", .string(PushCore.State.waiting.rawValue))]
-                case .http, .s3:
-                    members += self.outputStages.uploads.first { $0.outputID == output.outputID }?.members ?? []
-                case .transport(let output):
-                    members.append(.init("playlist", .string("\(output.outputID)/\(output.multivariantPlaylist)")))
-                case .record:
-                    guard let recorder = self.recorder else { break }
-                    members.append(.init("state", .string(recorder.status.rawValue)))
-                    members.append(.init("take", recorder.number.map { JSONValue($0) } ?? .null))
-                case .raw, .image: break
-                }
-                return .object(members)
-            })
     }
 }
 

@@ -1,13 +1,6 @@
 import MediaTypes
 import PipelineSpec
 
-extension RoomIdle.Rules {
-    init(_ idle: Pipeline.Idle) {
-        func limit(_ seconds: Int) -> Int64? { seconds > 0 ? Int64(seconds) * TimeMath.nanoseconds : nil }
-        self.init(firstSource: limit(idle.waitForFirstSourceSeconds), idle: limit(idle.maxIdleSeconds))
-    }
-}
-
 extension Room {
     /// Ends a room that has had no publisher for as long as its pipeline allows; on the life's thread.
     func watchIdle(_ idle: inout RoomIdle) {

@@ -2,6 +2,7 @@ import HLS
 package import MediaTypes
 import PipelineSpec
 import Program
+import RoomAPI
 package import RoomScenes
 package import RoomSources
 
@@ -65,6 +66,15 @@ extension Room {
         } else if isSomethingDue {
             self.scenes.requestSettling()
         }
+    }
+
+    /// Tells what was measured since the last call.
+    func tellLevels() {
+        guard self.value.withLock(\.api.levels.hasUntold) else { return }
+        var untold: [AudioLevels] = []
+        untold.reserveCapacity(AudioLevelReports.limit)
+        self.value.withLock { $0.api.levels.takeUntold(leaving: &untold) }
+        for levels in untold { self.events.emit(levels: levels) }
     }
 
     // MARK: Events of sources

@@ -1,9 +1,9 @@
 package import Control
 import Encoding
 import Program
-package import MediaTypes
+import MediaTypes
 package import Packager
-package import PipelineSpec
+import PipelineSpec
 import Push
 import Recording
 package import RoomAPI
@@ -84,41 +84,5 @@ extension Room {
         var id: SourceID?
         if let source { id = try self.source(source.uid, source.streamType).spec.id }
         return try self.outputs.images.jpeg(of: id, width: width)
-    }
-}
-
-extension RoomOutcome {
-    /// Whether the room has ended: no other worker continues it.
-    var hasEnded: Bool { if case .ended = self { true } else { false } }
-
-    /// How the room ends for its stores.
-    var uploadEnd: UploadService.End {
-        switch self {
-        case .ended: .ended
-        case .drained: .handedOver
-        case .failed, .superseded: .abandoned
-        }
-    }
-
-    /// The state of a room's recording; `null` if there is none, or nothing in it.
-    ///
-    /// - Parameters:
-    ///   - isRecorded: Whether the room has recorded files, or should have.
-    ///   - error: Why some of them are missing; nil if none is.
-    package func recordingWord(hasRecorder: Bool, isRecorded: Bool, error: MediaError?) -> JSONValue {
-        guard hasRecorder, case .ended = self else { return .null }
-        guard let error else { return isRecorded ? "ready" : .null }
-        return error.code == .unfinished ? "unfinished" : "failed"
-    }
-}
-
-extension RoomEvents {
-    /// Sets the incarnation of events to the room's last worker: a worker that only finishes pending work does not
-    /// count as one.
-    package func speakForLastWorker(of pipeline: Pipeline) {
-        guard let output = pipeline.hls, let last = EndedOutput.lastIncarnation(inDirectory: output.path) else {
-            return
-        }
-        self.setIncarnation(last)
     }
 }

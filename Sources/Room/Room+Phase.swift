@@ -1,13 +1,5 @@
 import MediaTypes
 
-/// The room's ``RoomPhase`` and its input.
-struct PhaseBook: Sendable {
-    var phase = RoomPhase()
-    var facts = RoomPhase.Facts()
-    /// When the state began, in nanoseconds since the Unix epoch.
-    var since: Int64
-}
-
 extension Room {
     /// The room's state in one word.
     package var phaseState: RoomPhase.State { self.value.withLock { $0.status.phase.state } }

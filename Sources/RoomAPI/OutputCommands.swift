@@ -126,18 +126,3 @@ package struct OutputCommands: OutputControlling {
         return (["rendition": .string(rendition), "accepted": "keyframe"] as JSONValue).text
     }
 }
-
-extension Output {
-    /// Its `type` in the pipeline file.
-    package var typeName: String {
-        switch self {
-        case .hls, .transport: "hls"
-        case .raw: "raw"
-        case .record: "record"
-        case .rtmp: "rtmp"
-        case .http: "http"
-        case .s3: "s3"
-        case .image: "image"
-        }
-    }
-}
