@@ -1,4 +1,3 @@
-import MediaTypes
 import PipelineSpec
 
 /// The room's ``Overload``. Ignores lag that a pause of the whole process has caused, and tracks the level saved for a

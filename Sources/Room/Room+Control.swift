@@ -1,7 +1,6 @@
 package import Control
 package import Events
 package import MediaTypes
-import PipelineSpec
 import RoomAPI
 
 extension Room: RoomControlling {

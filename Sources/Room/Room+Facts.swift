@@ -1,10 +1,7 @@
 package import Control
 import MediaTypes
-import PipelineSpec
 import Program
-import Push
 package import RoomAPI
-import RoomOutputs
 import RoomSources
 
 /// What the room is at a moment, for the API's replies.

@@ -1,7 +1,6 @@
 import LibAV
 import MediaKernels
 import MediaTypes
-import PipelineSpec
 
 extension Room {
     /// Time between two health checks of the sources, in nanoseconds.

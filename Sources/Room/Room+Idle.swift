@@ -1,5 +1,4 @@
 import MediaTypes
-import PipelineSpec
 
 extension Room {
     /// Ends a room that has had no publisher for as long as its pipeline allows; on the life's thread.

@@ -1,6 +1,4 @@
-import HLS
 package import MediaTypes
-import PipelineSpec
 import Program
 import RoomAPI
 package import RoomScenes

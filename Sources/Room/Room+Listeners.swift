@@ -1,7 +1,6 @@
 import LibAV
 import MediaTypes
 import Origin
-import PipelineSpec
 import PublishAuth
 
 extension Room {

@@ -3,8 +3,6 @@ import Encoding
 import Program
 import MediaTypes
 package import Packager
-import PipelineSpec
-import Push
 import Recording
 package import RoomAPI
 package import RoomOutputs

@@ -1,7 +1,6 @@
 package import Control
 package import Ingest
 package import MediaTypes
-import PipelineSpec
 import RoomScenes
 package import RoomSources
 

@@ -1,12 +1,10 @@
 import Dispatch
 package import Events
 import HLS
-import Ingest
 package import Logging
 package import MediaTypes
 package import PipelineSpec
 import Program
-import Recording
 package import RoomAPI
 package import RoomOutputs
 import RoomScenes

@@ -1,7 +1,6 @@
 import Control
 import Events
 import MediaTypes
-import PipelineSpec
 import PublishAuth
 import RoomAPI
 import RoomOutputs

@@ -1,4 +1,3 @@
-import HLS
 import Encoding
 import LibAV
 import Logging

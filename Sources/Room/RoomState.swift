@@ -1,4 +1,3 @@
-import HLS
 import MediaTypes
 import PipelineSpec
 import RoomAPI

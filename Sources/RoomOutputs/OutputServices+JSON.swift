@@ -1,8 +1,5 @@
-import Control
 package import MediaTypes
-import PipelineSpec
 import Push
-import Recording
 
 extension OutputServices {
     /// The outputs as `GET /v1/room` shows them, in the order of the pipeline.

@@ -1,7 +1,6 @@
 package import Control
 import HLS
 import MediaTypes
-import PipelineSpec
 
 /// Events of changes, and the times at which changes are seen.
 extension SceneChanges {

@@ -1,5 +1,4 @@
 package import Control
-import HLS
 import MediaTypes
 import PipelineSpec
 import Program
