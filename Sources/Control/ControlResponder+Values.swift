@@ -55,7 +55,7 @@ extension ControlResponder {
                 "\"text\" is too long or contains control characters",
                 fix: "send one line of up to \(Self.textLimit) characters", status: 422)
         }
-        return try self.room.setText(id, text)
+        return try self.room.sceneControl.setText(id, text)
     }
 
     func setScore(_ id: String, _ body: [UInt8]) throws(ControlFailure) -> String {
@@ -65,14 +65,14 @@ extension ControlResponder {
         guard left != nil || right != nil else {
             throw .invalidFormat("the body changes nothing", fix: "send \"left\", \"right\" or both")
         }
-        return try self.room.setScore(id, left: left, right: right)
+        return try self.room.sceneControl.setScore(id, left: left, right: right)
     }
 
     func setCountdown(_ id: String, _ body: [UInt8]) throws(ControlFailure) -> String {
         let values = try FlatObject(body: body, keys: ["seconds", "endsAt"])
         switch (try values.integer("seconds", in: 0...86_400), try values.string("endsAt")) {
-        case (let seconds?, nil): return try self.room.setCountdown(id, .seconds(seconds))
-        case (nil, let date?): return try self.room.setCountdown(id, .date(date))
+        case (let seconds?, nil): return try self.room.sceneControl.setCountdown(id, .seconds(seconds))
+        case (nil, let date?): return try self.room.sceneControl.setCountdown(id, .date(date))
         default:
             throw .invalidFormat(
                 "the body must contain exactly one of \"seconds\" and \"endsAt\"",

@@ -184,11 +184,12 @@ package struct ControlResponder: Sendable {
             reply.fields[.eTag] = tag
             return ControlOutcome(reply)
         case .startup, .liveness, .readiness: return ControlOutcome(Self.probe(route, self.room.health))
-        case .program: return .command(.ok, try self.room.setProgram(body))
-        case .scenes: return .json(.ok, self.room.scenesJSON())
+        case .program: return .command(.ok, try self.room.sceneControl.setProgram(body))
+        case .scenes: return .json(.ok, self.room.sceneControl.scenesJSON())
         case .scene(let id):
+            let scenes = self.room.sceneControl
             return method == .delete
-                ? .json(.ok, try self.room.removeScene(id)) : .command(.ok, try self.room.setScene(id, body))
+                ? .json(.ok, try scenes.removeScene(id)) : .command(.ok, try scenes.setScene(id, body))
         case .sources: return .json(.ok, self.room.sourcesJSON())
         case .metrics:
             let fields: HTTPFields = [.contentType: MetricsText.contentType, .cacheControl: "no-store"]
@@ -205,16 +206,16 @@ package struct ControlResponder: Sendable {
             return .json(.ok, JSONValue.object(versions).text)
         case .restart(let id):
             _ = try FlatObject(body: body, keys: [])
-            return .json(.accepted, try self.room.restartOutput(id))
+            return .json(.accepted, try self.room.outputControl.restart(id))
         case .start(let id):
             _ = try FlatObject(body: body, keys: [])
-            return .json(.accepted, try self.room.startOutput(id))
+            return .json(.accepted, try self.room.outputControl.start(id))
         case .stop(let id):
             _ = try FlatObject(body: body, keys: [])
-            return .json(.accepted, try self.room.stopOutput(id))
+            return .json(.accepted, try self.room.outputControl.stop(id))
         case .keyframe(let name):
             _ = try FlatObject(body: body, keys: [])
-            return .json(.accepted, try self.room.requestKeyframe(name))
+            return .json(.accepted, try self.room.outputControl.requestKeyframe(name))
         case .statistics: return .json(.ok, self.room.statisticsJSON(isDebug: try Self.isDebug(query)))
         case .source(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
@@ -235,7 +236,7 @@ package struct ControlResponder: Sendable {
         case .kick(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
             return .json(.ok, try self.kick(uid, query.last?.value ?? Self.defaultStreamType, body))
-        case .pk(let verb): return .json(.ok, try self.room.changePK(try Self.pkCommand(verb, body)))
+        case .pk(let verb): return .json(.ok, try self.room.sceneControl.changePK(try Self.pkCommand(verb, body)))
         case .metadata: return .command(.accepted, try self.room.addMetadata(body))
         case .text(let id): return .json(.ok, try self.setText(id, body))
         case .score(let id): return .json(.ok, try self.setScore(id, body))

@@ -29,21 +29,11 @@ package protocol RoomControlling: Sendable {
     ///   that a running room cannot make, each with its paths.
     func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> DocumentReply
 
-    /// Puts a scene on air at the next tick, or at a program date-time. The reply tells when.
-    ///
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown scene; `fix` lists the known ones.
-    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply
+    /// Commands to the scenes.
+    var sceneControl: any SceneControlling { get }
 
-    /// The scenes of the room, and which of them is on air.
-    func scenesJSON() -> String
-
-    /// Adds a scene, or replaces the one with this id; a scene on air changes as soon as its new graph is ready.
-    ///
-    /// - Throws: ``ControlFailure/superseded(_:fix:)`` for an older `revision`.
-    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply
-
-    /// Removes a scene that is not on air.
-    func removeScene(_ sceneID: String) throws(ControlFailure) -> String
+    /// Commands to outputs and renditions.
+    var outputControl: any OutputControlling { get }
 
     /// All sources.
     func sourcesJSON() -> String
@@ -56,32 +46,6 @@ package protocol RoomControlling: Sendable {
     /// The current and the recent alarms.
     func alarmsJSON(_ state: AlarmState) -> String
 
-    /// Disconnects an RTMP output from its server and connects again.
-    ///
-    /// - Returns: The new state: one JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 for one without a connection.
-    func restartOutput(_ id: String) throws(ControlFailure) -> String
-
-    /// Starts recording with the current segment, in new files, for an output of the type record; does nothing if it
-    /// records already.
-    ///
-    /// - Returns: The new state: one JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 for one of another type and for a disk
-    ///   that cannot be written.
-    func startOutput(_ id: String) throws(ControlFailure) -> String
-
-    /// Ends a recording with the current segment; its files are finalized while the room continues.
-    ///
-    /// - Returns: The new state: one JSON object.
-    /// - Throws: Like ``startOutput(_:)``.
-    func stopOutput(_ id: String) throws(ControlFailure) -> String
-
-    /// Makes the next frame of a rendition a key frame.
-    ///
-    /// - Returns: The new state: one JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown rendition, 409 for one that is not encoded here.
-    func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String
-
     /// Counters and gauges for Prometheus; see ``MetricsText``.
     func metricsText() -> String
 
@@ -92,15 +56,6 @@ package protocol RoomControlling: Sendable {
     ///
     /// - Parameter streamType: The stream of `uid`; `main` if the request names none.
     func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure)
-
-    /// Changes a text in every scene that contains it.
-    func setText(_ id: String, _ text: String) throws(ControlFailure) -> String
-
-    /// Changes the points of a score bar; `nil` leaves a side unchanged.
-    func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String
-
-    /// Sets a countdown, in seconds from now or until a program date-time.
-    func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String
 
     /// Relays a source to another room. The same relay again changes nothing; another URL replaces the first one.
     ///
@@ -126,13 +81,6 @@ package protocol RoomControlling: Sendable {
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source,
     ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for a file source.
     func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String
-
-    /// Starts the PK, begins its punishment phase, or ends it.
-    ///
-    /// - Returns: The PK after the command: one JSON object.
-    /// - Throws: ``ControlFailure`` 422 for an unknown scene; 409 for a command that does not fit the phase, or whose
-    ///   sources are missing; 404 in a room without PK, unless the command starts one and names its scene.
-    func changePK(_ command: PKCommand) throws(ControlFailure) -> String
 
     /// Cuts a part of the published media into a file, in the background.
     ///
@@ -188,6 +136,70 @@ package protocol RoomControlling: Sendable {
 
     /// The events of the room.
     var eventLog: EventLog { get }
+}
+
+/// Commands to the scenes of a room, their overlays and the PK. Like ``RoomControlling``.
+package protocol SceneControlling: Sendable {
+    /// Puts a scene on air at the next tick, or at a program date-time. The reply tells when.
+    ///
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown scene; `fix` lists the known ones.
+    func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply
+
+    /// The scenes of the room, and which of them is on air.
+    func scenesJSON() -> String
+
+    /// Adds a scene, or replaces the one with this id; a scene on air changes as soon as its new graph is ready.
+    ///
+    /// - Throws: ``ControlFailure/superseded(_:fix:)`` for an older `revision`.
+    func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply
+
+    /// Removes a scene that is not on air.
+    func removeScene(_ sceneID: String) throws(ControlFailure) -> String
+
+    /// Changes a text in every scene that contains it.
+    func setText(_ id: String, _ text: String) throws(ControlFailure) -> String
+
+    /// Changes the points of a score bar; `nil` leaves a side unchanged.
+    func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String
+
+    /// Sets a countdown, in seconds from now or until a program date-time.
+    func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String
+
+    /// Starts the PK, begins its punishment phase, or ends it.
+    ///
+    /// - Returns: The PK after the command: one JSON object.
+    /// - Throws: ``ControlFailure`` 422 for an unknown scene; 409 for a command that does not fit the phase, or whose
+    ///   sources are missing; 404 in a room without PK, unless the command starts one and names its scene.
+    func changePK(_ command: PKCommand) throws(ControlFailure) -> String
+}
+
+/// Commands to the outputs and renditions of a room. Like ``RoomControlling``.
+package protocol OutputControlling: Sendable {
+    /// Disconnects an RTMP output from its server and connects again.
+    ///
+    /// - Returns: The new state: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 for one without a connection.
+    func restart(_ id: String) throws(ControlFailure) -> String
+
+    /// Starts recording with the current segment, in new files, for an output of the type record; does nothing if it
+    /// records already.
+    ///
+    /// - Returns: The new state: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 for one of another type and for a disk
+    ///   that cannot be written.
+    func start(_ id: String) throws(ControlFailure) -> String
+
+    /// Ends a recording with the current segment; its files are finalized while the room continues.
+    ///
+    /// - Returns: The new state: one JSON object.
+    /// - Throws: Like ``start(_:)``.
+    func stop(_ id: String) throws(ControlFailure) -> String
+
+    /// Makes the next frame of a rendition a key frame.
+    ///
+    /// - Returns: The new state: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown rendition, 409 for one that is not encoded here.
+    func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String
 }
 
 extension RoomControlling {

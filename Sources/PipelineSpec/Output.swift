@@ -34,6 +34,19 @@ package enum Output: Sendable, Hashable {
         case .http, .s3, .rtmp: nil
         }
     }
+
+    /// Its `type` in the pipeline file.
+    package var typeName: String {
+        switch self {
+        case .hls, .transport: "hls"
+        case .raw: "raw"
+        case .record: "record"
+        case .rtmp: "rtmp"
+        case .http: "http"
+        case .s3: "s3"
+        case .image: "image"
+        }
+    }
 }
 
 /// The composed video before encoding, as YUV4MPEG2: for tests and archives.

@@ -1,3 +1,4 @@
+package import Control
 import Dispatch
 package import MediaTypes
 import Packager
@@ -36,19 +37,10 @@ package final class CommandStore: Sendable {
         case soon
     }
 
-    /// The state of the changes that a reply waits for.
-    package enum Durability: Sendable, Hashable {
-        case durable
-        /// They are not on disk yet. They are written as soon as the disk allows it.
-        case late
-        /// Another worker serves the room. They are never written.
-        case superseded
-    }
-
     fileprivate struct Waiter {
         var number: UInt64
         var sequence: UInt64
-        var answer: @Sendable (Durability) -> Void
+        var answer: @Sendable (CommandDurability) -> Void
     }
 
     fileprivate struct State {
@@ -171,8 +163,8 @@ package final class CommandStore: Sendable {
     /// - Parameters:
     ///   - waits: If false, then it calls back at once.
     ///   - answer: Called once, on the calling thread if there is nothing to wait for.
-    package func end(waits: Bool = true, _ answer: @escaping @Sendable (Durability) -> Void) {
-        let now: Durability?
+    package func end(waits: Bool = true, _ answer: @escaping @Sendable (CommandDurability) -> Void) {
+        let now: CommandDurability?
         let number: UInt64
         (now, number) = self.state.withLock { state in
             state.running -= 1

@@ -1,6 +1,5 @@
 import Control
 package import MediaTypes
-import PipelineSpec
 
 extension CommandedState {
     /// The file, at most ``limit`` bytes.

@@ -139,7 +139,7 @@ struct DocumentApplication {
         for new in after.sources {
             guard let old = before.source(new.id), old != new || before.alarms != after.alarms, let slot = slots[new.id]
             else { continue }
-            self.room.noteDocument(of: new.id) { known in
+            self.room.saved.recordDocument(of: new.id) { known in
                 if old.volume != new.volume { known.volume = nil }
                 if old.offsetMs != new.offsetMs { known.offsetMs = nil }
                 if old.rotation != new.rotation { known.rotation = nil }
@@ -148,15 +148,13 @@ struct DocumentApplication {
             if old.volume != new.volume {
                 self.room.program.setSource(new.id, volume: Float(new.volume) / 100, audioPush: nil, videoPush: nil)
             }
-            if old.offsetMs != new.offsetMs { slot.decode.setOffset(milliseconds: new.offsetMs) }
-            if old.rotation != new.rotation { slot.decode.setRotation(new.rotation / 90) }
+            slot.set(
+                offset: old.offsetMs == new.offsetMs ? nil : new.offsetMs,
+                rotation: old.rotation == new.rotation ? nil : new.rotation)
             if old.audioTracks != new.audioTracks {
-                let ramp = Int64(after.audio.rampMs) * Int64(after.audio.sampleRate) / 1000
                 var gains = Dictionary(old.audioTracks.map { ($0.track, 100) }) { first, _ in first }
                 for track in new.audioTracks { gains[track.track] = track.volume }
-                for (track, volume) in gains {
-                    slot.buffer.setGain(Float(volume) / 100, ofTrack: UInt8(clamping: track), over: max(1, ramp))
-                }
+                for (track, volume) in gains { slot.setVolume(volume, ofTrack: track, over: after.audio.rampSamples) }
             }
             slot.setHealthRules(SourceHealth.Rules(new, after.alarms))
         }
@@ -186,7 +184,7 @@ struct DocumentApplication {
         for id in change.removed { change.shelf.remove(id) }
         for scene in change.put { change.shelf.putNext(scene) }
         try self.checkScenes(of: change.shelf)
-        try PKCommands(self.room.scenes).check(from: before, to: after, removing: change.removed)
+        try self.room.sceneCommands.checkPK(from: before, to: after, removing: change.removed)
         guard change.shelf.scenes.count <= SceneStore.limit else {
             throw .limitExceeded(
                 "the room would have \(change.shelf.scenes.count) scenes with those of commands",

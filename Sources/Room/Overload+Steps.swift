@@ -10,4 +10,12 @@ extension Overload {
         return [.decoding] + (hasOptionalOutputs ? [.outputs] : []) + renditions.map { .encoder($0) }
             + [.halfPictures, .hold]
     }
+
+    /// Indexes of the renditions that have a cheaper encoder, those with the most samples per second first.
+    static func costliestFirst(_ pipeline: Pipeline) -> [Int] {
+        let renditions = pipeline.pictureRenditions
+        let costs = renditions.map { $0.width * $0.height * $0.fps }
+        return costs.indices.filter { renditions[$0].video.preset != .ultrafast }
+            .sorted { (costs[$1], $0) < (costs[$0], $1) }
+    }
 }

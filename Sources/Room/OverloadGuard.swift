@@ -1,4 +1,3 @@
-import MediaTypes
 import PipelineSpec
 
 /// The room's ``Overload``. Ignores lag that a pause of the whole process has caused, and tracks the level saved for a
@@ -16,15 +15,16 @@ struct OverloadGuard: Sendable {
     private static let keepInterval: Int64 = 60_000_000_000
 
     private(set) var overload: Overload
+    /// Whether the room is behind by more than half of the limit, where ``Overload`` gives up an attempt.
+    var isBehind: Bool { self.overload.lag > self.overload.rules.limit / 2 }
     private var asked: Int64?
     private var graceUntil: Int64 = .min
     private var forgottenAt: Int64?
     /// The level that was saved last, and when.
     private var kept: (held: Overload.Held?, at: Int64)?
 
-    /// - Parameter renditions: Indexes of the video renditions that have a cheaper encoder, the costliest first.
-    init(_ pipeline: Pipeline, renditions: [Int]) {
-        let steps = Overload.steps(for: pipeline, renditions: renditions)
+    init(_ pipeline: Pipeline) {
+        let steps = Overload.steps(for: pipeline, renditions: Overload.costliestFirst(pipeline))
         let limit = Int64(pipeline.overload.maxLagMs) * 1_000_000
         self.overload = Overload(steps: steps, rules: Overload.Rules(limit: limit))
     }

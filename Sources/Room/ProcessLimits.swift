@@ -4,7 +4,7 @@
     import Musl
 #endif
 package import MediaTypes
-import Threading
+import RoomAPI
 
 /// Limits that the operating system sets for this process. They are checked before the first event loop and the first
 /// thread: without enough file descriptors or memory the process would end by a signal, without an error message.
@@ -96,18 +96,9 @@ package struct ProcessLimits: Sendable, Equatable {
     ///
     /// - Parameter membership: The process's `/proc/pid/cgroup`.
     package static func groupPlaces(membership: String) -> [String] {
-        var places: [String] = []
-        for line in membership.split(separator: "\n") {
-            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-            guard parts.count == 3, parts[2].hasPrefix("/"), !parts[2].contains("..") else { continue }
-            let (directory, file) =
-                parts[0] == "0" && parts[1].isEmpty
-                ? ("/sys/fs/cgroup", "memory.max") : ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
-            guard parts[0] == "0" || parts[1].split(separator: ",").contains("memory") else { continue }
-            if parts[2] != "/" { places.append("\(directory)\(parts[2])/\(file)") }
-            places.append("\(directory)/\(file)")
+        ControlGroup.directories(of: "memory", membership: membership).map {
+            "\($0.path)/\($0.isVersion2 ? "memory.max" : "memory.limit_in_bytes")"
         }
-        return places
     }
 
     /// - Parameter text: Content of `memory.max` or `memory.limit_in_bytes`.
@@ -132,16 +123,13 @@ package struct ProcessLimits: Sendable, Equatable {
         }
         limits.addressSpace = limit(RLIMIT_AS)
         limits.data = limit(RLIMIT_DATA)
-        func text(_ path: String) -> String {
-            String(decoding: FileReading.tail(of: path, limit: 4_096), as: UTF8.self)
-        }
         // Spec: proc(5), /proc/pid/statm: the first field is the size of the program, in pages.
-        if let pages = text("/proc/self/statm").split(separator: " ").first.flatMap({ Int64($0) }) {
+        if let pages = ControlGroup.text("/proc/self/statm").split(separator: " ").first.flatMap({ Int64($0) }) {
             limits.mapped = pages.multipliedReportingOverflow(by: Int64(sysconf(Int32(_SC_PAGESIZE)))).partialValue
         }
         limits.group =
-            Self.groupPlaces(membership: text("/proc/self/cgroup")).lazy
-            .compactMap { Self.groupLimit(text($0)) }.first
+            Self.groupPlaces(membership: ControlGroup.text("/proc/self/cgroup")).lazy
+            .compactMap { Self.groupLimit(ControlGroup.text($0)) }.first
         return limits
     }
 }

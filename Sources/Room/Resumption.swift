@@ -1,9 +1,6 @@
-import PublishAuth
 import Control
 import MediaTypes
-import Packager
 import PipelineSpec
-import Threading
 
 /// The state that a worker continues with: the commanded state of the previous worker, checked against the current
 /// pipeline file.
@@ -87,6 +84,15 @@ package struct Resumption: Sendable {
 
     private static func newSalt() -> String {
         Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+    }
+
+    /// The alarm that the state of the previous worker was set aside.
+    var alarm: RoomAlarm? {
+        guard self.isSetAside else { return nil }
+        let reason = self.isReduced ? "two workers have died within 30 s of restoring it" : "it cannot be used"
+        return RoomAlarm(
+            "commands.set_aside", "alert_2", kind: "config",
+            message: "commands.json was set aside: \(reason); see room.resumed for what is not restored")
     }
 
     /// Names of the restored members.

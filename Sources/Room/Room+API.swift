@@ -1,11 +1,8 @@
 package import Control
-import Egress
 package import MediaTypes
 package import PipelineSpec
 package import RoomAPI
 import RoomOutputs
-import RoomScenes
-import RoomSources
 
 /// What the services of the API need from the room.
 extension Room: DocumentHost {
@@ -55,6 +52,12 @@ extension Room: DocumentHost {
         }
     }
 
+    package func noteDocument(_ document: RoomDocument, isNewFile: Bool, after before: RoomDocument) {
+        let (file, shelf) = self.value.withLock { ($0.api.documents.file, $0.scenes.schedule.shelf) }
+        if isNewFile { self.saved.store?.setFile(file) }
+        if let file { self.saved.record(document, of: file, after: before, shelf) }
+    }
+
     package func tick(at text: String?) throws(ControlFailure) -> Int64? { try self.scenes.tick(at: text) }
 
     package func effect(at tick: Int64?) -> EffectTime { self.scenes.effect(at: tick) }
@@ -66,8 +69,6 @@ extension Room: DocumentHost {
     package func recordingBegan() { self.withOutputs { $0.disk.recordingBegan() } }
 
     var document: DocumentService { DocumentService(self) }
-
-    var outputCommands: OutputCommands { OutputCommands(self, self.recorder, self.ladder) }
 
     /// Timed metadata.
     var metadata: MetadataService {

@@ -1,10 +1,7 @@
 package import Control
 package import Events
 package import MediaTypes
-import PipelineSpec
-import Program
-import RoomScenes
-import RoomSources
+import RoomAPI
 
 extension Room: RoomControlling {
     package var incarnation: Int64 { self.packager?.incarnation ?? 1 }
@@ -15,17 +12,15 @@ extension Room: RoomControlling {
         if let track = change.audioTrack, !slot.audioTracks.contains(track) {
             throw Self.unknownTrack(track, of: slot.spec.id, among: slot.audioTracks)
         }
-        if let offset = change.offsetMs { slot.decode.setOffset(milliseconds: offset) }
-        if let rotation = change.rotation { slot.decode.setRotation(rotation / 90) }
+        slot.set(offset: change.offsetMs, rotation: change.rotation)
         if let track = change.audioTrack, let volume = change.volume {
-            let ramp = Int64(self.pipeline.audio.rampMs) * Int64(self.pipeline.audio.sampleRate) / 1000
-            slot.buffer.setGain(Float(volume) / 100, ofTrack: UInt8(clamping: track), over: max(1, ramp))
+            slot.setVolume(volume, ofTrack: track, over: self.pipeline.audio.rampSamples)
         }
         let volume = change.audioTrack == nil ? change.volume.map { Float($0) / 100 } : nil
         self.program.setSource(
             slot.spec.id, volume: volume, audioPush: change.audioPush,
             videoPush: change.videoPush)
-        self.noteCommanded(slot.spec.id, change)
+        self.saved.record(slot.spec.id, change)
         self.events.emit(
             "source.changed",
             [
@@ -58,17 +53,17 @@ extension Room: RoomControlling {
 
     package var eventLog: EventLog { self.events.log }
 
+    package var commandMemory: CommandMemory { self.saved.memory }
+
+    package func beginCommand() { self.saved.store?.begin() }
+
+    package func endCommand(
+        _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
+    ) { self.saved.endCommand(record, waits: waits, answer) }
+
     package func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply { try self.metadata.add(body) }
 
-    package func restartOutput(_ id: String) throws(ControlFailure) -> String { try self.outputCommands.restart(id) }
-
-    package func startOutput(_ id: String) throws(ControlFailure) -> String { try self.outputCommands.start(id) }
-
-    package func stopOutput(_ id: String) throws(ControlFailure) -> String { try self.outputCommands.stop(id) }
-
-    package func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
-        try self.outputCommands.requestKeyframe(rendition)
-    }
+    package var outputControl: any OutputControlling { OutputCommands(self, self.recorder, self.ladder) }
 
     package func documentJSON() throws(ControlFailure) -> String { try self.document.documentJSON() }
 

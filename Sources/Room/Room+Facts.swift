@@ -1,12 +1,7 @@
 package import Control
-import HLS
 import MediaTypes
-import PipelineSpec
 import Program
-import Push
 package import RoomAPI
-import RoomOutputs
-import RoomScenes
 import RoomSources
 
 /// What the room is at a moment, for the API's replies.
@@ -19,7 +14,7 @@ extension Room {
         let pipeline = self.pipeline
         return RoomFacts(
             pipeline, incarnation: self.incarnation, phase: phase, program: self.program, lag: self.loops.programLag,
-            backlog: self.ladder.backlog, segments: segments, overload: self.json(of: overload),
+            backlog: self.ladder.backlog, segments: segments, overload: self.overload.json(of: overload),
             overloadSteps: overload.active.count
         ) { stats in
             let slots = self.slots
@@ -51,8 +46,8 @@ extension Room {
             lastSegment: (outputs.lastSizes, outputs.lastFrames),
             passthrough: { self.passthrough?.json(of: $0) ?? .null },
             latency: self.latency(of: facts, self.latencies), addresses: lifecycle.addresses,
-            pk: PKCommands(self.scenes).json,
-            outputs: self.outputsJSON, alarms: self.alarms(), disk: self.outputs.disk.json)
+            pk: self.sceneCommands.pkJSON,
+            outputs: self.outputs.json, alarms: self.alarms.json(), disk: self.outputs.disk.json)
         return reply.json.text
     }
 
@@ -64,7 +59,7 @@ extension Room {
 
     package func statisticsJSON(isDebug: Bool) -> String { StatisticsReply(self.facts, isDebug: isDebug).json.text }
 
-    package func alarmsJSON(_ state: AlarmState) -> String { (["alarms": self.alarms(state)] as JSONValue).text }
+    package func alarmsJSON(_ state: AlarmState) -> String { (["alarms": self.alarms.json(state)] as JSONValue).text }
 
     package func metricsText() -> String {
         var metrics = RoomMetrics(self.facts, versions: self.settings.versions, events: self.events.log.last)
@@ -76,7 +71,7 @@ extension Room {
         metrics.add(refusals.addMetrics)
         metrics.add { outputs.addMetrics(of: self.pipeline, to: &$0) }
         metrics.add(self.outputs.uploads.addMetrics)
-        metrics.add(self.addOutputAlarms)
+        metrics.add { self.alarms.addMetrics(&$0, of: self.pipeline.outputs) }
         metrics.addWebhooks(self.delivery?.tallies ?? [])
         metrics.add { $0.addWebhookQueues(self.delivery?.backlogs ?? []) }
         metrics.add { $0.addCertificates(listeners.certificates.map { ($0.place, $0.current.validUntil) }) }
@@ -87,36 +82,6 @@ extension Room {
     /// What the room did so far.
     package func summary() -> RoomSummary {
         RoomSummary(self.facts, self.latencies, cpu: self.clocks.processCPU.now())
-    }
-
-    /// The outputs as `GET /v1/room` shows them, in the order of the pipeline.
-    private var outputsJSON: JSONValue {
-        let pushes = self.live?.outputs.statuses ?? []
-        return .array(
-            self.pipeline.outputs.map { output -> JSONValue in
-                var members: [JSONValue.Member] = [
-                    .init("outputId", .string(output.outputID)), .init("type", .string(output.typeName)),
-                ]
-                switch output {
-                case .hls(let hls):
-                    members.append(.init("playlist", .string(hls.multivariantPlaylist)))
-                    members.append(.init("lowLatency", .bool(hls.lowLatency)))
-                case .rtmp:
-                    members +=
-                        pushes.first { $0.outputID == output.outputID }?.members
-                        ?? [.init("state", .string(PushCore.State.waiting.rawValue))]
-                case .http, .s3:
-                    members += self.outputStages.uploads.first { $0.outputID == output.outputID }?.members ?? []
-                case .transport(let output):
-                    members.append(.init("playlist", .string("\(output.outputID)/\(output.multivariantPlaylist)")))
-                case .record:
-                    guard let recorder = self.recorder else { break }
-                    members.append(.init("state", .string(recorder.status.rawValue)))
-                    members.append(.init("take", recorder.number.map { JSONValue($0) } ?? .null))
-                case .raw, .image: break
-                }
-                return .object(members)
-            })
     }
 }
 

@@ -1,8 +1,6 @@
 package import Control
 import MediaTypes
 package import PipelineSpec
-import RoomSources
-import Secrets
 
 /// Restricts the files and servers that requests may use to those that the operator's pipeline file allows.
 extension Room {

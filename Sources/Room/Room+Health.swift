@@ -1,9 +1,6 @@
 import LibAV
 import MediaKernels
 import MediaTypes
-import PipelineSpec
-import Program
-import RoomSources
 
 extension Room {
     /// Time between two health checks of the sources, in nanoseconds.
@@ -18,10 +15,8 @@ extension Room {
         last = now
         // A standstill is measured from the first check that sees it.
         _ = self.isAlive
-        let overload = self.overload
-        // Half of the limit is also where ``Overload`` gives up an attempt.
         self.decoding.watchHealth(
-            now: now, lag: self.loops.programLag, isWorkerBehind: overload.lag > overload.rules.limit / 2)
+            now: now, lag: self.loops.programLag, isWorkerBehind: self.value.withLock(\.overload.isBehind))
         self.noteAlarms()
     }
 

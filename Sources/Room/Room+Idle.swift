@@ -1,12 +1,4 @@
 import MediaTypes
-import PipelineSpec
-
-extension RoomIdle.Rules {
-    init(_ idle: Pipeline.Idle) {
-        func limit(_ seconds: Int) -> Int64? { seconds > 0 ? Int64(seconds) * TimeMath.nanoseconds : nil }
-        self.init(firstSource: limit(idle.waitForFirstSourceSeconds), idle: limit(idle.maxIdleSeconds))
-    }
-}
 
 extension Room {
     /// Ends a room that has had no publisher for as long as its pipeline allows; on the life's thread.
@@ -17,10 +9,7 @@ extension Room {
         let rules = RoomIdle.Rules(self.pipeline.idle)
         let before = idle.since
         let end = idle.noted(isAnybodyThere: isAnybodyThere, rules, now: self.machine.now())
-        if idle.since != before {
-            let since = idle.since.map { self.roomTime(ofLife: $0) }
-            self.commands?.update(.soon) { $0.idleSince = since }
-        }
+        if idle.since != before { self.saved.recordIdle(since: idle.since) }
         guard let end else { return }
         let reason =
             switch end {

@@ -1,12 +1,8 @@
-import Control
-import HLS
-import LibAV
 package import MediaTypes
-import PipelineSpec
 import Program
+import RoomAPI
 package import RoomScenes
 package import RoomSources
-import Threading
 
 /// The thread of the room's life; see ``SceneChanges``. It also checks overload, health and idleness.
 extension Room {
@@ -35,7 +31,7 @@ extension Room {
     func runLife() {
         var health = self.machine.now()
         var released = health
-        var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true, since: self.resumedIdle)
+        var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true, since: self.restoration.idleSince)
         let began = health
         var isOnProbation = true
         while true {
@@ -46,13 +42,13 @@ extension Room {
             if isOver { return }
             self.sceneParts.lifeWake.wait(for: min(Self.pollInterval, max(0, (deadline ?? .max) &- now)))
             self.stepLife()
-            self.stepOverload()
+            self.overload.step(encoderLag: self.loops.encoderLag)
             self.watchHealth(&health)
             self.releaseMemory(&released)
             self.watchIdle(&idle)
             if isOnProbation, now &- began > Resumption.probation {
                 isOnProbation = false
-                self.endProbation()
+                self.saved.endProbation()
             }
         }
     }
@@ -70,6 +66,15 @@ extension Room {
         }
     }
 
+    /// Tells what was measured since the last call.
+    func tellLevels() {
+        guard self.value.withLock(\.api.levels.hasUntold) else { return }
+        var untold: [AudioLevels] = []
+        untold.reserveCapacity(AudioLevelReports.limit)
+        self.value.withLock { $0.api.levels.takeUntold(leaving: &untold) }
+        for levels in untold { self.events.emit(levels: levels) }
+    }
+
     // MARK: Events of sources
 
     package func sourceChanged(
@@ -82,7 +87,7 @@ extension Room {
             slot?.buffer.setSilent(since: life?.silentSince.flatMap { self.clock.program(of: $0) })
         }
         if change.to == .lost { slot?.setError(change.reason) }
-        self.noteCommanded(id, change, graceUntil: life?.graceUntil)
+        self.saved.record(id, change, graceUntil: life?.graceUntil)
         // `lost_final`: the room no longer waits for the source.
         let type = change.to == .gone ? "source.lost_final" : "source.\(change.to.rawValue)"
         self.events.emit(

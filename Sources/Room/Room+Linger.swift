@@ -1,6 +1,4 @@
-import Logging
 import MediaTypes
-import Threading
 
 /// After the end of a room its viewers' listener stays open for a while; see ``ViewerLinger``.
 extension Room {

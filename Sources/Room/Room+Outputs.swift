@@ -1,15 +1,15 @@
 package import Control
 import Encoding
-package import MediaTypes
+import Program
+import MediaTypes
 package import Packager
-package import PipelineSpec
-import Push
 import Recording
 package import RoomAPI
 package import RoomOutputs
 
-extension Room: OutputsHost {
+extension Room: StagesHost {
     package var isLive: Bool { self.state == .live }
+    package var areOutputsPaused: Bool { self.overload.areOutputsPaused }
 
     package func withOutputs<Result: Sendable, Failure: Error>(
         _ body: (inout OutputsState) throws(Failure) -> Result
@@ -17,21 +17,14 @@ extension Room: OutputsHost {
         try self.value.withLock { value throws(Failure) in try body(&value.outputs) }
     }
 
-    package func save(_ clip: ClipJobs.Clip) {
-        self.commands?.update(.soon) { state in
-            state.clips.append(
-                CommandedState.Clip(id: clip.id, name: clip.name, rendition: clip.rendition, range: clip.range))
-        }
-    }
-
-    package func forgetSavedClip(_ id: String) { self.commands?.update(.soon) { $0.clips.removeAll { $0.id == id } } }
-
-    package func outputDirectoryWasRestored() { self.commands?.rewrite() }
-
     package func measureLatency(of segment: PublishedSegment) {
         guard let time = self.clock.program(of: segment.publishedAt) else { return }
         self.latencies.published(segment.frames, at: time, fps: self.pipeline.canvas.fps)
     }
+
+    func setCatchingUp(_ isCatchingUp: Bool) { self.overload.setCatchingUp(isCatchingUp) }
+
+    func note(_ levels: AudioLevels) { self.value.withLock { $0.api.levels.note(levels) } }
 
     package func becamePlayable() { self.value.withLock { $0.lifecycle.isPlayable = true } }
 }
@@ -68,7 +61,7 @@ extension Room {
     ///
     /// - Throws: ``MediaError`` for secrets and authorities that cannot be read.
     func startPushes() throws(MediaError) {
-        if let live = self.live { self.listeners.update { $0.live = live.outputs } }
+        if let live = self.live { self.value.withLock { $0.servers.live = live.outputs } }
         try self.outputs.pushes.start(self.pipeline)
     }
 
@@ -89,41 +82,5 @@ extension Room {
         var id: SourceID?
         if let source { id = try self.source(source.uid, source.streamType).spec.id }
         return try self.outputs.images.jpeg(of: id, width: width)
-    }
-}
-
-extension RoomOutcome {
-    /// Whether the room has ended: no other worker continues it.
-    var hasEnded: Bool { if case .ended = self { true } else { false } }
-
-    /// How the room ends for its stores.
-    var uploadEnd: UploadService.End {
-        switch self {
-        case .ended: .ended
-        case .drained: .handedOver
-        case .failed, .superseded: .abandoned
-        }
-    }
-
-    /// The state of a room's recording; `null` if there is none, or nothing in it.
-    ///
-    /// - Parameters:
-    ///   - isRecorded: Whether the room has recorded files, or should have.
-    ///   - error: Why some of them are missing; nil if none is.
-    package func recordingWord(hasRecorder: Bool, isRecorded: Bool, error: MediaError?) -> JSONValue {
-        guard hasRecorder, case .ended = self else { return .null }
-        guard let error else { return isRecorded ? "ready" : .null }
-        return error.code == .unfinished ? "unfinished" : "failed"
-    }
-}
-
-extension RoomEvents {
-    /// Sets the incarnation of events to the room's last worker: a worker that only finishes pending work does not
-    /// count as one.
-    package func speakForLastWorker(of pipeline: Pipeline) {
-        guard let output = pipeline.hls, let last = EndedOutput.lastIncarnation(inDirectory: output.path) else {
-            return
-        }
-        self.setIncarnation(last)
     }
 }

@@ -1,13 +1,4 @@
-import HLS
 import MediaTypes
-
-/// The room's ``RoomPhase`` and its input.
-struct PhaseBook: Sendable {
-    var phase = RoomPhase()
-    var facts = RoomPhase.Facts()
-    /// When the state began, in nanoseconds since the Unix epoch.
-    var since: Int64
-}
 
 extension Room {
     /// The room's state in one word.
@@ -41,7 +32,7 @@ extension Room {
         }
         // Level 0 counts only when the attempt has succeeded: a machine at its limit must not change the state with
         // every attempt.
-        let overload = self.overload
+        let overload = self.overload.current
         let steps = self.isOffline || !overload.isOverloaded(at: self.machine.now()) ? 0 : max(1, overload.taken)
         self.notePhase { facts in
             (facts.hasPublisher, facts.hasMedia, facts.overloadSteps) = (hasPublisher, hasMedia, steps)

@@ -8,6 +8,8 @@ package import RoomScenes
 extension Room: ScenesHost {
     /// Changes of the room's scenes.
     var scenes: SceneChanges { SceneChanges(self, self.sceneParts) }
+    var sceneCommands: SceneCommands { SceneCommands(self.scenes) }
+    package var sceneControl: any SceneControlling { self.sceneCommands }
 
     package func withScenes<Result: Sendable, Failure: Error>(
         _ body: (inout ScenesState, ScenesContext) throws(Failure) -> Result
@@ -21,6 +23,11 @@ extension Room: ScenesHost {
         }
     }
 
+    package var marks: any SceneMarks {
+        ProgramMarks(
+            packager: self.packager, metadata: self.metadata, program: self.program, times: self.sceneParts.times)
+    }
+
     package var sourceBuffers: [SourceID: SourceBuffer] { self.slots.mapValues(\.buffer) }
 
     package func readScene(_ body: [UInt8], sceneID: String) throws(ControlFailure) -> SceneReport {
@@ -32,39 +39,9 @@ extension Room: ScenesHost {
 
     // MARK: Commands
 
-    package func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply {
-        try SceneCommands(self.scenes).setProgram(body)
-    }
-
     /// Puts a scene on air at the next tick.
     package func setProgram(sceneID: String) throws(ControlFailure) {
-        try SceneCommands(self.scenes).setProgram(sceneID: sceneID)
-    }
-
-    package func scenesJSON() -> String { SceneCommands(self.scenes).json() }
-
-    package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply {
-        try SceneCommands(self.scenes).setScene(sceneID, body)
-    }
-
-    package func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
-        try SceneCommands(self.scenes).removeScene(sceneID)
-    }
-
-    package func setText(_ id: String, _ text: String) throws(ControlFailure) -> String {
-        try OverlayCommands(self.scenes).setText(id, text)
-    }
-
-    package func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String {
-        try OverlayCommands(self.scenes).setScore(id, left: left, right: right)
-    }
-
-    package func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String {
-        try OverlayCommands(self.scenes).setCountdown(id, end)
-    }
-
-    package func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
-        try PKCommands(self.scenes).change(command)
+        try self.sceneCommands.setProgram(sceneID: sceneID)
     }
 
     /// Runs a job on the thread that builds filter graphs, before all jobs that wait. Only tests use it.

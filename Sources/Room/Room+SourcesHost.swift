@@ -1,12 +1,11 @@
 package import Control
 package import Ingest
 package import MediaTypes
-import PipelineSpec
 import RoomScenes
 package import RoomSources
 
 /// The interface of the room for its sources.
-extension Room: SourcesHost {
+extension Room {
     package func withSources<Result: Sendable>(_ body: (inout SourcesState) -> Result) -> Result {
         self.value.withLock { body(&$0.sources) }
     }
@@ -27,7 +26,7 @@ extension Room: SourcesHost {
 
     package func sourceDisconnected(_ source: SourceID) {
         self.passthrough?.remove(source)
-        self.forgetCommanded(source)
+        self.saved.forget(source)
     }
 }
 

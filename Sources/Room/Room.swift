@@ -1,17 +1,10 @@
-import Control
 import Dispatch
-import Events
+package import Events
 import HLS
-import Ingest
-import Encoding
-import LibAV
 package import Logging
 package import MediaTypes
-import Origin
-import Packager
 package import PipelineSpec
 import Program
-import Recording
 package import RoomAPI
 package import RoomOutputs
 import RoomScenes
@@ -33,72 +26,95 @@ package final class Room: Sendable {
     }
 
     let settings: RoomSettings
-    /// Saves what is commanded; `nil` if no later worker could find it.
-    let commands: CommandStore?
+    /// Saves what is commanded.
+    let saved: CommandRecorder
     /// The current state of the room.
-    let value: Mutex<RoomState>
+    let value: RoomValue
     /// Locked while the document is changed or used as a whole, so that no other version of it comes between.
     let documentTurn = Mutex<Void>(())
     package let events: RoomEvents
     /// Sends the events to webhooks; `nil` if they are not sent.
     let delivery: EventDelivery?
     package let logger: Logger
-    /// Every clock the room reads.
-    package let clocks: Clocks
     /// When this worker opened the room: nanoseconds since the Unix epoch, in whole milliseconds.
     let startTime: Int64
-    let clock: ProgramClock
     package let sourceParts: SourceParts
-    let program: ProgramStage
     let latencies: RoomLatencies
     /// The stages of the outputs.
     package let outputStages: OutputStages
     /// The objects that ``scenes`` uses.
     let sceneParts: SceneParts
-    /// The queue that saves the overload level, so that a disk that hangs delays nothing else.
-    let overloadWrites = DispatchQueue(label: "overload")
+    /// What the room leaves out while its machine cannot keep up.
+    let overload: OverloadControl
     let firstMedia = DispatchSemaphore(value: 0)
-    /// Whether outputs that no viewer waits for skip their frames; read at every tick.
-    let outputsPaused = Atomic<Bool>(false)
-    /// Whether the program is making up for a time in which the machine was suspended.
-    let isCatchingUp = Atomic<Bool>(false)
-    /// Frames per second of the canvas.
-    let fps: Int
-    package let isOffline: Bool
 
-    init(
-        settings: RoomSettings, events: RoomEvents, delivery: EventDelivery?, logger: Logger, parts: RoomParts
-    ) {
+    private init(_ parts: RoomParts, events: RoomEvents, delivery: EventDelivery?) {
+        let (settings, logger) = (parts.settings, parts.logger)
         self.settings = settings
-        self.clocks = settings.clocks
         let now = settings.clocks.wall.now()
         self.startTime = now / 1_000_000 * 1_000_000
-        self.value = Mutex(
+        self.value = RoomValue(
             RoomState(
                 running: settings.pipeline, document: settings.document, parts.resumption, parts.start, now: now))
-        self.fps = settings.pipeline.canvas.fps
-        self.isOffline = settings.pipeline.clock == .offline
-        self.commands = parts.commands
+        self.saved = parts.saved
         self.events = events
         self.delivery = delivery
         self.logger = logger
-        self.clock = parts.clock
         self.sourceParts = SourceParts(
-            roster: parts.roster, program: parts.program, clock: parts.clock, clocks: settings.clocks,
-            egress: settings.egress, logger: logger, opensListeners: settings.opensListeners,
-            isOffline: settings.pipeline.clock == .offline, events: SourceEvents { events.emit($0, $1) })
-        self.program = parts.program
+            roster: parts.roster, program: parts.program, clocks: settings.clocks, egress: settings.egress,
+            logger: logger, opensListeners: settings.opensListeners, isOffline: settings.pipeline.clock == .offline,
+            events: events, saved: parts.saved)
+        self.overload = OverloadControl(
+            self.value.part(\.overload), settings.pipeline, parts.program, parts.outputs.ladder, parts.roster,
+            clocks: settings.clocks, events: events, logger: logger)
         self.latencies = parts.latencies
         self.outputStages = parts.outputs
         let times = ProgramTimes(
-            parts.program, machine: settings.clocks.machine, fps: self.fps, isOffline: self.isOffline)
-        self.sceneParts = SceneParts(parts.program, times, machine: settings.clocks.machine, logger: logger) {
-            events.emit($0, $1)
-        }
+            parts.program, machine: settings.clocks.machine, fps: settings.pipeline.canvas.fps,
+            isOffline: self.sourceParts.isOffline)
+        self.sceneParts = SceneParts(
+            parts.program, times, parts.saved, machine: settings.clocks.machine, logger: logger
+        ) { events.emit($0, $1) }
     }
 
+    /// Opens every codec, file and directory of the room, so that errors occur before it is ready.
+    ///
+    /// - Parameter delivery: Sends the events to the webhooks of the pipeline, and later to those of the room's
+    ///   document.
+    /// - Throws: ``MediaError`` naming what cannot be opened.
+    package static func open(
+        _ settings: RoomSettings, events: RoomEvents, delivery: EventDelivery? = nil, logger: Logger
+    ) throws(MediaError) -> Room {
+        for _ in 0..<Self.mostOpenings {
+            let resumption = CommandsFile(settings: settings).read()
+            let late = RoomParts.LateRoom()
+            guard let parts = try RoomParts.open(settings, resumption, events, logger, late) else { continue }
+            let room = Room(parts, events: events, delivery: delivery)
+            events.setIncarnation(room.incarnation)
+            late.set(room)
+            room.outputs.slate.begin(room.program)
+            room.saved.store?.start()
+            room.restoration.restoreSources()
+            return room
+        }
+        throw MediaError(
+            .notCreatable, "\(CommandedState.name) changes while the room opens", at: "commands",
+            fix: "start one worker at a time")
+    }
+
+    /// The document can change between the first read and the claim, but not after that.
+    private static let mostOpenings = 3
+
+    /// Every clock the room reads.
+    package var clocks: Clocks { self.settings.clocks }
     /// The monotonic clock.
     var machine: any SleepClock { self.clocks.machine }
+    /// The program's clock; it runs once the program has started.
+    var clock: ProgramClock { self.program.clock }
+    var program: ProgramStage { self.sourceParts.program }
+    /// Frames per second of the canvas.
+    var fps: Int { self.sceneParts.times.fps }
+    package var isOffline: Bool { self.sourceParts.isOffline }
     package var pipeline: Pipeline { self.value.withLock { $0.api.documents.running } }
     package var state: State { self.value.withLock { $0.lifecycle.state } }
     /// Pending work when ``run()`` has returned; the next worker finishes it.
@@ -109,6 +125,12 @@ package final class Room: Sendable {
     /// The address a listener was bound to: `rtmp`, `viewer` or `control`.
     package func address(_ name: String) -> String? {
         self.value.withLock { $0.lifecycle.addresses.first { $0.name == name }?.address }
+    }
+
+    /// Restores the state commanded to earlier workers.
+    var restoration: Restoration {
+        Restoration(
+            host: self, scenes: self.scenes, resumption: self.value.part(\.resumption), saved: self.saved)
     }
 
     // MARK: Lifecycle
@@ -125,14 +147,15 @@ package final class Room: Sendable {
         }
         self.value.withLock { $0.lifecycle.state = $0.lifecycle.state.opened }
         self.announceReady()
-        self.announceResumed()
-        self.resumeClips()
-        self.resumeEnd()
+        self.restoration.announce()
+        self.restoration.reportClips()
+        // After this worker has reported that it is ready, and before its first tick.
+        if self.value.withLock(\.resumption.state.isEnded) { self.end(reason: "control") }
         self.notePhase()
         self.recorder?.begin()
         for upload in self.outputStages.uploads { upload.begin() }
         self.refusing.announceQuarantines()
-        self.announceOverload()
+        self.overload.announce()
         self.ingestion.startPulls()
         let packagerThread = self.packager.map { packager in
             StageThread("package") {
@@ -241,7 +264,7 @@ package final class Room: Sendable {
         let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.fps))
         self.clock.start(at: due &+ (origin &+ time &- wall), program: time, origin: origin)
         self.started(origin: origin, firstTick: firstTick)
-        self.resumeProgram(at: firstTick)
+        self.restoration.restoreProgram(at: firstTick)
         self.program.start(at: firstTick)
     }
 
@@ -265,7 +288,7 @@ package final class Room: Sendable {
         self.scenes.startCountdowns(at: firstTick)
         self.metadata.beginUserData(origin: origin)
         let without = self.scenes.shown.onAir.without
-        self.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
+        self.marks.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
         self.events.emit(
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
     }
@@ -326,7 +349,7 @@ package final class Room: Sendable {
         }
         self.notePhase()
         self.program.stop(atMultipleOf: self.lastTicks(of: outcome))
-        if case .ended = outcome { self.commands?.update(.now) { $0.isEnded = true } }
+        if outcome.hasEnded { self.saved.recordEnd() }
         self.firstMedia.signal()
     }
 
@@ -355,7 +378,12 @@ package final class Room: Sendable {
             case .drained, .superseded: true
             case .ended, .failed: false
             }
-        await self.listeners.stop(isHandedOver: isHandedOver)
+        let connections = self.value.withLock { value in
+            defer { value.sources.connections = SourceConnections() }
+            return value.sources.connections
+        }
+        await self.listeners.stop()
+        await connections.stop(isHandedOver: isHandedOver)
         if isHandedOver { await self.listeners.stopViewers() }
         let recordingDebt = await recorded
         if let recordingDebt { self.addPendingWork(recordingDebt) }
@@ -370,8 +398,9 @@ package final class Room: Sendable {
         let (verdict, damage) = (self.verdict(outcome), self.damage)
         // Recent losses, and those of an offline job, have no alarm yet.
         if !damage.isEmpty { self.noteAlarms() }
-        self.endAlarms()
-        self.closeCommands(outcome, by: deadline)
+        // An alarm's id is of its worker, so no other could clear it.
+        self.alarms.update([], isLast: true)
+        self.saved.close(outcome, isEndOwed: !isWhole, by: deadline)
         var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))
         if case .failed(let error) = outcome {
             (reason, code) = (.string(error.description), .string(error.code.description))

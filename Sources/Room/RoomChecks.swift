@@ -2,6 +2,7 @@ package import MediaTypes
 package import PipelineSpec
 package import Program
 package import Threading
+import TLSFiles
 
 /// Checks of a pipeline that depend on this machine and this build.
 package enum RoomChecks {
@@ -125,6 +126,18 @@ package enum RoomChecks {
             0x20000...0x3ffff:
             true
         default: false
+        }
+    }
+
+    /// Why a listener could not use the certificate, or why its clients would refuse it.
+    static func problem(of settings: TLSSettings, wall: any WallClock) -> SpecChecks.CertificateProblem? {
+        do throws(MediaError) {
+            let pair = try CertificatePair.load(CertificateFiles(settings), place: "tls")
+            return pair.timeProblem(now: wall.now() / TimeMath.nanoseconds).map {
+                .doubtful(SpecChecks.Problem("\($0), and clients refuse it", fix: "renew \(settings.certificate)"))
+            }
+        } catch {
+            return .unusable(SpecChecks.Problem(error.what, fix: error.fix))
         }
     }
 

@@ -1,3 +1,6 @@
+import MediaTypes
+import PipelineSpec
+
 /// Decides when a room without publishers ends: a value that is called with whether there is a publisher.
 ///
 /// States: new (never a publisher) → busy (a publisher is there) ⇄ left (no publisher any more); from new and from left
@@ -52,5 +55,12 @@ package struct RoomIdle: Sendable, Equatable {
         }
         self.isOver = true
         return self.hasHadSource ? .everybodyLeft(limit) : .nobodyCame(limit)
+    }
+}
+
+extension RoomIdle.Rules {
+    init(_ idle: Pipeline.Idle) {
+        func limit(_ seconds: Int) -> Int64? { seconds > 0 ? Int64(seconds) * TimeMath.nanoseconds : nil }
+        self.init(firstSource: limit(idle.waitForFirstSourceSeconds), idle: limit(idle.maxIdleSeconds))
     }
 }

@@ -1,18 +1,20 @@
-import PublishAuth
 import Control
-import LibAV
+import Logging
 import MediaTypes
 import Origin
 import Packager
 import PipelineSpec
 import Push
-import RoomSources
+import RoomAPI
 import Threading
 import TLSFiles
 
-/// The room's sockets, open from ``Room/startListeners()`` until ``stop(isHandedOver:)``. They are part of
-/// ``RoomState``. Code that calls a server must release the room's value first.
+/// The listeners of viewers and operators, their certificates, and the thread that watches the room's files: open from
+/// the start of the room until ``stop()``, ``stopViewers()`` and ``stopControl()``.
+///
+/// Code that calls a server must release the room's lock first.
 struct RoomListeners {
+    /// A part of ``RoomState``.
     struct Servers: Sendable {
         var live: LiveOutputs?
         var origin: OriginServer?
@@ -27,31 +29,43 @@ struct RoomListeners {
         var playback: SignedURLVerifier?
     }
 
-    fileprivate let room: Room
+    let state: RoomPart<Servers>
+    let clocks: Clocks
+    let events: RoomEvents
+    let logger: Logger
 
-    private var servers: Servers { self.room.value.withLock(\.servers) }
+    private var servers: Servers { self.state.withLock { $0 } }
 
-    private func changeServers<Result: Sendable>(_ body: (inout Servers) -> Result) -> Result {
-        self.room.value.withLock { body(&$0.servers) }
+    // MARK: Certificates
+
+    private var reports: ListenerCertificates {
+        ListenerCertificates(wall: self.clocks.wall, events: self.events, logger: self.logger)
     }
 
-    func update(_ change: (inout Servers) -> Void) { self.changeServers(change) }
-
-    var playback: SignedURLVerifier? { self.servers.playback }
-
-    var viewerTraffic: ViewerTraffic { self.servers.origin?.traffic ?? ViewerTraffic() }
+    /// Opens the certificate of a listener; `nil` without `settings`. See ``ListenerCertificates/open(_:place:)``.
+    func openCertificates(_ settings: TLSSettings?, place: String) throws(MediaError) -> CertificateStore? {
+        guard let settings else { return nil }
+        let watch = try self.reports.open(settings, place: place)
+        self.state.withLock { $0.certificates.append(watch) }
+        return watch.store
+    }
 
     /// Reads the certificate files now. Blocks.
     func reloadCertificates() {
         for watch in self.servers.certificates { watch.reload() }
     }
 
-    /// The certificates of the listeners.
+    /// The certificates in use.
     var certificates: [CertificateStore] { self.servers.certificates.map(\.store) }
+
+    /// The alarms of certificates that have expired or are about to.
+    var alarms: [RoomAlarm] { self.reports.alarms(of: self.certificates) }
+
+    // MARK: Files
 
     /// Checks the room's files now, or as soon as they are watched.
     func tellFiles() {
-        let looks = self.changeServers { servers in
+        let looks = self.state.withLock { servers in
             if servers.files == nil { servers.isLookDue = true }
             return servers.files
         }
@@ -60,12 +74,92 @@ struct RoomListeners {
 
     /// Sets the thread that watches the files from now on.
     func follow(by looks: PollingThread) {
-        let isDue = self.changeServers { servers in
+        let isDue = self.state.withLock { servers in
             servers.files = looks
             defer { servers.isLookDue = false }
             return servers.isLookDue
         }
         if isDue { looks.tell() }
+    }
+
+    // MARK: Viewers
+
+    /// Opens the viewers' listener.
+    ///
+    /// - Parameters:
+    ///   - live: HTTP-FLV; `nil`: the room has none.
+    ///   - hasSlate: Whether viewers of an earlier worker see slate until the program begins.
+    ///   - hasEnded: Returns whether the room is closed.
+    /// - Returns: Its content and its address; `nil`: the pipeline has no such listener.
+    /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets and certificates that cannot be read.
+    func openViewers(
+        _ pipeline: Pipeline, _ packager: HLSPackager, live: LiveOutputs?, hasSlate: Bool,
+        hasEnded: @escaping @Sendable () -> Bool
+    ) async throws(MediaError) -> (content: any OriginContent, address: String)? {
+        guard let hls = pipeline.hls, let listen = hls.http.listen else { return nil }
+        let http = hls.http
+        let content: any OriginContent =
+            hls.lowLatency
+            ? packager.liveContent(clock: self.clocks.machine, hasEnded)
+            : PublishedContent(packager: packager, hasEnded: hasEnded)
+        var gated = content
+        if hasSlate || packager.opening != nil {
+            let gate = StartupGate(content, isOpen: !hasSlate, clock: self.clocks.machine)
+            gated = gate
+            self.state.withLock { $0.gate = gate }
+        }
+        let verifier = try pipeline.playbackGate(wall: self.clocks.wall)
+        let origin = try await OriginServer.start(
+            listen: listen, content: gated,
+            allowOrigins: http.allowOrigins, roomTitle: pipeline.room.title ?? pipeline.room.roomID,
+            gate: verifier, live: http.flv ? live : nil,
+            playlist: hls.multivariantPlaylist, keyURI: hls.encryption?.keyURI,
+            players: packager.players(isLowLatency: hls.lowLatency, pipeline),
+            certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
+            connectionsPerAddress: http.maxConnectionsPerAddress, logger: self.logger)
+        self.state.withLock {
+            $0.origin = origin
+            $0.playback = verifier
+        }
+        return (content, origin.boundAddress)
+    }
+
+    var playback: SignedURLVerifier? { self.servers.playback }
+    var viewerTraffic: ViewerTraffic { self.servers.origin?.traffic ?? ViewerTraffic() }
+    /// Whether viewers can connect.
+    var hasViewers: Bool { self.servers.origin != nil }
+    /// Nanoseconds since a viewer last requested a playlist; `nil`: none has.
+    var sinceViewersRequest: Int64? { self.servers.origin?.sinceRequest }
+
+    /// Answers viewers' requests that waited for the first segment.
+    func openGate() { self.servers.gate?.open() }
+
+    /// Lets viewers' requests wait until ``openGate()``.
+    func holdGate() { self.servers.gate?.hold() }
+
+    /// Closes the viewers' listener.
+    func stopViewers() async {
+        let origin = self.state.withLock { $0.origin.take() }
+        await origin?.stop()
+    }
+
+    // MARK: Operators
+
+    /// Opens the operators' listener.
+    ///
+    /// - Parameter content: The content of the viewers' listener; `nil` if there is none.
+    /// - Returns: Its address.
+    /// - Throws: ``MediaError/Code/bindFailed``, and errors of tokens that cannot be read.
+    func openControl(
+        _ room: any RoomControlling, _ settings: RoomSettings, _ pipeline: Pipeline, content: (any OriginContent)?
+    ) async throws(MediaError) -> String {
+        let (token, readToken) = try pipeline.control.tokens()
+        var doors = ControlListenerOptions(pipeline, settings, content)
+        doors.readToken = readToken
+        let control = try await ControlServer.start(
+            listen: pipeline.control.listen, token: token, room: room, doors: doors, logger: self.logger)
+        self.state.withLock { $0.control = control }
+        return control.boundAddress
     }
 
     /// Changes the room's document without a command; `body` returns whether it has changed it.
@@ -78,62 +172,43 @@ struct RoomListeners {
         self.servers.control?.renewTokens(command: command, reader: reader)
     }
 
-    /// Answers viewers' requests that waited for the first segment.
-    func openGate() { self.servers.gate?.open() }
-
-    /// Lets viewers' requests wait until ``openGate()``.
-    func holdGate() { self.servers.gate?.hold() }
-
-    /// Closes everything except the listeners of operators and viewers.
-    ///
-    /// - Parameter isHandedOver: Whether a successor takes over the publishers.
-    func stop(isHandedOver: Bool) async {
-        let (servers, connections) = self.room.value.withLock { value in
-            defer {
-                let (control, origin) = (value.servers.control, value.servers.origin)
-                value.servers = Servers()
-                (value.servers.control, value.servers.origin) = (control, origin)
-                value.sources.connections = SourceConnections()
-            }
-            return (value.servers, value.sources.connections)
-        }
-        for watch in servers.certificates { watch.stop() }
-        servers.files?.stop()
-        await servers.live?.stop(reason: "the room is over")
-        await connections.stop(isHandedOver: isHandedOver)
-    }
-
-    /// Whether viewers can connect.
-    var hasViewers: Bool { self.servers.origin != nil }
-    /// Nanoseconds since a viewer last requested a playlist; `nil`: none has.
-    var sinceViewersRequest: Int64? { self.servers.origin?.sinceRequest }
-
-    /// Closes the viewers' listener.
-    func stopViewers() async {
-        let origin = self.changeServers { $0.origin.take() }
-        await origin?.stop()
-    }
-
     /// Limits the operators' listener to probes and the request to end the lingering, while viewers of an ended room
     /// are still served.
     func leaveControl() { self.servers.control?.leave() }
 
     func stopControl() async {
-        let control = self.changeServers { $0.control.take() }
+        let control = self.state.withLock { $0.control.take() }
         await control?.stop(within: .seconds(1))
+    }
+
+    // MARK: The end
+
+    /// Closes everything except the listeners of operators and viewers.
+    func stop() async {
+        let servers = self.state.withLock { servers in
+            defer {
+                let (control, origin) = (servers.control, servers.origin)
+                servers = Servers()
+                (servers.control, servers.origin) = (control, origin)
+            }
+            return servers
+        }
+        for watch in servers.certificates { watch.stop() }
+        servers.files?.stop()
+        await servers.live?.stop(reason: "the room is over")
     }
 }
 
 /// The content of the viewers' listener: what the packager has published, nothing else.
 private struct PublishedContent: OriginContent {
     let packager: HLSPackager
-    let room: Room
+    let hasEnded: @Sendable () -> Bool
 
     func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
         answer(self.packager.viewerObject(named: request.path).map { .object($0) } ?? .missing)
     }
 
-    var ended: Bool { self.room.state == .closed }
+    var ended: Bool { self.hasEnded() }
 }
 
 extension HLSPackager {
@@ -157,103 +232,32 @@ extension HLSPackager {
     }
 
     /// The live edge, attached to this packager from the start.
-    fileprivate func liveContent(of room: Room) -> LiveContent {
+    fileprivate func liveContent(
+        clock: any SleepClock, _ hasEnded: @escaping @Sendable () -> Bool
+    ) -> LiveContent {
         let content = LiveContent(
-            control: self.control, playlistNames: self.mediaPlaylistNames, clock: room.machine,
-            elsewhere: { self.viewerObject(named: $0) }, ended: { room.state == .closed })
+            control: self.control, playlistNames: self.mediaPlaylistNames, clock: clock,
+            elsewhere: { self.viewerObject(named: $0) }, ended: hasEnded)
         self.attach { content.publish($0) }
         return content
     }
 }
 
-extension Room {
-    var listeners: RoomListeners { RoomListeners(room: self) }
-
-    /// Opens the listeners of the pipeline, if ``RoomSettings/opensListeners``; the servers behind them are made in any
-    /// case.
-    ///
-    /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets that cannot be read.
-    func startListeners() async throws(MediaError) {
-        self.resumeRefusals()
-        self.resumeGraces()
-        self.resumeAlarms()
-        self.resumePK()
-        // Only if the next worker finds the room's directory.
-        if let directory = self.pipeline.hls?.path, !self.isOffline {
-            self.refusing.recallCrashes(inDirectory: directory)
+extension ControlListenerOptions {
+    /// - Parameter content: The content of the viewers' listener; `nil` if there is none.
+    fileprivate init(_ pipeline: Pipeline, _ settings: RoomSettings, _ content: (any OriginContent)?) {
+        self.init()
+        self.player = ViewerPage.player
+        self.opensReads = pipeline.control.openReads
+        self.allowOrigins = pipeline.control.allowOrigins
+        self.logs = settings.logs
+        self.versions = settings.versions
+        self.requestsPerSecond = pipeline.control.maxRequestsPerSecond
+        guard let content, let hls = pipeline.hls else { return }
+        self.keyOrigin = hls.encryption?.keyURI.flatMap { ViewerPage.origin(of: $0) }
+        let responder = OriginResponder(content: content, policy: CORSPolicy(allowOrigins: []), roomTitle: "")
+        self.media = ControlListenerOptions.Media(isReading: hls.http.signedURLs == nil) { request, answer in
+            responder.reply(to: request, answer)
         }
-        self.recallOverload()
-        let admission = try Admission(self.pipeline)
-        if !admission.sources.isEmpty {
-            let configuration = try self.ingestion.configuration(admission) { settings throws(MediaError) in
-                try self.openCertificates(settings, place: "rtmps")
-            }
-            for (name, address) in try await self.ingestion.start(configuration) { self.note(name, address) }
-        }
-        if !self.isOffline {
-            try self.ingestion.openPulls()
-            try self.relaying.start()
-            self.resumeRelays()
-        }
-        try self.startPushes()
-        var playable: (any OriginContent)?
-        if self.settings.opensListeners, let packager = self.packager, let hls = self.pipeline.hls,
-            let listen = hls.http.listen
-        {
-            let http = hls.http
-            var content: any OriginContent =
-                hls.lowLatency
-                ? packager.liveContent(of: self) : PublishedContent(packager: packager, room: self)
-            playable = content
-            if self.outputStages.slate != nil || packager.opening != nil {
-                let gate = StartupGate(content, isOpen: self.outputStages.slate == nil, clock: self.machine)
-                content = gate
-                self.listeners.update { $0.gate = gate }
-            }
-            let gate = try self.pipeline.playbackGate(wall: self.clocks.wall)
-            let origin = try await OriginServer.start(
-                listen: listen, content: content,
-                allowOrigins: http.allowOrigins, roomTitle: self.pipeline.room.title ?? self.pipeline.room.roomID,
-                gate: gate, live: http.flv ? self.live?.outputs : nil,
-                playlist: hls.multivariantPlaylist, keyURI: hls.encryption?.keyURI,
-                players: packager.players(isLowLatency: hls.lowLatency, self.pipeline),
-                certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
-                connectionsPerAddress: http.maxConnectionsPerAddress, logger: self.logger)
-            self.listeners.update {
-                $0.origin = origin
-                $0.playback = gate
-            }
-            self.note("viewer", origin.boundAddress)
-        }
-        if self.settings.opensListeners, !self.isOffline {
-            let (token, readToken) = try self.tokens()
-            var doors = self.controlDoors(playable)
-            doors.readToken = readToken
-            let control = try await ControlServer.start(
-                listen: self.pipeline.control.listen, token: token, room: self, doors: doors, logger: self.logger)
-            self.listeners.update { $0.control = control }
-            self.note("control", control.boundAddress)
-            self.followFiles()
-        }
-    }
-
-    func note(_ name: String, _ address: String) {
-        self.value.withLock { $0.lifecycle.addresses.append((name, address)) }
-    }
-
-    /// Emits the first event, with the addresses of the listeners.
-    func announceReady() {
-        func address(_ name: String) -> JSONValue { JSONValue(self.address(name)) }
-        let viewer = self.address("viewer")
-        let playlist = viewer.map { "\($0)/\(self.pipeline.hls?.multivariantPlaylist ?? "index.m3u8")" }
-        self.events.emit(
-            "room.ready",
-            [
-                "rtmp": address("rtmp"), "rtmps": address("rtmps"), "srt": address("srt"), "viewer": JSONValue(viewer),
-                "playlist": JSONValue(playlist),
-                "control": address("control"), "scene": .string(self.program.scene.sceneID),
-                "played": .bool(self.wasPlayed),
-            ])
-        LibAV.releaseStartPages()
     }
 }

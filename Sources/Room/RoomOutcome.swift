@@ -1,4 +1,5 @@
 package import MediaTypes
+import RoomOutputs
 
 /// Why a room stopped; the process's exit code follows from it.
 package enum RoomOutcome: Sendable {
@@ -9,4 +10,29 @@ package enum RoomOutcome: Sendable {
     /// A newer worker serves the room.
     case superseded
     case failed(MediaError)
+}
+
+extension RoomOutcome {
+    /// Whether the room has ended: no other worker continues it.
+    var hasEnded: Bool { if case .ended = self { true } else { false } }
+
+    /// How the room ends for its stores.
+    var uploadEnd: UploadService.End {
+        switch self {
+        case .ended: .ended
+        case .drained: .handedOver
+        case .failed, .superseded: .abandoned
+        }
+    }
+
+    /// The state of a room's recording; `null` if there is none, or nothing in it.
+    ///
+    /// - Parameters:
+    ///   - isRecorded: Whether the room has recorded files, or should have.
+    ///   - error: Why some of them are missing; nil if none is.
+    package func recordingWord(hasRecorder: Bool, isRecorded: Bool, error: MediaError?) -> JSONValue {
+        guard hasRecorder, case .ended = self else { return .null }
+        guard let error else { return isRecorded ? "ready" : .null }
+        return error.code == .unfinished ? "unfinished" : "failed"
+    }
 }

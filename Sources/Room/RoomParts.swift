@@ -1,70 +1,64 @@
-package import Events
-import HLS
 import Encoding
 import LibAV
-package import Logging
-package import MediaTypes
+import Logging
+import MediaTypes
 import Packager
 import PipelineSpec
 import Program
 import Recording
-package import RoomAPI
+import RoomAPI
 import RoomOutputs
 import RoomScenes
 import RoomSources
-import Threading
 import Synchronization
-import Upload
 
-/// The stages of a room, made and connected, before anything runs.
-struct RoomParts {
-    var clock: ProgramClock
-    var roster: SourceRoster
-    var program: ProgramStage
-    var latencies: RoomLatencies
-    var outputs: OutputStages
-    var start: RoomStart
-    var commands: CommandStore?
-    var resumption: Resumption
+/// The room, as its stages need it.
+protocol StagesHost: SourcesHost, OutputsHost {
+    /// Ends the room because of a failure that it cannot survive.
+    func fail(_ error: MediaError)
+    /// Passes pending events and the time to the room's life; called between two ticks of an offline program.
+    func stepLife()
+    /// Sets whether the program is making up for a time in which the machine was suspended.
+    func setCatchingUp(_ isCatchingUp: Bool)
+    /// Records how loud the program and the sources are.
+    func note(_ levels: AudioLevels)
 }
 
 /// A reference that is set later: stages that are made first call those that are made last.
-private final class LateBound<Value: Sendable>: Sendable {
+final class LateBound<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     func set(_ value: Value) { self.value.withLock { $0 = value } }
     func get() -> Value? { self.value.withLock { $0 } }
 }
 
-extension Room {
-    /// Opens every codec, file and directory of the room, so that errors occur before it is ready.
+/// The stages of a room, made and connected, before anything runs.
+struct RoomParts {
+    typealias LateRoom = LateBound<any StagesHost>
+
+    /// The settings with the document of the previous worker.
+    let settings: RoomSettings
+    let roster: SourceRoster
+    let program: ProgramStage
+    let latencies: RoomLatencies
+    let outputs: OutputStages
+    let start: RoomStart
+    let saved: CommandRecorder
+    let resumption: Resumption
+    let logger: Logger
+
+    /// Opens every codec, file and directory of a room, and claims the room.
     ///
-    /// - Parameter delivery: Sends the events to the webhooks of the pipeline, and later to those of the room's
-    ///   document.
-    /// - Throws: ``MediaError`` naming what cannot be opened.
-    package static func open(
-        _ settings: RoomSettings, events: RoomEvents, delivery: EventDelivery? = nil, logger: Logger
-    ) throws(MediaError) -> Room {
-        for _ in 0..<Self.mostOpenings {
-            // Before the room is claimed, the previous worker may still run and write.
-            let resumption = Self.resumption(settings)
-            if let room = try self.make(settings, resumption, events, delivery, logger) { return room }
-        }
-        throw MediaError(
-            .notCreatable, "\(CommandedState.name) changes while the room opens", at: "commands",
-            fix: "start one worker at a time")
-    }
-
-    /// The document can change between the first read and the claim, but not after that.
-    private static let mostOpenings = 3
-
+    /// - Parameters:
+    ///   - written: The settings from the command line and the pipeline file.
+    ///   - found: What the previous worker has left before the claim.
+    ///   - joint: The room, once it is made.
     /// - Returns: `nil` if the previous worker applied another document before this one claimed the room: the room must
     ///   be made again from that document.
-    private static func make(
-        _ written: RoomSettings, _ found: Resumption, _ events: RoomEvents, _ delivery: EventDelivery?, _ logger: Logger
-    ) throws(MediaError) -> Room? {
+    static func open(
+        _ written: RoomSettings, _ found: Resumption, _ events: RoomEvents, _ logger: Logger, _ joint: LateRoom
+    ) throws(MediaError) -> RoomParts? {
         var settings = found.settings
         let pipeline = settings.pipeline
-        let joint = LateBound<Room>()
         let host: LateHost = { joint.get() }
         let machine = settings.clocks.machine
         let clock = ProgramClock(machine: machine)
@@ -136,42 +130,34 @@ extension Room {
         let transports = try packager.get().map { made throws(MediaError) in
             try TransportService.open(pipeline, made, host)
         }
-        guard let claimed = try self.claimed(written, found, packager.get()) else { return nil }
-        var resumption = claimed.resumption
-        settings = resumption.settings
-        let start = RoomStart(pipeline, &resumption)
-        let commands = self.openCommands(&resumption, claimed.file) { joint.get()?.tellSuperseded() }
+        guard var claimed = try CommandsFile(settings: written).claim(after: found, packager.get()) else { return nil }
+        settings = claimed.resumption.settings
+        let start = RoomStart(pipeline, &claimed.resumption)
+        let saved = CommandRecorder(
+            store: claimed.openStore { joint.get()?.tellSuperseded() },
+            times: RoomTimes(clock: clock, clocks: settings.clocks))
         let passthrough = PassthroughSwitch(
             pipeline, ladder, packager.get(), lanes: roster.sources.mapValues(\.buffer.coded), host)
         let snapshots = SnapshotService(pipeline) { roster.sources.mapValues(\.buffer) }
         let program = try self.makeProgram(
             settings, start, roster.sources, clock, ladder, latencies, passthrough, snapshots, joint)
         let slate = packager.get().flatMap { SlateJob($0, pipeline, now: settings.clocks.wall.now()) }
-        let incarnation = packager.get()?.incarnation ?? 1
         var logger = logger
-        logger[metadataKey: "incarnation"] = "\(incarnation)"
+        logger[metadataKey: "incarnation"] = "\(packager.get()?.incarnation ?? 1)"
         let outputs = OutputStages(
             settings.pipeline, ladder, packager.get(), recorder: recorder, live: live, passthrough: passthrough,
             uploads: uploads ?? [], snapshots: snapshots, transports: transports ?? [], slate: slate, clock: clock,
-            machine: machine, events: events, logger: logger)
-        let room = Room(
-            settings: settings, events: events, delivery: delivery, logger: logger,
-            parts: RoomParts(
-                clock: clock, roster: roster, program: program, latencies: latencies, outputs: outputs, start: start,
-                commands: commands, resumption: resumption))
-        events.setIncarnation(incarnation)
-        joint.set(room)
-        room.outputs.slate.begin(program)
-        commands?.start()
-        room.resumeSources()
-        return room
+            machine: machine, events: events, saved: saved, logger: logger)
+        return RoomParts(
+            settings: settings, roster: roster, program: program, latencies: latencies, outputs: outputs,
+            start: start, saved: saved, resumption: claimed.resumption, logger: logger)
     }
 
     private static func makeProgram(
         _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: RoomSource], _ clock: ProgramClock,
         _ ladder: EncodingStage, _ latencies: RoomLatencies, _ passthrough: PassthroughSwitch?,
         _ snapshots: SnapshotService,
-        _ joint: LateBound<Room>
+        _ joint: LateRoom
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
@@ -209,10 +195,10 @@ extension Room {
         if let passthrough {
             outputs.shown = { tick, view in
                 let unseen = passthrough.step(tick, view)
-                joint.get()?.program.setUnseen(unseen)
+                joint.get()?.sourceParts.program.setUnseen(unseen)
             }
         }
-        outputs.levels = { levels in joint.get()?.value.withLock { $0.api.levels.note(levels) } }
+        outputs.levels = { levels in joint.get()?.note(levels) }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources, scene: first, clock: clock, machine: settings.clocks.machine,
             outputs: outputs,

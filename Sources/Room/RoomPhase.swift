@@ -109,3 +109,11 @@ extension RoomPhase.State {
 
     fileprivate var isLast: Bool { self == .failed || self == .closed }
 }
+
+/// The room's ``RoomPhase`` and its input.
+struct PhaseBook: Sendable {
+    var phase = RoomPhase()
+    var facts = RoomPhase.Facts()
+    /// When the state began, in nanoseconds since the Unix epoch.
+    var since: Int64
+}

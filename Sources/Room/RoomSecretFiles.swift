@@ -1,4 +1,5 @@
 package import PipelineSpec
+import Threading
 
 /// The files of secrets that a room watches, by use. Detects which of them have changed since they were read.
 ///
@@ -20,15 +21,21 @@ package struct RoomSecretFiles: Sendable {
         case uploads
     }
 
-    private var files: [Use: SecretFiles] = [:]
+    private var versions: [Use: [String: FileVersion?]] = [:]
 
     package init(_ pipeline: Pipeline) {
         for use in Use.allCases { _ = self.haveChanged(use, in: pipeline) }
     }
 
-    /// Whether files of a use have changed since the last call for it. Called before they are read again.
+    /// Whether files of a use have changed since the last call for it. Called before they are read again. A file that
+    /// was not named in the last call counts as unchanged, since the command that names it reads it.
     package mutating func haveChanged(_ use: Use, in pipeline: Pipeline) -> Bool {
-        self.files[use, default: SecretFiles()].haveChanged(Self.secrets(for: use, in: pipeline))
+        var now: [String: FileVersion?] = [:]
+        for case .file(let path)? in Self.secrets(for: use, in: pipeline) {
+            now.updateValue(FileVersion(path: path), forKey: path)
+        }
+        let before = self.versions.updateValue(now, forKey: use) ?? [:]
+        return now.contains { path, version in before[path].map { $0 != version } ?? false }
     }
 
     private static func secrets(for use: Use, in pipeline: Pipeline) -> [Secret?] {

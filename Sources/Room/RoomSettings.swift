@@ -1,10 +1,8 @@
 package import Control
 package import Egress
 package import Encoding
-package import MediaTypes
 package import Packager
 package import PipelineSpec
-import RoomSources
 package import Threading
 
 /// The settings of a room: the pipeline file and the options of the command line.
@@ -64,6 +62,17 @@ package struct RoomSettings: Sendable {
         self.newSession = newSession
         self.origin = origin
         self.clocks = clocks
+    }
+
+    /// Keeps the default renditions of a room that runs in the output directory: another version of the program may
+    /// have others, and an upgrade must not change what players have. A new session gets the current default.
+    package mutating func keepLadder() {
+        guard !self.newSession, var document = self.document, let output = self.pipeline.hls,
+            let running = HLSPackager.running(in: output.path)
+        else { return }
+        document.keepLadder(tracks: running.tracks, hasAudioOnly: running.hasAudioOnly)
+        self.document = document
+        self.pipeline = document.pipeline
     }
 
     /// The settings of a room that continues with a changed document. The servers that requests may use still follow

@@ -1,4 +1,3 @@
-import MediaTypes
 import PipelineSpec
 import Program
 import RoomScenes

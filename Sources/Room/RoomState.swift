@@ -1,4 +1,3 @@
-import HLS
 import MediaTypes
 import PipelineSpec
 import RoomAPI
@@ -42,7 +41,7 @@ struct RoomState: Sendable {
         self.api = APIState(running: running, current: document, file: resumption.file)
         self.resumption = resumption
         self.outputs = OutputsState(running)
-        self.overload = OverloadGuard(running, renditions: Room.costliestFirst(running))
+        self.overload = OverloadGuard(running)
     }
 
     /// Whether this worker has published media that viewers can play.

@@ -10,7 +10,7 @@ package struct APIState: Sendable {
         /// The document that commands change; `nil`: the room was not made from one.
         package var current: RoomDocument?
         /// The pipeline file with the flags of the command line, as the operator wrote it last.
-        package var written: JSONNode?
+        package var written: JSONNode? { self.file?.effective }
         /// The pipeline file without the changes of commands.
         package var file: RoomDocument?
     }
@@ -32,6 +32,6 @@ package struct APIState: Sendable {
     ///   - current: The document of `running`; nil: there is none, and the room cannot be changed while it runs.
     ///   - file: The pipeline file without the changes of commands.
     package init(running: Pipeline, current: RoomDocument?, file: RoomDocument?) {
-        self.documents = Documents(running: running, current: current, written: file?.effective, file: file)
+        self.documents = Documents(running: running, current: current, file: file)
     }
 }

@@ -1,5 +1,3 @@
-import Threading
-
 /// How often, and for how long, the kernel did not let the process run because its cgroup had used up its CPU time.
 ///
 /// Spec: Documentation/admin-guide/cgroup-v2.rst, `cpu.stat`; Documentation/scheduler/sched-bwc.rst for version 1.
@@ -32,36 +30,15 @@ package struct CPUThrottling: Sendable, Hashable {
 
     /// Possible paths of a process's `cpu.stat`, the likeliest first.
     ///
-    /// Spec: cgroups(7), `/proc/pid/cgroup`: `HIERARCHY:CONTROLLERS:PATH`; version 2 has `0::PATH`. In a container the
-    /// path may be a path of the host, while the container's own cgroup is mounted as the root.
-    ///
     /// - Parameter membership: The process's `/proc/pid/cgroup`.
     package static func places(membership: String) -> [String] {
-        var places: [String] = []
-        for line in membership.split(separator: "\n") {
-            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-            guard parts.count == 3, parts[2].hasPrefix("/"), !parts[2].contains("..") else { continue }
-            let directory: String
-            if parts[0] == "0", parts[1].isEmpty {
-                directory = "/sys/fs/cgroup"
-            } else if parts[1].split(separator: ",").contains("cpu") {
-                directory = "/sys/fs/cgroup/\(parts[1])"
-            } else {
-                continue
-            }
-            if parts[2] != "/" { places.append("\(directory)\(parts[2])/cpu.stat") }
-            places.append("\(directory)/cpu.stat")
-        }
-        return places
+        ControlGroup.directories(of: "cpu", membership: membership).map { "\($0.path)/cpu.stat" }
     }
 
     /// The values of this process until now.
     static var ofThisProcess: CPUThrottling {
-        func text(_ path: String) -> String {
-            String(decoding: FileReading.tail(of: path, limit: 4_096), as: UTF8.self)
-        }
-        for place in self.places(membership: text("/proc/self/cgroup")) {
-            let statistics = text(place)
+        for place in self.places(membership: ControlGroup.text("/proc/self/cgroup")) {
+            let statistics = ControlGroup.text(place)
             if statistics.contains("nr_periods") { return CPUThrottling(statistics: statistics) }
         }
         return CPUThrottling()

@@ -2,7 +2,6 @@ package import Control
 package import Logging
 package import MediaTypes
 package import PipelineSpec
-import Threading
 
 /// The parts of the room that a document changes, as ``DocumentService`` needs them.
 package protocol DocumentHost: OutputCommandHost {
@@ -36,8 +35,8 @@ package protocol DocumentHost: OutputCommandHost {
 
     /// Writes down that the room runs by another version.
     ///
-    /// - Parameter file: The pipeline file, if it is what has changed.
-    func noteDocument(_ document: RoomDocument, _ file: RoomDocument?, after before: RoomDocument)
+    /// - Parameter isNewFile: Whether the pipeline file is what has changed.
+    func noteDocument(_ document: RoomDocument, isNewFile: Bool, after before: RoomDocument)
 }
 
 /// The room's document, changed while the room runs: all of a new version comes into force at once, or nothing does.
@@ -72,7 +71,8 @@ package struct DocumentService {
             } else if change.isChange {
                 effect = try self.host.apply(change, after: current, isRequest: isRequest)
                 self.host.withAPI { $0.documents.current = change.document }
-                self.host.noteDocument(change.document, isRequest ? nil : next, after: current)
+                if !isRequest { self.host.withAPI { $0.documents.file = next } }
+                self.host.noteDocument(change.document, isNewFile: !isRequest, after: current)
                 self.host.events.emit(
                     "room.changed",
                     [
@@ -80,9 +80,9 @@ package struct DocumentService {
                         "applied": .array(Self.applied(change).map { .string($0) }),
                     ])
             }
-            if !isRequest {
-                self.host.withAPI { $0.documents.written = next.effective }
-                if !change.isChange { self.host.noteDocument(current, next, after: current) }
+            if !isRequest, !change.isChange {
+                self.host.withAPI { $0.documents.file = next }
+                self.host.noteDocument(current, isNewFile: true, after: current)
             }
             return DocumentReply(
                 revision: change.document.revision, changed: change.isChange && !isDryRun, isDryRun: isDryRun,

@@ -1,6 +1,6 @@
 package import Control
 import MediaTypes
-package import PipelineSpec
+import PipelineSpec
 
 /// How long media takes through the room, beside what it may take by the pipeline's own figures.
 package struct LatencyReply: NamedReply {

@@ -1,5 +1,4 @@
 import Control
-import MediaTypes
 
 /// From a picture's arrival at our socket to the moment its segment could be fetched, for every picture on air.
 package struct LatencyTracker: Sendable {

@@ -51,9 +51,17 @@ package struct LoopMonitor: Sendable {
         return LoopLags.behind(showing: self.program.tick, fps: self.fps, now: now)
     }
 
+    /// The lag of the slowest encoder, in nanoseconds; `nil` while the program does not run.
+    package var encoderLag: Int64? {
+        guard self.host.isLive, let now = self.clock.now(), let entered = self.ladder.control.enteredByAll else {
+            return nil
+        }
+        return self.lag(ofEncodersAt: entered, now: now)
+    }
+
     /// How far encoders that have begun with a tick are behind the room's clock, in nanoseconds. A frame that is on its way at its
     /// usual pace is no lag.
-    package func lag(ofEncodersAt entered: Int64, now: Int64) -> Int64 {
+    private func lag(ofEncodersAt entered: Int64, now: Int64) -> Int64 {
         // A rendition at half the rate has a picture every other tick; each is on its way within one.
         let step = self.ladder.rungs.map { Int64($0.frameStep) }.max() ?? 1
         let due = TimeMath.scale(entered &+ step &+ 1, by: TimeMath.nanoseconds, over: Int64(self.fps))

@@ -2,7 +2,7 @@ package import Control
 package import HLS
 package import MediaTypes
 package import Packager
-package import PipelineSpec
+import PipelineSpec
 package import Program
 
 /// An output that carries events and layouts in its frames.

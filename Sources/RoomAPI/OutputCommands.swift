@@ -23,7 +23,7 @@ package protocol OutputCommandHost: APIHost {
 }
 
 /// Commands to one output or one rendition.
-package struct OutputCommands: Sendable {
+package struct OutputCommands: OutputControlling {
     private let host: any OutputCommandHost
     private let recorder: SessionRecorder?
     private let ladder: EncodingStage
@@ -33,7 +33,7 @@ package struct OutputCommands: Sendable {
         (self.host, self.recorder, self.ladder) = (host, recorder, ladder)
     }
 
-    /// See ``RoomControlling/restartOutput(_:)``.
+    /// See ``OutputControlling/restart(_:)``.
     package func restart(_ id: String) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         try self.host.holdingDocument { () throws(ControlFailure) in
@@ -57,7 +57,7 @@ package struct OutputCommands: Sendable {
         return output
     }
 
-    /// See ``RoomControlling/startOutput(_:)``.
+    /// See ``OutputControlling/start(_:)``.
     package func start(_ id: String) throws(ControlFailure) -> String {
         let (recorder, frame) = try self.recorder(of: id)
         do throws(MediaError) {
@@ -71,7 +71,7 @@ package struct OutputCommands: Sendable {
         return Self.answer(id, "start", recorder)
     }
 
-    /// See ``RoomControlling/stopOutput(_:)``.
+    /// See ``OutputControlling/stop(_:)``.
     package func stop(_ id: String) throws(ControlFailure) -> String {
         let (recorder, frame) = try self.recorder(of: id)
         do throws(MediaError) {
@@ -113,7 +113,7 @@ package struct OutputCommands: Sendable {
         return answer.text
     }
 
-    /// See ``RoomControlling/requestKeyframe(_:)``.
+    /// See ``OutputControlling/requestKeyframe(_:)``.
     package func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         let pictures = self.host.pipeline.pictureRenditions
@@ -124,20 +124,5 @@ package struct OutputCommands: Sendable {
         guard self.host.isLive else { throw .programHasNotBegun }
         self.ladder.control.requestKeyframe(track: track)
         return (["rendition": .string(rendition), "accepted": "keyframe"] as JSONValue).text
-    }
-}
-
-extension Output {
-    /// Its `type` in the pipeline file.
-    package var typeName: String {
-        switch self {
-        case .hls, .transport: "hls"
-        case .raw: "raw"
-        case .record: "record"
-        case .rtmp: "rtmp"
-        case .http: "http"
-        case .s3: "s3"
-        case .image: "image"
-        }
     }
 }

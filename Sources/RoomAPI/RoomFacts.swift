@@ -1,4 +1,4 @@
-package import Control
+import Control
 package import MediaTypes
 package import PipelineSpec
 package import Program

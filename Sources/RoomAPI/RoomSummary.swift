@@ -1,5 +1,4 @@
 package import MediaTypes
-import Program
 
 /// What a room did, for its end: frames, what was late, lost or repeated, costs, latency, lip-sync.
 package struct RoomSummary: Sendable {

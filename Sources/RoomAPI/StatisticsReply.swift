@@ -1,6 +1,5 @@
 package import Control
 import Ingest
-import MediaTypes
 import Program
 import RTMP
 

@@ -1,8 +1,6 @@
 package import Control
 import HLS
 package import MediaTypes
-import Packager
-import PipelineSpec
 package import Recording
 import Threading
 

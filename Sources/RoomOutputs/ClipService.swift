@@ -74,7 +74,7 @@ package struct ClipService: OutputService {
         self.host.withOutputs { outputs in
             // The clip may have finished already; a finished clip is no longer saved.
             guard let state = outputs.clips.clip(clip.id)?.state, state == .pending || state == .working else { return }
-            self.host.save(clip)
+            self.stages.saved.save(clip)
         }
         return clip.json.text
     }
@@ -229,7 +229,7 @@ extension ClipService {
 
     /// Reports a clip that is ready or has failed.
     private func report(_ clip: ClipJobs.Clip) {
-        self.host.forgetSavedClip(clip.id)
+        self.stages.saved.forgetClip(clip.id)
         self.events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
     }
 }

@@ -1,6 +1,6 @@
 import MediaTypes
 import Packager
-package import PipelineSpec
+import PipelineSpec
 import Recording
 
 /// The state of the room's disk: its ``DiskGuard``, the directories it counts, and the sizes of the last segments.

@@ -1,7 +1,7 @@
 package import Encoding
 import LibAV
-package import MediaTypes
-package import Packager
+import MediaTypes
+import Packager
 package import PipelineSpec
 
 extension Pipeline {

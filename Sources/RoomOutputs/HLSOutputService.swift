@@ -62,7 +62,7 @@ package struct HLSOutputService: OutputService {
                 "an output's directory was replaced", metadata: ["path": "\(path)", "lost": "\(lost)"])
             let noticed = self.machine.now()
             self.host.withOutputs { $0.restoredPlace = (path, noticed) }
-            self.host.outputDirectoryWasRestored()
+            self.stages.saved.rewrite()
             if lost > 0 {
                 self.host.lost(
                     Int64(lost), of: self.outputID,

@@ -1,7 +1,6 @@
 package import Control
 import LibAV
 package import MediaTypes
-import Packager
 import PipelineSpec
 package import Threading
 

@@ -1,5 +1,4 @@
 package import Control
-import MediaTypes
 package import Push
 
 /// Alarms of outputs. Pure.

@@ -1,7 +1,6 @@
 package import Control
 import Logging
 package import MediaTypes
-import Packager
 import Threading
 
 /// A service for the outputs of a room. It is only a view: all state that changes is in ``OutputsState`` and in the

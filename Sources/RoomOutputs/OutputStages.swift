@@ -29,6 +29,7 @@ package struct OutputStages: Sendable {
     let clock: ProgramClock
     let machine: any SleepClock
     let events: any OutputEvents
+    let saved: any OutputMemory
     let logger: Logger
     let fps: Int
     let isOffline: Bool
@@ -42,12 +43,12 @@ package struct OutputStages: Sendable {
         _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, recorder: SessionRecorder?,
         live: LiveFeeds?, passthrough: PassthroughSwitch?, uploads: [Uploader], snapshots: SnapshotService,
         transports: [MPEGTSOutput], slate: SlateJob?, clock: ProgramClock, machine: any SleepClock,
-        events: any OutputEvents, logger: Logger
+        events: any OutputEvents, saved: any OutputMemory, logger: Logger
     ) {
         (self.ladder, self.packager, self.recorder, self.live) = (ladder, packager, recorder, live)
         (self.passthrough, self.uploads, self.snapshots) = (passthrough, uploads, snapshots)
         (self.transports, self.slate) = (transports, slate)
-        (self.clock, self.machine, self.events, self.logger) = (clock, machine, events, logger)
+        (self.clock, self.machine, self.events, self.saved, self.logger) = (clock, machine, events, saved, logger)
         (self.fps, self.isOffline) = (pipeline.canvas.fps, pipeline.clock == .offline)
         self.diskWake = machine.makeSemaphore()
     }

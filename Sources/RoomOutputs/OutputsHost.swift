@@ -17,23 +17,27 @@ package protocol OutputsHost: AnyObject, Sendable {
 
     /// Locks the room's value while `body` reads or changes the outputs' part of it.
     ///
-    /// - Parameter body: Must not call the host, except ``save(_:)``. Must not block.
+    /// - Parameter body: Must not call the host. Must not block.
     func withOutputs<Result: Sendable, Failure: Error>(
         _ body: (inout OutputsState) throws(Failure) -> Result
     ) throws(Failure) -> Result
 
-    /// Saves a promised clip, so that the next worker can report that it is not made.
-    func save(_ clip: ClipJobs.Clip)
-    /// Removes a saved clip that is ready or has failed.
-    func forgetSavedClip(_ id: String)
     /// Reports that another worker serves the room, so that this one stops.
     func tellSuperseded()
-    /// Reports that the output's directory was moved away and is written again: files of the room in it are missing.
-    func outputDirectoryWasRestored()
     /// Measures how long the frames of a new segment took through the room.
     func measureLatency(of segment: PublishedSegment)
     /// Called after the event that viewers can play was emitted.
     func becamePlayable()
+}
+
+/// Saves changes of outputs for the next worker. Takes no lock of the room.
+package protocol OutputMemory: Sendable {
+    /// Saves a promised clip, so that the next worker can report that it is not made.
+    func save(_ clip: ClipJobs.Clip)
+    /// Removes a saved clip that is ready or has failed.
+    func forgetClip(_ id: String)
+    /// Saves everything again: the output's directory was moved away, and files of the room in it are missing.
+    func rewrite()
 }
 
 /// The room; nil before it is made, which is after its outputs.

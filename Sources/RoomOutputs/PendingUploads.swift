@@ -1,4 +1,3 @@
-import HLS
 package import MediaTypes
 import Packager
 package import PipelineSpec

@@ -1,4 +1,3 @@
-import MediaTypes
 package import PipelineSpec
 import RoomSources
 

@@ -1,5 +1,3 @@
-import MediaTypes
-
 /// Restores the state of an earlier worker.
 extension RoomLife {
     /// Restores the requested scene, before the first publisher is admitted.

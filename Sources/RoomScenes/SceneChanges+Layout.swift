@@ -1,6 +1,4 @@
 import Control
-import MediaTypes
-import PipelineSpec
 import Program
 
 /// Automatic scenes show the users who are live.

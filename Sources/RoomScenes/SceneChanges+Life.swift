@@ -64,9 +64,9 @@ extension SceneChanges {
             }
         }
         guard isPhaseNew else { return }
-        self.host.savePK(scenes.life)
+        self.parts.saved.savePK(scenes.life)
         // A successor shows the phase's scene even if this worker is killed before it does.
-        self.host.saveSchedule(scenes, context)
+        self.parts.saved.saveSchedule(scenes, context)
     }
 
     /// Lets a command change the phase of the PK, and puts the phase's scene on air.

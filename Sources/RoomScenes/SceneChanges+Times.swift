@@ -1,7 +1,6 @@
 package import Control
 import HLS
-package import MediaTypes
-import PipelineSpec
+import MediaTypes
 
 /// Events of changes, and the times at which changes are seen.
 extension SceneChanges {

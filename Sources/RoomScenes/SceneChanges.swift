@@ -2,7 +2,6 @@ package import Control
 package import MediaTypes
 package import PipelineSpec
 import Program
-import Synchronization
 
 /// Changes the room's scenes. One thread at a time makes a change; threads that make none do not wait for it.
 ///
@@ -20,7 +19,7 @@ package struct SceneChanges: Sendable {
         self.parts = parts
     }
 
-    var times: ProgramTimes { self.parts.times }
+    package var times: ProgramTimes { self.parts.times }
     var program: ProgramStage { self.parts.program }
 
     func emit(_ type: String, _ members: KeyValuePairs<String, JSONValue>) { self.parts.emit(type, members) }
@@ -38,7 +37,7 @@ package struct SceneChanges: Sendable {
             defer {
                 self.host.withScenes { [schedule] scenes, context in
                     scenes.schedule = schedule
-                    self.host.saveSchedule(scenes, context)
+                    self.parts.saved.saveSchedule(scenes, context)
                 }
             }
             self.advance(&schedule)
@@ -85,7 +84,7 @@ package struct SceneChanges: Sendable {
         let shownAt =
             work.isShowDue ? self.putOnAir(self.host.withScenes { scenes, _ in scenes.life.planned }, &schedule) : nil
         if !work.phases.isEmpty { self.redrawCountdowns(isShown: shownAt != nil, &schedule) }
-        self.host.mark(work.phases, of: pk, shownAt: shownAt)
+        self.host.marks.mark(work.phases, of: pk, shownAt: shownAt)
         if work.isLayoutDue { self.layOutAnew(&schedule) }
     }
 
@@ -225,7 +224,7 @@ package struct SceneChanges: Sendable {
         do {
             let first = try self.program.setScene(mapped, at: tick)
             self.catchUp(with: commanded)
-            self.host.mark(mapped, without: showing.without, at: first, isScheduled: tick != nil)
+            self.host.marks.mark(mapped, without: showing.without, at: first, isScheduled: tick != nil)
             if scene.isAutomatic { schedule.live = live }
             return first
         } catch {

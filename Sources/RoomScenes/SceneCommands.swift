@@ -1,13 +1,12 @@
 package import Control
-import HLS
 import MediaTypes
 import PipelineSpec
 import Program
 
 /// Commands that put scenes on air, change them and remove them. One at a time; a command that fails changes nothing.
-package struct SceneCommands: Sendable {
-    private let changes: SceneChanges
-    private var host: any ScenesHost { self.changes.host }
+package struct SceneCommands: SceneControlling {
+    let changes: SceneChanges
+    var host: any ScenesHost { self.changes.host }
 
     /// The commands of one room. Cheap: make one wherever it is needed.
     package init(_ changes: SceneChanges) { self.changes = changes }
@@ -64,7 +63,7 @@ package struct SceneCommands: Sendable {
     // MARK: Documents
 
     /// The scenes of the room, which one is on air, and which are scheduled.
-    package func json() -> String {
+    package func scenesJSON() -> String {
         let schedule = self.changes.shown
         let rows = schedule.shelf.scenes.map { scene -> JSONValue in
             [
@@ -108,7 +107,7 @@ package struct SceneCommands: Sendable {
                 }
                 schedule.shelf.put(scene)
                 self.host.withScenes { scenes, _ in scenes.life.replace(scene) }
-                self.host.saveScene(sceneID, revision: scene.revision, body)
+                self.changes.parts.saved.saveScene(sceneID, revision: scene.revision, body)
                 self.changes.announceChange(of: sceneID, revision: scene.revision)
             }
             return reply
@@ -146,17 +145,17 @@ package struct SceneCommands: Sendable {
                 throw .conflict(
                     "the scene \"\(sceneID)\" is on air, or will be", fix: "put another one on air first")
             }
-            let isRemoved = self.host.withScenes { scenes, _ in
-                if scenes.life.scenesNeeded(by: scenes.life.pk).contains(sceneID) { return false }
+            let (isRemoved, isOfFile) = self.host.withScenes { scenes, context in
+                if scenes.life.scenesNeeded(by: scenes.life.pk).contains(sceneID) { return (false, false) }
                 scenes.life.remove(sceneID)
-                return true
+                return (true, context.pipeline.scene(sceneID) != nil)
             }
             guard isRemoved else {
                 throw .conflict(
                     "the running PK needs the scene \"\(sceneID)\"", fix: "remove it when the PK is over")
             }
             schedule.shelf.remove(sceneID)
-            self.host.saveRemoval(of: scene)
+            self.changes.parts.saved.saveRemoval(of: scene, isOfFile: isOfFile)
             self.changes.announceRemoval(of: sceneID)
             return JSONValue.object([.init("sceneId", .string(sceneID)), .init("removed", true)]).text
         }

@@ -10,6 +10,7 @@ package final class SceneParts: Sendable {
     /// The program's times.
     package let times: ProgramTimes
     let logger: Logger
+    let saved: any SceneMemory
     let emit: @Sendable (String, KeyValuePairs<String, JSONValue>) -> Void
     /// Locked while a scene is built and put on air; see ``SceneChanges/change(_:)``.
     let turn = Mutex<Void>(())
@@ -20,13 +21,16 @@ package final class SceneParts: Sendable {
 
     /// - Parameters:
     ///   - machine: The clock that the program's clock follows.
+    ///   - saved: Saves changes for the next worker.
     ///   - emit: Emits an event of the room: its type and its members.
     package init(
-        _ program: ProgramStage, _ times: ProgramTimes, machine: any SleepClock, logger: Logger,
+        _ program: ProgramStage, _ times: ProgramTimes, _ saved: any SceneMemory, machine: any SleepClock,
+        logger: Logger,
         emit: @escaping @Sendable (String, KeyValuePairs<String, JSONValue>) -> Void
     ) {
         self.program = program
         self.times = times
+        self.saved = saved
         self.logger = logger
         self.emit = emit
         self.wake = machine.makeSemaphore()

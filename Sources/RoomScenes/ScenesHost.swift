@@ -29,20 +29,27 @@ package protocol ScenesHost: AnyObject, Sendable {
     /// - Parameter life: The source after the change; `nil`: it has left the room.
     func sourceChanged(_ id: SourceID, _ change: SourceLife.Change, _ life: SourceLife?, _ context: ScenesContext)
 
-    /// Adds a date range to the playlists for a scene that comes on air at a tick.
+    /// Describes the program to viewers.
+    var marks: any SceneMarks { get }
+}
+
+/// Describes the program to viewers as date ranges in the playlists.
+package protocol SceneMarks {
+    /// Adds a date range for a scene that comes on air at a tick.
     ///
     /// - Parameter left: Sources whose panes are hidden.
     func mark(_ scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool)
 
-    /// Adds date ranges to the playlists for phases of a PK that have begun.
+    /// Adds date ranges for phases of a PK that have begun.
     ///
     /// - Parameters:
     ///   - scene: The PK's scene; `nil`: there is no PK.
     ///   - shownAt: The first tick of the phase's scene; `nil`: the scene on air does not change.
     func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?)
+}
 
-    // MARK: What a successor restores
-
+/// Saves changes of scenes for the next worker. Takes no lock of the room.
+package protocol SceneMemory: Sendable {
     /// Saves the scene on air, the scheduled scenes and the ends of countdowns. The caller holds the room's lock.
     func saveSchedule(_ scenes: ScenesState, _ context: ScenesContext)
 
@@ -53,7 +60,9 @@ package protocol ScenesHost: AnyObject, Sendable {
     func saveScene(_ sceneID: String, revision: Int, _ body: [UInt8])
 
     /// Saves that a command has removed a scene.
-    func saveRemoval(of scene: PipelineSpec.Scene)
+    ///
+    /// - Parameter isOfFile: Whether the pipeline has a scene with this id.
+    func saveRemoval(of scene: PipelineSpec.Scene, isOfFile: Bool)
 
     /// Saves the phase of the PK. The caller holds the room's lock.
     func savePK(_ life: RoomLife)

@@ -1,4 +1,3 @@
-package import MediaTypes
 package import PipelineSpec
 
 /// The state of the room's scenes and sources, as one value; a part of the room's value.

@@ -76,7 +76,7 @@ package final class RoomSource: Sendable {
         self.decode = DecodeStage(
             settings: settings, buffer: self.buffer, clock: clock, machine: machine,
             events: { if !voice.isSilent.load(ordering: .relaxed) { events(id, $0) } })
-        self.setTrackVolumes()
+        for track in spec.audioTracks { self.setVolume(track.volume, ofTrack: track.track) }
     }
 
     // MARK: The thread
@@ -127,11 +127,21 @@ package final class RoomSource: Sendable {
         }
     }
 
-    /// Sets the volumes of the audio tracks to those of the pipeline.
-    private func setTrackVolumes() {
-        for track in self.spec.audioTracks {
-            self.buffer.setGain(Float(track.volume) / 100, ofTrack: UInt8(clamping: track.track), over: 1)
-        }
+    /// Sets the volume of an audio track, in percent of the published one.
+    ///
+    /// - Parameter ramp: Samples over which it changes.
+    package func setVolume(_ percent: Int, ofTrack track: Int, over ramp: Int64 = 1) {
+        self.buffer.setGain(Float(percent) / 100, ofTrack: UInt8(clamping: track), over: max(1, ramp))
+    }
+
+    /// Shifts the media in time and rotates its video; `nil` leaves a value as it is.
+    ///
+    /// - Parameters:
+    ///   - offset: Milliseconds; positive is later.
+    ///   - rotation: Degrees clockwise: 0, 90, 180 or 270.
+    package func set(offset: Int?, rotation: Int?) {
+        if let offset { self.decode.setOffset(milliseconds: offset) }
+        if let rotation { self.decode.setRotation(rotation / 90) }
     }
 
     /// Numbers of the audio tracks: those received, those that the pipeline names, and 0, the main track; sorted.

@@ -64,7 +64,7 @@ package struct RosterChanges: Sendable {
 
     private func newcomer(_ spec: Pipeline.Source, in pipeline: Pipeline) throws(MediaError) -> Newcomer {
         let source = RoomSource(
-            spec: spec, pipeline: pipeline, clock: self.parts.clock, machine: self.parts.clocks.machine,
+            spec: spec, pipeline: pipeline, clock: self.parts.program.clock, machine: self.parts.clocks.machine,
             aligner: self.parts.roster.aligner
         ) { [weak host = self.host] in host?.decoding.handle($1, of: $0) }
         var relays: [(id: String, url: RTMPURL)] = []

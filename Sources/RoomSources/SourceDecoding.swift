@@ -1,6 +1,6 @@
+package import Control
 import LibAV
 package import MediaTypes
-import Packager
 package import Program
 package import Threading
 
@@ -47,6 +47,33 @@ package struct SourceDecoding: Sendable {
                 "source.failed", ["uid": .string(source.spec.id.description), "reason": .string(error.description)])
             source.decode.put(.end)
         }
+    }
+
+    /// The alarms about the health of publishers, as last checked.
+    ///
+    /// - Parameter isOverloaded: Whether an alarm says that the machine cannot keep up: then none says that the program
+    ///   is behind its clock.
+    package func alarms(isOverloaded: Bool) -> [RoomAlarm] {
+        var alarms: [RoomAlarm] = []
+        for spec in self.host.pipeline.sources {
+            guard let source = self.sources[spec.id], !source.isFile else { continue }
+            for finding in source.healthFindings {
+                let (type, level) = (finding.cause.alarmType, finding.level.name)
+                guard finding.cause == .workerLag else {
+                    let name = source.spec.name ?? spec.id.description
+                    alarms.append(
+                        RoomAlarm(
+                            type, level, kind: "source", subject: spec.id.description,
+                            message: "\(name): \(finding.message)"))
+                    continue
+                }
+                // It is the worker's own, whichever source shows it.
+                if !isOverloaded, !alarms.contains(where: { $0.type == type }) {
+                    alarms.append(RoomAlarm(type, level, kind: "encoder", message: finding.message))
+                }
+            }
+        }
+        return alarms
     }
 
     /// Handles what a decode thread reports, on that thread.

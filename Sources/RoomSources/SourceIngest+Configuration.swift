@@ -17,7 +17,7 @@ extension SourceIngest {
         let (parts, pipeline) = (self.host.sourceParts, self.host.pipeline)
         let rtmp = pipeline.ingest.rtmp
         var configuration = IngestConfiguration(
-            listen: parts.opensListeners ? rtmp.listen?.description : nil, admission: self.host.resumed(admission))
+            listen: parts.opensListeners ? rtmp.listen?.description : nil, admission: parts.saved.resumed(admission))
         configuration.wallClock = { [wall = parts.clocks.wall] in wall.now() / TimeMath.nanoseconds }
         configuration.onDuplicate = rtmp.onDuplicate == .reject ? .reject : .takeover
         configuration.session.chunkSize = rtmp.chunkSize

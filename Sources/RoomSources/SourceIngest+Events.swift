@@ -1,5 +1,6 @@
 import Ingest
 import MediaTypes
+import RoomAPI
 
 extension SourceIngest {
     /// Handles events of the publishers' listener and of the pull clients, on their event loops.
@@ -46,7 +47,7 @@ extension SourceIngest {
                 "ingest.hookFailed",
                 ["uid": .string(id.description), "reason": .string(reason), "allowed": .bool(isAllowed)])
         case .data(let id, let name, let values): self.host.received(data: values, named: name, from: id)
-        case .keyUsed(let use): self.host.noteUse(use)
+        case .keyUsed(let use): self.host.sourceParts.saved.saveUse(use)
         case .unpublished(let id, let reason): self.left(id, "ingest.unpublished", reason)
         case .lost(let id, let reason): self.left(id, "ingest.lost", reason)
         case .refused(let remote, let key, let reason, let code):
@@ -72,7 +73,7 @@ extension SourceIngest {
 
     private func source(_ id: SourceID) -> RoomSource? { self.host.sourceParts.roster.sources[id] }
 
-    private var events: SourceEvents { self.host.sourceParts.events }
+    private var events: RoomEvents { self.host.sourceParts.events }
     private var now: Int64 { self.host.sourceParts.clocks.machine.now() }
 
     private func tell(_ event: SourceLife.Event, of id: SourceID, at time: Int64? = nil) {

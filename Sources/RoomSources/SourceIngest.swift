@@ -1,4 +1,4 @@
-package import PublishAuth
+import PublishAuth
 package import Ingest
 package import MediaTypes
 import PipelineSpec
@@ -60,7 +60,8 @@ package struct SourceIngest: Sendable {
 
     /// Sends what arrives at `hub` to the decoder of `source`.
     func join(_ source: RoomSource, to hub: SourceHub) {
-        SourceInput(source, clock: self.parts.clock, machine: self.parts.clocks.machine) { [weak host = self.host] in
+        let parts = self.parts
+        SourceInput(source, clock: parts.program.clock, machine: parts.clocks.machine) { [weak host = self.host] in
             host?.mediaArrived(at: $0)
         }.join(hub)
     }

@@ -1,5 +1,3 @@
-import MediaTypes
-
 /// The state of one source, as a value: it receives events with their times and returns changes of state.
 ///
 /// States: idle (no publisher yet) → connected (a publisher was admitted) → publishing (its media arrives) → live (a

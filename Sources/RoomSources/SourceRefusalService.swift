@@ -5,7 +5,7 @@ import LibAV
 import MediaKernels
 package import MediaTypes
 import Packager
-import PipelineSpec
+package import RoomAPI
 
 #if canImport(Glibc)
     import Glibc
@@ -120,8 +120,8 @@ package struct SourceRefusalService: Sendable {
         if !wasPublishing { source.decode.cutPast() }
         self.host.ingestion.connections.kick(id, until: self.machineTime(until))
         switch kick {
-        case .refused: self.host.noteRefused(id, until: until)
-        case .lifted: self.host.noteRefused(id, until: nil)
+        case .refused: self.parts.saved.saveRefusal(of: id, until: until)
+        case .lifted: self.parts.saved.saveRefusal(of: id, until: nil)
         case .quarantined: break
         }
         self.parts.logger.info("publisher kicked", metadata: ["uid": "\(id)", "refuseSeconds": "\(seconds)"])
@@ -141,7 +141,7 @@ package struct SourceRefusalService: Sendable {
 
 extension SourceRefusals {
     /// Emits an event for each quarantine. A kick that was commanded meanwhile is not one.
-    package func announceQuarantines(_ events: SourceEvents) {
+    package func announceQuarantines(_ events: RoomEvents) {
         for (source, refusal) in self.quarantines {
             events.emit(
                 "source.quarantined",

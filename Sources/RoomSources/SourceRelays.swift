@@ -1,5 +1,5 @@
 package import Control
-package import Ingest
+import Ingest
 package import MediaTypes
 import PipelineSpec
 
@@ -97,7 +97,7 @@ package struct SourceRelays: Sendable {
                 "source \(source) goes to \(RelayService.maximumPerSource) rooms already",
                 fix: "delete one of its relays")
         }
-        self.host.noteCommanded(source, relay: id, url: url)
+        self.host.sourceParts.saved.saveRelay(id, of: source, url: url)
         return Self.json(status).text
     }
 
@@ -111,7 +111,7 @@ package struct SourceRelays: Sendable {
                 "source \(source) has no relay \"\(id)\"",
                 fix: known.isEmpty ? "start it first" : "use one of: \(known.joined(separator: ", "))")
         }
-        self.host.noteCommanded(source, relay: id, url: nil)
+        self.host.sourceParts.saved.saveRelay(id, of: source, url: nil)
     }
 
     /// The source, if its packets come from a publisher or a server.

@@ -5,24 +5,29 @@ package import Logging
 package import MediaTypes
 package import PipelineSpec
 package import Program
+package import RoomAPI
 package import Threading
 
-/// Emits events of a room. Takes no lock of the room.
-package struct SourceEvents: Sendable {
-    /// Emits one event: its type, such as `source.live`, and the members that belong to the type.
-    package let emit: @Sendable (_ type: String, _ members: KeyValuePairs<String, JSONValue>) -> Void
-
-    package init(_ emit: @escaping @Sendable (_ type: String, _ members: KeyValuePairs<String, JSONValue>) -> Void) {
-        self.emit = emit
-    }
+/// Saves changes of sources for the next worker. Takes no lock of the room.
+package protocol SourceMemory: Sendable {
+    /// `admission` with the single-use keys that were used under earlier workers.
+    func resumed(_ admission: Admission) -> Admission
+    /// Saves that a single-use key was used, or was not used after all. Called on the event loop of the publisher.
+    func saveUse(_ use: Admission.KeyUse)
+    /// Saves a kick.
+    ///
+    /// - Parameter until: Nanoseconds since the Unix epoch; nil if the source may be published.
+    func saveRefusal(of source: SourceID, until: Int64?)
+    /// Saves a relay.
+    ///
+    /// - Parameter url: With its stream key; nil if the relay was ended.
+    func saveRelay(_ id: String, of source: SourceID, url: String?)
 }
 
 /// Objects that the sources of a room share, made before the room runs.
 package struct SourceParts: Sendable {
     package let roster: SourceRoster
     package let program: ProgramStage
-    /// The room's clock; it runs once the program has started.
-    package let clock: ProgramClock
     package let clocks: Clocks
     /// The servers that requests may make the room connect to.
     package let egress: EgressGate
@@ -31,21 +36,23 @@ package struct SourceParts: Sendable {
     package let opensListeners: Bool
     /// Whether the room is a job on files, without a network.
     package let isOffline: Bool
-    package let events: SourceEvents
+    package let events: RoomEvents
+    package let saved: any SourceMemory
 
     package init(
-        roster: SourceRoster, program: ProgramStage, clock: ProgramClock, clocks: Clocks, egress: EgressGate,
-        logger: Logger, opensListeners: Bool, isOffline: Bool, events: SourceEvents
+        roster: SourceRoster, program: ProgramStage, clocks: Clocks, egress: EgressGate, logger: Logger,
+        opensListeners: Bool, isOffline: Bool, events: RoomEvents,
+        saved: any SourceMemory
     ) {
         self.roster = roster
         self.program = program
-        self.clock = clock
         self.clocks = clocks
         self.egress = egress
         self.logger = logger
         self.opensListeners = opensListeners
         self.isOffline = isOffline
         self.events = events
+        self.saved = saved
     }
 }
 
@@ -78,18 +85,6 @@ package protocol SourcesHost: AnyObject, Sendable {
 
     /// - Throws: If the room no longer accepts commands.
     func checkOpen() throws(ControlFailure)
-    /// `admission` with the single-use keys that were used under earlier workers.
-    func resumed(_ admission: Admission) -> Admission
-    /// Records that a single-use key was used, or was not used after all.
-    func noteUse(_ use: Admission.KeyUse)
-    /// Records a kick for a successor.
-    ///
-    /// - Parameter until: Nanoseconds since the Unix epoch; nil if the source may be published.
-    func noteRefused(_ source: SourceID, until: Int64?)
-    /// Records a relay for a successor.
-    ///
-    /// - Parameter url: With its key; nil if the relay was removed.
-    func noteCommanded(_ source: SourceID, relay: String, url: String?)
     /// Forgets everything else that the room keeps about a removed source, whose publisher has been disconnected.
     func sourceDisconnected(_ source: SourceID)
 }

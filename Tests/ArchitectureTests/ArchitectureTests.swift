@@ -137,6 +137,21 @@ struct ArchitectureTests {
         #expect(sizes[sizes.count / 2] <= 150)
     }
 
+    @Test("the type Room has at most 1,500 lines, in files of its own, and the types beside it do not know it")
+    func roomIsSmall() {
+        let module = self.sources.filter { $0.target == "Room" }
+        let own = module.filter { $0.path.hasSuffix("/Room.swift") || $0.path.contains("/Room+") }
+        #expect(own.count > 10)
+        #expect(own.reduce(0) { $0 + $1.lines.count } <= 1_500)
+        for file in module where !own.contains(where: { $0.path == file.path }) {
+            // This one applies a document to every part of the room.
+            if file.path.hasSuffix("/DocumentApplication.swift") { continue }
+            for (number, line) in file.lines.enumerated() where !line.contains("//") && !line.hasPrefix("import ") {
+                #expect(!line.contains(/\bRoom\b(?!\.State)/), "\(file.path):\(number + 1) knows Room")
+            }
+        }
+    }
+
     @Test("no file contains a path of a development machine")
     func noMachinePaths() {
         let home = ["/work/", "/root/", "/home/"]

@@ -4,7 +4,9 @@ import Events
 import Synchronization
 
 /// A room that records the requests it gets.
-final class FakeRoom: RoomControlling {
+final class FakeRoom: RoomControlling, SceneControlling, OutputControlling {
+    var sceneControl: any SceneControlling { self }
+    var outputControl: any OutputControlling { self }
     private let log = Mutex<[String]>([])
     let health: HealthReport
     let eventLog = EventLog(capacity: 8)
@@ -151,19 +153,19 @@ final class FakeRoom: RoomControlling {
 
     func alarmsJSON(_ state: AlarmState) -> String { #"{"alarms":["\#(state.rawValue)"]}"# }
 
-    func restartOutput(_ id: String) throws(ControlFailure) -> String {
+    func restart(_ id: String) throws(ControlFailure) -> String {
         guard id == "cdn" else { throw .notFound("there is no output \(id)", fix: "use cdn") }
         self.note("restart \(id)")
         return #"{"accepted":"restart"}"#
     }
 
-    func startOutput(_ id: String) throws(ControlFailure) -> String {
+    func start(_ id: String) throws(ControlFailure) -> String {
         guard id == "rec" else { throw .notFound("there is no output \(id)", fix: "use rec") }
         self.note("start \(id)")
         return #"{"accepted":"start"}"#
     }
 
-    func stopOutput(_ id: String) throws(ControlFailure) -> String {
+    func stop(_ id: String) throws(ControlFailure) -> String {
         guard id == "rec" else { throw .notFound("there is no output \(id)", fix: "use rec") }
         self.note("stop \(id)")
         return #"{"accepted":"stop"}"#

@@ -1,3 +1,4 @@
+import Control
 import Dispatch
 import MediaTypes
 import Packager
@@ -63,13 +64,13 @@ struct CommandStoreTests {
     /// Runs a command and waits for what its reply would say.
     private static func command(
         _ store: CommandStore, _ urgency: CommandStore.Urgency = .now, _ change: (inout CommandedState) -> Void
-    ) -> CommandStore.Durability {
+    ) -> CommandDurability {
         store.begin()
         store.update(urgency, change)
         return self.answer(store)
     }
 
-    private static func answer(_ store: CommandStore) -> CommandStore.Durability {
+    private static func answer(_ store: CommandStore) -> CommandDurability {
         let (result, done) = (Answer(), DispatchSemaphore(value: 0))
         store.end { durability in
             result.value.withLock { $0 = durability }
@@ -79,7 +80,7 @@ struct CommandStoreTests {
         return result.value.withLock { $0 }
     }
 
-    private final class Answer: Sendable { let value = Mutex(CommandStore.Durability.late) }
+    private final class Answer: Sendable { let value = Mutex(CommandDurability.late) }
 
     private static let source = SourceID(uid: "2002")
 

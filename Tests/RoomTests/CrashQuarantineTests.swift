@@ -57,7 +57,7 @@ struct CrashQuarantineTests {
         #expect(refusals.kick(Self.a, until: 1) == .refused)
         refusals.quarantine(SourceID(uid: "3003"), until: 0, codec: "h264")
         refusals.quarantine(SourceID(uid: "2002"), until: 0, codec: "aac")
-        refusals.announceQuarantines(SourceEvents { events.emit($0, $1) })
+        refusals.announceQuarantines(events)
         let told = lines.withLock { $0 }
         #expect(told.count == 2 && told.allSatisfy { $0.contains(#""type":"source.quarantined""#) }, "\(told)")
         #expect(told.first?.contains(#""codec":"aac""#) == true && told.first?.contains(#""uid":"2002"#) == true)

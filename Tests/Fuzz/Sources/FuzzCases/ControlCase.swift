@@ -81,7 +81,9 @@ enum ControlCase {
 }
 
 /// A room that handles documents.
-private final class FuzzRoom: RoomControlling {
+private final class FuzzRoom: RoomControlling, SceneControlling, OutputControlling {
+    var sceneControl: any SceneControlling { self }
+    var outputControl: any OutputControlling { self }
     private struct State {
         var shelf: SceneStore
         var broken: String?
@@ -123,13 +125,13 @@ private final class FuzzRoom: RoomControlling {
     func clipJSON(_ id: String) throws(ControlFailure) -> String { "{}" }
     func clipsJSON() -> String { "{}" }
     func alarmsJSON(_ state: AlarmState) -> String { "{}" }
-    func restartOutput(_ id: String) throws(ControlFailure) -> String {
+    func restart(_ id: String) throws(ControlFailure) -> String {
         throw .notFound("this room has no output \(id.prefix(64))", fix: "name another one")
     }
-    func startOutput(_ id: String) throws(ControlFailure) -> String {
+    func start(_ id: String) throws(ControlFailure) -> String {
         throw .notFound("this room has no output \(id.prefix(64))", fix: "name another one")
     }
-    func stopOutput(_ id: String) throws(ControlFailure) -> String {
+    func stop(_ id: String) throws(ControlFailure) -> String {
         (["outputId": .string(id)] as JSONValue).text
     }
     func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {

@@ -4,13 +4,7 @@ import MediaTypes
 import PipelineSpec
 
 /// Commands that set texts, scores and countdowns. They apply to every scene that has the element.
-package struct OverlayCommands: Sendable {
-    private let changes: SceneChanges
-    private var host: any ScenesHost { self.changes.host }
-
-    /// The commands of one room. Cheap: make one wherever it is needed.
-    package init(_ changes: SceneChanges) { self.changes = changes }
-
+extension SceneCommands {
     /// Sets what a text says.
     ///
     /// - Throws: 404 if no scene has the text.
@@ -47,7 +41,7 @@ package struct OverlayCommands: Sendable {
     private func answer(
         _ sort: String, _ id: String, _ overlays: SceneMapping.Overlays, _ members: [JSONValue.Member]
     ) -> String {
-        self.host.saveOverlays(overlays)
+        self.changes.parts.saved.saveOverlays(overlays)
         let times = self.changes.members(at: self.changes.program.awaitDrawing())
         return JSONValue.object([.init("\(sort)Id", .string(id))] + members + times).text
     }

@@ -1,18 +1,25 @@
 import HLS
-package import MediaTypes
+import MediaTypes
 import Packager
-package import PipelineSpec
-package import Program
-package import RoomScenes
+import PipelineSpec
+import Program
+import RoomAPI
+import RoomScenes
 
 /// Describes the program to viewers as date ranges in step with its frames.
-extension Room {
+struct ProgramMarks: SceneMarks {
+    /// Writes the date ranges; `nil`: the room has no HLS output.
+    let packager: HLSPackager?
+    let metadata: MetadataService
+    let program: ProgramStage
+    let times: ProgramTimes
+
     /// `CLASS` of the date ranges of scenes and of PK phases. Attributes: `X-TANDEM-SCENE`, `X-TANDEM-UIDS` (the users
     /// in its panes, separated by commas), and for a phase `X-TANDEM-PHASE`.
     private static let sceneClass = "live.tandem.scene"
     private static let phaseClass = "live.tandem.pk"
 
-    package func mark(_ scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
+    func mark(_ scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
         self.metadata.showLayout(of: scene, without: left, at: tick, isScheduled: isScheduled)
         let sources = scene.panes.map(\.source).filter { !left.contains($0) }
         self.packager?.mark(
@@ -21,7 +28,7 @@ extension Room {
                 attributes: Self.attributes(scene.sceneID, sources)))
     }
 
-    package func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?) {
+    func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?) {
         guard let scene else { return }
         let next = self.program.tick &+ 1
         for change in phases {
@@ -34,7 +41,7 @@ extension Room {
             self.packager?.mark(
                 ProgramMark(
                     rangeClass: Self.phaseClass,
-                    tick: shownAt ?? max(next, self.sceneParts.times.tick(ofLife: change.at) ?? 0),
+                    tick: shownAt ?? max(next, self.times.tick(ofLife: change.at) ?? 0),
                     attributes: attributes, plannedDuration: change.endsAt.map { $0 &- change.at }))
         }
     }

@@ -1,17 +1,9 @@
-import MediaTypes
 import PipelineSpec
 import Program
-import RoomAPI
 
-extension Room {
-    /// Tells what was measured since the last call.
-    func tellLevels() {
-        guard self.value.withLock(\.api.levels.hasUntold) else { return }
-        var untold: [AudioLevels] = []
-        untold.reserveCapacity(AudioLevelReports.limit)
-        self.value.withLock { $0.api.levels.takeUntold(leaving: &untold) }
-        for levels in untold { self.events.emit(levels: levels) }
-    }
+extension Pipeline.Audio {
+    /// Samples over which a volume changes.
+    var rampSamples: Int64 { Int64(self.rampMs) * Int64(self.sampleRate) / 1000 }
 }
 
 extension ProgramStage.Settings {

@@ -3,19 +3,13 @@ package import MediaTypes
 package import PipelineSpec
 
 /// Commands that start a PK, move it to its punishment and end it.
-package struct PKCommands: Sendable {
-    private let changes: SceneChanges
-    private var host: any ScenesHost { self.changes.host }
-
-    /// The commands of one room. Cheap: make one wherever it is needed.
-    package init(_ changes: SceneChanges) { self.changes = changes }
-
+extension SceneCommands {
     /// Changes the phase of the PK and puts its scene on air.
     ///
-    /// - Returns: The PK as ``json``.
+    /// - Returns: The PK as ``pkJSON``.
     /// - Throws: 404 if the room has no PK, 409 if the command does not fit the phase or a source is missing, 422 for a scene that the
     ///   room does not have.
-    package func change(_ command: PKCommand) throws(ControlFailure) -> String {
+    package func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         try self.check(command)
         guard self.host.withScenes({ $1.isLive }) else {
@@ -36,7 +30,7 @@ package struct PKCommands: Sendable {
         } catch {
             throw .conflict(error.what, fix: error.fix)
         }
-        return self.json.text
+        return self.pkJSON.text
     }
 
     /// Throws 422 if the command names a scene that the room does not have, and 404 if the room has no PK.
@@ -61,7 +55,7 @@ package struct PKCommands: Sendable {
     /// Throws 409 if a PK runs, and the new version of the pipeline removes `pk` or a scene that the PK still needs.
     ///
     /// - Parameter removed: Ids of the scenes that the new version removes.
-    package func check(from before: Pipeline, to after: Pipeline, removing removed: [String]) throws(ControlFailure) {
+    package func checkPK(from before: Pipeline, to after: Pipeline, removing removed: [String]) throws(ControlFailure) {
         let life = self.host.withScenes { scenes, _ in scenes.life }
         guard life.phases.isRunning else { return }
         let pk = after.pk.map(RoomLife.PK.init)
@@ -86,7 +80,7 @@ package struct PKCommands: Sendable {
     private static func nanoseconds(_ milliseconds: Int?) -> Int64? { milliseconds.map { Int64($0) &* 1_000_000 } }
 
     /// The PK as the state shows it; null if the pipeline has none and no command has started one.
-    package var json: JSONValue {
+    package var pkJSON: JSONValue {
         let (shown, phases, origin) = self.host.withScenes { scenes, context in
             (scenes.life.shownPK, scenes.life.phases, context.origin)
         }

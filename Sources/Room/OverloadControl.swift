@@ -1,0 +1,207 @@
+import Dispatch
+import Encoding
+import Logging
+import MediaKernels
+import MediaTypes
+import Packager
+import PipelineSpec
+import Program
+import RoomAPI
+import RoomSources
+import Synchronization
+import Threading
+
+/// Takes and undoes the steps of ``Overload`` while the machine cannot keep up. Live rooms only; the life's thread
+/// calls it.
+final class OverloadControl: Sendable {
+    private let state: RoomPart<OverloadGuard>
+    private let program: ProgramStage
+    private let ladder: EncodingStage
+    private let roster: SourceRoster
+    private let clocks: Clocks
+    private let events: RoomEvents
+    private let logger: Logger
+    /// Where the level is saved; `nil`: it is not saved.
+    private let directory: String?
+    /// Saves the level, so that a disk that hangs delays nothing else.
+    private let writes = DispatchQueue(label: "overload")
+    private let outputsPaused = Atomic<Bool>(false)
+    private let catchingUp = Atomic<Bool>(false)
+
+    init(
+        _ state: RoomPart<OverloadGuard>, _ pipeline: Pipeline, _ program: ProgramStage, _ ladder: EncodingStage,
+        _ roster: SourceRoster, clocks: Clocks, events: RoomEvents, logger: Logger
+    ) {
+        (self.state, self.program, self.ladder, self.roster) = (state, program, ladder, roster)
+        (self.clocks, self.events, self.logger) = (clocks, events, logger)
+        self.directory = pipeline.clock == .offline ? nil : pipeline.hls?.path
+    }
+
+    var current: Overload { self.state.withLock(\.overload) }
+
+    /// Whether outputs that no viewer waits for skip their frames; read at every tick.
+    var areOutputsPaused: Bool { self.outputsPaused.load(ordering: .relaxed) }
+
+    /// Sets whether the program is making up for a time in which the machine was suspended.
+    func setCatchingUp(_ isCatchingUp: Bool) { self.catchingUp.store(isCatchingUp, ordering: .relaxed) }
+
+    /// Measures the room's lag and carries out the resulting actions.
+    ///
+    /// - Parameter encoderLag: The lag of the slowest encoder, in nanoseconds; `nil` while the program does not run.
+    func step(encoderLag: Int64?) {
+        let now = self.clocks.machine.now()
+        guard let encoderLag else { return }
+        let behind = self.roster.sources.values.filter { !$0.buffer.need.isHidden }.map(\.decode.lateness).max() ?? 0
+        let (isPending, isCatchingUp) = (
+            self.ladder.control.isExchanging, self.catchingUp.load(ordering: .relaxed)
+        )
+        var (taken, actions) = self.state.withLock { state in
+            let before = state.overload.taken
+            let actions = state.noted(
+                lag: max(behind, encoderLag), at: now, isPending: isPending, isCatchingUp: isCatchingUp)
+            return (before, actions)
+        }
+        for action in actions {
+            switch action {
+            case .change(let step, let isTaken, let lag):
+                taken += isTaken ? 1 : -1
+                self.apply(step, isTaken: isTaken, level: taken)
+                self.report(step, isTaken: isTaken, lag: lag, level: taken)
+            case .dropBacklog(_, let keepsMotion):
+                self.ladder.control.dropPictures(before: self.program.tick + 2, keepsMotion: keepsMotion)
+            }
+        }
+        if !actions.isEmpty || taken > 0 { self.setDecodingThrift() }
+        if let held = self.state.withLock({ $0.takeHeld(at: now) }) { self.keep(held) }
+    }
+
+    // MARK: From worker to worker
+
+    /// Starts at the overload level of the previous worker instead of finding it anew. Called before anybody publishes.
+    ///
+    /// - Parameter isContinued: Whether an earlier worker has published. In a new room, the record is from another room
+    ///   in the same directory.
+    func recall(isContinued: Bool) {
+        guard let directory = self.directory,
+            let record = DirectoryStore(directory: directory).read(OverloadRecord.name)
+        else { return }
+        let steps = self.current.steps
+        guard isContinued, let record = OverloadRecord(record, now: self.clocks.wall.now() / 1_000_000),
+            let last = steps.firstIndex(where: { self.name(of: $0) == record.level })
+        else {
+            self.keep(nil)
+            return
+        }
+        let held = Overload.Held(steps: Array(steps[...last]), distance: record.distanceMs &* 1_000_000)
+        let now = self.clocks.machine.now()
+        for (index, step) in self.state.withLock({ $0.resume(held, at: now) }).enumerated() {
+            self.apply(step, isTaken: true, level: index + 1)
+        }
+    }
+
+    /// Reports the steps that ``recall(isContinued:)`` has taken: after `room.ready`, which must be the first event.
+    func announce() {
+        for (index, step) in self.current.active.enumerated() {
+            self.report(step, isTaken: true, lag: 0, level: index + 1)
+        }
+    }
+
+    /// Saves the level for a successor; not on the life's thread, which must not wait for a disk.
+    private func keep(_ held: Overload.Held?) {
+        guard let directory = self.directory else { return }
+        let record = held.flatMap { held in held.steps.last.map { (self.name(of: $0), held.distance) } }.map {
+            OverloadRecord(
+                level: $0, distanceMs: $1 / 1_000_000, writtenAt: self.clocks.wall.now() / 1_000_000)
+        }
+        self.writes.async { [logger = self.logger] in
+            let store = DirectoryStore(directory: directory)
+            do throws(MediaError) {
+                if let record {
+                    try store.put(
+                        OverloadRecord.name, [PacketMemory(Array(record.json.utf8))], durable: false)
+                } else {
+                    try store.remove(OverloadRecord.name)
+                }
+            } catch {
+                logger.debug("the overload level cannot be saved", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    // MARK: Steps
+
+    /// - Parameter level: Number of steps that are taken after this one.
+    private func apply(_ step: Overload.Step, isTaken: Bool, level: Int) {
+        switch step {
+        case .decoding: break
+        case .outputs: self.outputsPaused.store(isTaken, ordering: .relaxed)
+        case .encoder(let track): self.ladder.control.setThrifty(isTaken, track: track)
+        case .halfPictures, .hold:
+            let active = self.current.steps.prefix(level)
+            self.program.setPictureThrift(
+                active.contains(.hold) ? .hold : active.contains(.halfPictures) ? .half : .none)
+        }
+    }
+
+    private func report(_ step: Overload.Step, isTaken: Bool, lag: Int64, level: Int) {
+        self.events.emit(
+            "encoder.overload_step",
+            [
+                "step": .string(step.name), "rendition": JSONValue(self.rendition(of: step)),
+                "taken": .bool(isTaken), "lagMs": .integer(lag / 1_000_000), "steps": JSONValue(level),
+            ])
+    }
+
+    private func setDecodingThrift() {
+        let isThrifty = self.current.active.contains(.decoding)
+        for (id, source) in self.roster.sources {
+            let isOversized = isThrifty && source.format.map { self.program.isOversized(id, $0) } ?? false
+            source.buffer.need.setThrift(isThrifty, skipsLoopFilter: isOversized)
+        }
+    }
+
+    /// The name of a step in messages and for a successor, such as `encoder 720p`.
+    private func name(of step: Overload.Step) -> String {
+        [step.name, self.rendition(of: step)].compactMap { $0 }.joined(separator: " ")
+    }
+
+    private func rendition(of step: Overload.Step) -> String? {
+        guard case .encoder(let track) = step, self.ladder.rungs.indices.contains(track) else { return nil }
+        return self.ladder.rungs[track].name
+    }
+
+    // MARK: As clients see it
+
+    /// The alarm while the machine cannot keep up, at any level; `nil` while it can.
+    var alarm: AlarmBook.Alarm? {
+        let overload = self.current
+        guard overload.isOverloaded(at: self.clocks.machine.now()) else { return nil }
+        let isSeen = overload.active.contains(.halfPictures)
+        let left = overload.active.map { self.name(of: $0) }
+        return AlarmBook.Alarm(
+            "encoder.overload_step", isSeen ? "alert_3" : "alert_2", kind: "encoder",
+            message: "this machine cannot keep up: level \(overload.taken) of \(overload.steps.count)"
+                + (left.isEmpty ? "" : ", left out: \(left.joined(separator: ", "))"))
+    }
+
+    /// A level as the state shows it.
+    func json(of overload: Overload) -> JSONValue {
+        [
+            "lagMs": .integer(overload.lag / 1_000_000),
+            "steps": .array(overload.active.map { .string(self.name(of: $0)) }),
+        ]
+    }
+}
+
+extension Overload.Step {
+    /// Its name in events and in the state.
+    fileprivate var name: String {
+        switch self {
+        case .decoding: "decoding"
+        case .outputs: "outputs"
+        case .encoder: "encoder"
+        case .halfPictures: "halfPictures"
+        case .hold: "hold"
+        }
+    }
+}

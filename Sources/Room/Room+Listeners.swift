@@ -1,0 +1,83 @@
+import LibAV
+import MediaTypes
+import Origin
+import PublishAuth
+
+extension Room {
+    var listeners: RoomListeners {
+        RoomListeners(
+            state: self.value.part(\.servers), clocks: self.clocks, events: self.events, logger: self.logger)
+    }
+
+    /// Reads files again while the room runs.
+    var files: RoomFiles {
+        RoomFiles(
+            host: self, ingestion: self.ingestion, uploads: self.outputs.uploads, listeners: self.listeners,
+            delivery: self.delivery)
+    }
+
+    /// Opens the listeners of the pipeline, if ``RoomSettings/opensListeners``; the servers behind them are made in any
+    /// case.
+    ///
+    /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets that cannot be read.
+    func startListeners() async throws(MediaError) {
+        self.restoration.restoreRefusals()
+        self.restoration.restoreGraces()
+        self.alarms.restore(self.value.withLock(\.resumption.state.alarms))
+        self.restoration.restorePK()
+        // Only if the next worker finds the room's directory.
+        if let directory = self.pipeline.hls?.path, !self.isOffline {
+            self.refusing.recallCrashes(inDirectory: directory)
+        }
+        self.overload.recall(isContinued: self.packager?.hasPublishedBefore == true)
+        let admission = try Admission(self.pipeline)
+        if !admission.sources.isEmpty {
+            let configuration = try self.ingestion.configuration(admission) { settings throws(MediaError) in
+                try self.listeners.openCertificates(settings, place: "rtmps")
+            }
+            for (name, address) in try await self.ingestion.start(configuration) { self.note(name, address) }
+        }
+        if !self.isOffline {
+            try self.ingestion.openPulls()
+            try self.relaying.start()
+            self.restoration.restoreRelays()
+        }
+        try self.startPushes()
+        guard self.settings.opensListeners else { return }
+        var content: (any OriginContent)?
+        if let packager = self.packager {
+            let viewers = try await self.listeners.openViewers(
+                self.pipeline, packager, live: self.live?.outputs, hasSlate: self.outputStages.slate != nil
+            ) { [value = self.value] in value.withLock(\.lifecycle.state) == .closed }
+            if let viewers { self.note("viewer", viewers.address) }
+            content = viewers?.content
+        }
+        if self.isOffline { return }
+        self.note(
+            "control", try await self.listeners.openControl(self, self.settings, self.pipeline, content: content))
+        self.files.watch(self.settings.file, self.settings.secretFiles)
+    }
+
+    private func note(_ name: String, _ address: String) {
+        self.value.withLock { $0.lifecycle.addresses.append((name, address)) }
+    }
+
+    /// Emits the first event, with the addresses of the listeners.
+    func announceReady() {
+        func address(_ name: String) -> JSONValue { JSONValue(self.address(name)) }
+        let viewer = self.address("viewer")
+        let playlist = viewer.map { "\($0)/\(self.pipeline.hls?.multivariantPlaylist ?? "index.m3u8")" }
+        self.events.emit(
+            "room.ready",
+            [
+                "rtmp": address("rtmp"), "rtmps": address("rtmps"), "srt": address("srt"), "viewer": JSONValue(viewer),
+                "playlist": JSONValue(playlist),
+                "control": address("control"), "scene": .string(self.program.scene.sceneID),
+                "played": .bool(self.wasPlayed),
+            ])
+        LibAV.releaseStartPages()
+    }
+
+    /// Reads all files again: pipeline, certificates, tokens, keys, secrets. Returns at once.
+    package func reloadFiles() { self.files.reload(isOffline: self.isOffline) }
+}

@@ -1,0 +1,147 @@
+import Control
+import Events
+import MediaTypes
+import PublishAuth
+import RoomAPI
+import RoomOutputs
+import RoomSources
+import Threading
+
+/// Reads the room's files again while it runs: the pipeline file, if it is watched, certificates, and secrets, which
+/// apply from the next publisher, request or viewer on.
+struct RoomFiles {
+    let host: any DocumentHost
+    let ingestion: SourceIngest
+    let uploads: UploadService
+    let listeners: RoomListeners
+    /// Sends the events to webhooks; `nil` if they are not sent.
+    let delivery: EventDelivery?
+
+    private var events: RoomEvents { self.host.events }
+
+    // MARK: Changed files
+
+    /// Checks the files about once a second from now on.
+    ///
+    /// - Parameters:
+    ///   - file: The pipeline file; `nil`: it is not watched.
+    ///   - secrets: The files of secrets, as they were before the first was read.
+    func watch(_ file: RoomSettings.File?, _ secrets: RoomSecretFiles) {
+        let pipeline = file.map { file in
+            PipelineFileWatch(
+                file.path, bytes: file.bytes, take: { bytes throws(ControlFailure) in try self.take(bytes) },
+                report: { DocumentService(self.host).noteFile(file.path, $0) })
+        }
+        let looks = PollingThread("files", (pipeline: pipeline, secrets: secrets)) { seen, isTold in
+            let asked = self.host.withAPI(\.reloads.asked)
+            seen.pipeline?.look(isTold: isTold)
+            let running = self.host.pipeline
+            for use in RoomSecretFiles.Use.allCases where seen.secrets.haveChanged(use, in: running) || isTold {
+                self.reload(use)
+            }
+            if isTold { self.finishReload(asked) }
+        }
+        self.listeners.follow(by: looks)
+    }
+
+    /// Reads all files again: pipeline, certificates, tokens, keys, secrets. Returns at once.
+    ///
+    /// - Parameter isOffline: An offline job reloads only certificates.
+    func reload(isOffline: Bool) {
+        let asked = self.host.withAPI { state in
+            state.reloads.asked += 1
+            return state.reloads.asked
+        }
+        guard isOffline else { return self.listeners.tellFiles() }
+        _ = StageThread("files") { self.finishReload(asked) }
+    }
+
+    private func finishReload(_ asked: Int) {
+        self.listeners.reloadCertificates()
+        self.host.withAPI { $0.reloads.done = max($0.reloads.done, asked) }
+    }
+
+    /// Applies another version of the pipeline file, like `PUT /v1/room`.
+    private func take(_ bytes: [UInt8]) throws(ControlFailure) {
+        try self.listeners.carryOut { () throws(ControlFailure) in
+            try DocumentService(self.host).write(bytes, isPatch: false, isDryRun: false, isRequest: false).changed
+        }
+    }
+
+    // MARK: Secrets
+
+    /// Reads the secrets of one use again. If they cannot be read, then the old ones stay.
+    private func reload(_ use: RoomSecretFiles.Use) {
+        switch use {
+        case .tokens:
+            let isRenewed = self.renew("control tokens", refused: "control.tokensRefused") { () throws(MediaError) in
+                let (command, reader) = try self.host.pipeline.control.tokens()
+                guard let command else { return false }
+                self.listeners.renewTokens(command: command, reader: reader)
+                return true
+            }
+            if isRenewed { self.events.emit("control.tokensRenewed", [:]) }
+        case .webhooks:
+            let isRenewed = self.renew("secrets of webhooks", refused: "webhook.secretsRefused") {
+                () throws(MediaError) in
+                guard let delivery = self.delivery,
+                    self.host.pipeline.control.events.contains(where: { $0.secret != nil })
+                else { return false }
+                // In the turn of the document, so that no other version of it comes between.
+                try self.host.holdingDocument { () throws(MediaError) in
+                    delivery.replace(try self.host.pipeline.webhooks())
+                }
+                return true
+            }
+            if isRenewed { self.events.emit("webhook.secretsRenewed", [:]) }
+        case .keys:
+            let isRenewed = self.renew("stream keys", refused: "ingest.keysRefused") { () throws(MediaError) in
+                guard let server = self.ingestion.connections.ingest else { return false }
+                // In the turn of the document, so that no other version of it comes between.
+                try self.host.holdingDocument { () throws(MediaError) in
+                    server.renew(try Admission(self.host.pipeline))
+                }
+                return true
+            }
+            if isRenewed { self.events.emit("ingest.keysRenewed", [:]) }
+        case .hook:
+            let isRenewed = self.renew(
+                "secret of the publish webhook", old: "one stays", refused: "ingest.hookSecretRefused"
+            ) { () throws(MediaError) in try self.ingestion.reloadHookSecret() }
+            if isRenewed { self.events.emit("ingest.hookSecretRenewed", [:]) }
+        case .playback:
+            let isRenewed = self.renew("secrets of viewers' URLs", refused: "playback.secretsRefused") {
+                () throws(MediaError) in
+                guard let gate = self.listeners.playback, let secrets = try self.host.pipeline.playbackSecrets() else {
+                    return false
+                }
+                gate.renew(secrets: secrets)
+                return true
+            }
+            if isRenewed { self.events.emit("playback.secretsRenewed", [:]) }
+        case .uploads: self.uploads.reloadSecrets()
+        }
+    }
+
+    /// Reads secrets again, logs the result, and emits an event if they cannot be read.
+    ///
+    /// - Parameters:
+    ///   - words: What is read, for the log.
+    ///   - old: What happens to the old secrets if the new ones cannot be read, for the log.
+    ///   - refused: The type of that event.
+    ///   - read: Reads and applies the secrets; false if there are none.
+    /// - Returns: Whether secrets were read and applied.
+    private func renew(
+        _ words: String, old: String = "ones stay", refused: String, _ read: () throws(MediaError) -> Bool
+    ) -> Bool {
+        do throws(MediaError) {
+            guard try read() else { return false }
+            self.host.logger.info("\(words) read again")
+            return true
+        } catch {
+            self.host.logger.warning("\(words) not read again, the old \(old)", metadata: ["error": "\(error)"])
+            self.events.emit(refused, ["reason": .string(error.what), "fix": .string(error.fix)])
+            return false
+        }
+    }
+}
