@@ -4,12 +4,10 @@ extension MetricsText {
     /// Adds the number of active alarms by type and severity. A combination without alarms has no sample.
     package mutating func addAlarms(_ alarms: [RoomAlarm]) {
         self.family("tandem_alarms", .gauge, "Active alarms; absent if there is none of the type and severity.")
-        var counts: [RoomAlarm: Int64] = [:]
-        for alarm in alarms {
-            counts[RoomAlarm(alarm.type, alarm.severity, kind: "", message: ""), default: 0] += 1
-        }
-        for (alarm, count) in counts.sorted(by: { ($0.key.type, $0.key.severity) < ($1.key.type, $1.key.severity) }) {
-            self.sample("tandem_alarms", ["type": alarm.type, "severity": alarm.severity], count)
+        var counts: [[String]: Int64] = [:]
+        for alarm in alarms { counts[[alarm.type, alarm.severity], default: 0] += 1 }
+        for (alarm, count) in counts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            self.sample("tandem_alarms", ["type": alarm[0], "severity": alarm[1]], count)
         }
     }
 
