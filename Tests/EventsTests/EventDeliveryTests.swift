@@ -255,7 +255,10 @@ struct EventDeliveryTests {
         delivery.replace([Webhook(url: first, types: ["c.*"], secrets: ["s"]), Webhook(url: second)])
         Self.tell(log, 5...5)
         Self.tell(log, 6...6, type: "c.d")
-        try await Self.until { one.received.count == 5 && two.received.count == 4 }
+        // Also the replies have arrived.
+        try await Self.until {
+            one.received.count == 5 && two.received.count == 4 && delivery.backlogs.allSatisfy { $0.events == 0 }
+        }
         delivery.replace([Webhook(url: first)])
         try await Self.until { !notices.all.isEmpty }
         Self.tell(log, 7...8)

@@ -225,11 +225,15 @@ struct HTTPListenerTests {
     @Test("a client that does not read its reply is closed")
     func stalledWrite() async throws {
         let limits = HTTPListenerLimits(connections: 4, bodyBytes: 0, stalledWrite: .milliseconds(100))
-        let listener = try await Self.start(Self.loopback, limits) { _ in ListenerReply(.ok, body: .bytes(Self.large)) }
+        let isAnswered = Atomic<Bool>(false)
+        let listener = try await Self.start(Self.loopback, limits) { _ in
+            isAnswered.store(true, ordering: .relaxed)
+            return ListenerReply(.ok, body: .bytes(Self.large))
+        }
         let channel = try await HTTPProbe(listener.boundAddress).connect()
         try await channel.executeThenClose { inbound, outbound in
             try await outbound.write(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
-            try await waitUntil("a connection is open", { listener.connectionCount }) { $0 > 0 }
+            try await waitUntil("the request is answered", { isAnswered.load(ordering: .relaxed) }) { $0 }
             try await waitUntil("the connection is closed", { listener.connectionCount }) { $0 == 0 }
         }
         await listener.stop()
