@@ -28,7 +28,8 @@ SHAPES = {
         "podMetricsEndpoints": Required([{
             "port": LABEL, "path": "/.*", "interval": r"[0-9]+(ms|s|m)", "scheme": "https?",
             "authorization": {"type": "Bearer", "credentials": Required({"name": Required(HOST), "key": Required(".+")})},
-            "relabelings": [{"sourceLabels": ["[a-zA-Z_][a-zA-Z0-9_]*"], "targetLabel": "[a-zA-Z_][a-zA-Z0-9_]*"}]}])}}
+            "relabelings": [{"sourceLabels": ["[a-zA-Z_][a-zA-Z0-9_]*"], "targetLabel": "[a-zA-Z_][a-zA-Z0-9_]*", "regex": ".+",
+                             "action": "replace|keep|drop", "replacement": ".*"}]}])}}
 NAMESPACE_LESS = {"Namespace", "PriorityClass"}
 
 mistakes = []

@@ -143,6 +143,18 @@ struct KubernetesFilesTests {
         #expect(selectors >= 8 && names >= 7)
     }
 
+    @Test("the Prometheus operator sets the labels that deploy/prometheus sets, on which the rules rely")
+    func monitoring() throws {
+        let plain = try Self.text("../prometheus/kubernetes.yml").matches(of: /target_label: ([a-z_]+)/)
+            .map { String($0.output.1) }.filter { $0 != "__address__" }
+        let monitor = try #require(try Self.documents("base/monitor.yaml").first)
+        let labels = monitor.filter { $0.key.hasSuffix(".targetLabel") }.values
+        #expect(Set(labels) == Set(plain) && labels.contains("room_id"), "\(labels), not \(plain)")
+        for pattern in monitor.filter({ $0.key.hasSuffix(".regex") }).values {
+            #expect(try Self.text("../prometheus/kubernetes.yml").contains("regex: \(pattern)\n"), "\(pattern)")
+        }
+    }
+
     @Test("the scripts wait longer than a worker has for its drain", arguments: ["drain", "upgrade"])
     func patience(script: String) throws {
         let limit = try #require(try Self.text(script).firstMatch(of: /limit=([0-9]+)\n/)).output.1
