@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s test-metrics asan tsan fuzz package package-test sbom resolved clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s test-kubernetes test-metrics asan tsan fuzz package package-test sbom resolved clean
 
 help: ## Print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,6 +93,9 @@ cluster-test: build ## Test rooms on a Docker Swarm of three network namespaces:
 
 cluster-test-k8s: build ## Test the same on Kubernetes, built from Debian's source package on the first run (root; 10 minutes, first run longer)
 	.ci/cluster-test-k8s
+
+test-kubernetes: ## Render deploy/kubernetes with Kustomize and validate it for Kubernetes 1.29 to 1.37 (needs a Debian mirror and PyPI once)
+	.ci/test-kubernetes
 
 test-metrics: build ## Run all rules and the queries of all dashboards against a live room and Prometheus (3 minutes)
 	.ci/metrics-test
