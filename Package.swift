@@ -281,7 +281,7 @@ let package = Package(
             ] + nio,
             swiftSettings: judged),
         .testTarget(
-            name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"], swiftSettings: judged),
+            name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"] + nio, swiftSettings: judged),
         .testTarget(
             name: "UploadTests",
             dependencies: [

@@ -121,9 +121,7 @@ package final class IngestServer: Sendable {
     }
 
     private func bindSRT(_ settings: SRTSettings) async throws(MediaError) -> String {
-        guard case .tcp(let host, let port) = try? ListenAddress(parsing: settings.listen) else {
-            throw self.bindFailure("`\(settings.listen)` is not HOST:PORT", "ingest.srt.listen")
-        }
+        let (listen, host, port) = try Self.address(settings.listen, "ingest.srt.listen")
         let channel: any Channel
         do {
             channel = try await DatagramBootstrap(group: self.group)
@@ -139,7 +137,7 @@ package final class IngestServer: Sendable {
                 }
                 .bind(host: host, port: Int(port)).get()
         } catch {
-            throw self.bindFailure("cannot listen on \(settings.listen): \(error)", "ingest.srt.listen")
+            throw .bindFailed(listen, error, at: "ingest.srt.listen")
         }
         let address = channel.localAddress.map(IngestServer.text) ?? settings.listen
         self.tell { $0.srtAddress = address }
@@ -150,14 +148,12 @@ package final class IngestServer: Sendable {
     }
 
     private func bind(_ listen: String, _ field: String, tls: NIOSSLContext?) async throws(MediaError) -> String {
-        guard case .tcp(let host, let port) = try? ListenAddress(parsing: listen) else {
-            throw self.bindFailure("`\(listen)` is not HOST:PORT", field)
-        }
+        let (address, host, port) = try Self.address(listen, field)
         let channel: any Channel
         do {
             channel = try await self.bootstrap(tls).bind(host: host, port: Int(port)).get()
         } catch {
-            throw self.bindFailure("cannot listen on \(listen): \(error)", field)
+            throw .bindFailed(address, error, at: field)
         }
         let isStopped = self.running.withLock { running in
             running.channels.append(channel)
@@ -306,8 +302,13 @@ package final class IngestServer: Sendable {
         return host.contains(":") ? "[\(host)]:\(address.port ?? 0)" : "\(host):\(address.port ?? 0)"
     }
 
-    private func bindFailure(_ what: String, _ field: String) -> MediaError {
-        MediaError(
-            .bindFailed, what, at: "ingest", fix: "choose another `\(field)`, or use port 0 for any free port")
+    private static func address(
+        _ text: String, _ field: String
+    ) throws(MediaError) -> (address: ListenAddress, host: String, port: UInt16) {
+        guard let address = try? ListenAddress(parsing: text), case .tcp(let host, let port) = address else {
+            throw MediaError(
+                .bindFailed, "`\(text)` is not HOST:PORT", at: field, fix: "use port 0 for any free port")
+        }
+        return (address, host, port)
     }
 }

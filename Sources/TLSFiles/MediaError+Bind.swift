@@ -21,8 +21,17 @@ extension MediaError {
                     "use a port of 1024 or above, or a directory that this user can write to"
                 )
             case ENOENT: ("the directory of \(address) does not exist", "create it")
-            default: ("cannot bind to \(address): \(error)", "check the host and the port")
+            default:
+                if error is SocketAddressError {
+                    ("\(address): no such host", "check the host, or use an address of this machine")
+                } else {
+                    ("cannot listen on \(address): \(Self.text(number))", "check the host and the port")
+                }
             }
         return MediaError(.bindFailed, what, at: place, fix: fix)
+    }
+
+    private static func text(_ number: CInt) -> String {
+        number == 0 ? "unknown reason" : String(cString: strerror(number)).lowercased()
     }
 }
