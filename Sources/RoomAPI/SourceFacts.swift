@@ -76,7 +76,7 @@ package struct SourceFacts: Sendable {
         self.status = status
         self.ingest = ingest
         self.contribution = contribution
-        self.audioTracks = buffer.audioTracks.map { track, gain in
+        self.audioTracks = buffer.audioTracks.sorted { $0.track < $1.track }.map { track, gain in
             AudioTrackFacts(
                 track: Int(track), codec: status.audioCodecs[track], volume: Int((gain * 100).rounded()))
         }

@@ -48,7 +48,7 @@ extension Unhurried.Doors {
             try room.segments(2)
             let source = (try room.state()["sources"] as? [[String: Any]])?.first
             let tracks = (source?["audioTracks"] as? [[String: Any]])?.compactMap { $0["track"] as? Int }
-            #expect(tracks?.sorted() == [0, 1], "\(source ?? [:])")
+            #expect(tracks == [0, 1], "\(source ?? [:])")
             #expect(publisher.child.isRunning, "\(publisher.child.errors)")
             #expect(room.events("source.lost").isEmpty)
             #expect(try room.end() == 0)
