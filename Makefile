@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s test-kubernetes test-metrics asan tsan fuzz package package-test sbom resolved clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s test-kubernetes test-metrics test-front asan tsan fuzz package package-test sbom resolved clean
 
 help: ## Print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,6 +99,9 @@ test-kubernetes: ## Render deploy/kubernetes with Kustomize and validate it for 
 
 test-metrics: build ## Run all rules and the queries of all dashboards against a live room and Prometheus (3 minutes)
 	.ci/metrics-test
+
+test-front: build ## Test rooms through HAProxy, nginx and Varnish: 100,000 requests each, kills, a drain, players (root; 30 minutes)
+	.ci/front-test $(ARGS)
 
 asan: deps ## Run all single-process tests and a live room under AddressSanitizer (long build, into .build-asan)
 	.ci/asan
