@@ -197,7 +197,7 @@ let package = Package(
             name: "tandem",
             dependencies: [
                 "CVersion", "Room", "RoomAPI", "RoomOutputs", "Control", "Events", "Recording", "Origin",
-                "PipelineSpec", "CapacityPlan", "Manifest", "Push", "RTMP", "Egress", "HLS", "HLSLint", "LibAV",
+                "PipelineSpec", "CapacityPlan", "Secrets", "PublishAuth", "Manifest", "Push", "RTMP", "Egress", "HLS", "HLSLint", "LibAV",
                 "Threading", "MediaTypes",
                 logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -271,7 +271,8 @@ let package = Package(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
             swiftSettings: house),
         .testTarget(
-            name: "PublishAuthTests", dependencies: ["PublishAuth", "RTMP", "PipelineSpec", "MediaTypes"],
+            name: "PublishAuthTests",
+            dependencies: ["TestSupport", "PublishAuth", "Secrets", "RTMP", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
         .testTarget(
             name: "IngestTests",

@@ -122,7 +122,7 @@ struct ArchitectureTests {
         let roots: Set<String> = [
             "Sources/tandem/RunCommand.swift", "Sources/tandem/DemoCommand.swift",
             "Sources/tandem/PipelineLoading.swift", "Sources/tandem/ValidateCommand.swift",
-            "Sources/tandem/SignURLCommand.swift",
+            "Sources/tandem/SignURLCommand.swift", "Sources/tandem/SignKeyCommand.swift",
         ]
         let choosing = self.sources.filter { file in
             file.lines.contains { $0.contains("Clocks.system") || $0.contains("clocks: .system") }
