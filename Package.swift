@@ -197,7 +197,8 @@ let package = Package(
             name: "tandem",
             dependencies: [
                 "CVersion", "Room", "RoomAPI", "RoomOutputs", "Control", "Events", "Recording", "Origin",
-                "PipelineSpec", "CapacityPlan", "Secrets", "PublishAuth", "Manifest", "Push", "RTMP", "Egress", "HLS", "HLSLint", "LibAV",
+                "PipelineSpec", "CapacityPlan", "Secrets", "PublishAuth", "Manifest", "Push", "RTMP", "Egress", "HLS",
+                "HLSLint", "LibAV",
                 "Threading", "MediaTypes",
                 logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

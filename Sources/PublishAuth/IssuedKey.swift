@@ -35,7 +35,8 @@ package struct IssuedKey: Sendable, Hashable {
         let name = source.split(separator: "/", omittingEmptySubsequences: false)
             .map { PercentText.encode(String($0)) }.joined(separator: "/")
         let check = SignedKeyCheck(form: .hmac, secrets: [secret], room: room, app: Self.anyApp)
-        let key = "\(name)?e=\(expiry)&n=\(nonce)&s="
+        let key =
+            "\(name)?e=\(expiry)&n=\(nonce)&s="
             + check.signature(name: name, expiry: "\(expiry)", nonce: nonce, secret: secret)
         // Not every name survives in an address: a room removes empty path segments, for example.
         guard let address = StreamAddress(app: Self.anyApp, streamName: key),

@@ -87,7 +87,9 @@ struct SignKeyCommand: ParsableCommand {
             guard self.secretFile != nil || self.secretEnv != nil else {
                 throw ValidationError("--room \(room): give --secret-file or --secret-env")
             }
-            guard self.set.isEmpty else { throw ValidationError("--set changes a pipeline file, which --room replaces") }
+            guard self.set.isEmpty else {
+                throw ValidationError("--room replaces the pipeline file, which --set would change")
+            }
             guard (1...64).contains(room.utf8.count),
                 room.utf8.allSatisfy({ $0 == 0x2d || $0 == 0x2e || $0 == 0x5f || Self.isAlphanumeric($0) })
             else { throw ValidationError("--room \(room): write 1 to 64 letters, digits, _ . or -") }
@@ -160,7 +162,8 @@ struct SignKeyCommand: ParsableCommand {
         }
         guard auth.type == .hmac else {
             throw ValidationError(
-                "ingest.auth.type is \(auth.type.rawValue): its issuer signs the keys, as the page of signatures in the guide says")
+                "ingest.auth.type is \(auth.type.rawValue): its issuer signs the keys, as the page of signatures in the guide says"
+            )
         }
         if let source = self.source {
             let names = pipeline.sources.compactMap { each -> String? in

@@ -28,7 +28,8 @@ struct Tandem: AsyncParsableCommand {
         version: "tandem \(TandemVersion.number)\(Self.commit), FFmpeg \(LibAV.version)",
         subcommands: [
             RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, LintHLSCommand.self,
-            SchemaCommand.self, SignURLCommand.self, SignKeyCommand.self, CtlCommand.self, HealthcheckCommand.self, PlanCommand.self,
+            SchemaCommand.self, SignURLCommand.self, SignKeyCommand.self, CtlCommand.self, HealthcheckCommand.self,
+            PlanCommand.self,
             ManifestCommand.self,
         ])
 

@@ -147,7 +147,9 @@ struct IssuedKeyTests {
     }
 
     /// A copy of the vectors in which one key is wrong, and the example under another name.
-    private static func scratch(_ example: String, as name: String) throws -> (directory: URL, program: String, wrong: String) {
+    private static func scratch(_ example: String, as name: String) throws -> (
+        directory: URL, program: String, wrong: String
+    ) {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("keys-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let program = directory.appendingPathComponent(name)

@@ -46,7 +46,9 @@ struct SecretRotationTests {
         try Data("old\n".utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         var room = try Room(path)
-        func expect(_ room: inout Room, _ accepted: [(secret: String, nonce: String)], _ refused: [(String, String)]) throws {
+        func expect(_ room: inout Room, _ accepted: [(secret: String, nonce: String)], _ refused: [(String, String)])
+            throws
+        {
             for (secret, nonce) in accepted {
                 let isAccepted = try room.accepts(secret, nonce: nonce)
                 #expect(isAccepted, "\(secret) \(nonce)")
