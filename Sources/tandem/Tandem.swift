@@ -30,7 +30,7 @@ struct Tandem: AsyncParsableCommand {
             RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, LintHLSCommand.self,
             SchemaCommand.self, SignURLCommand.self, SignKeyCommand.self, CtlCommand.self, HealthcheckCommand.self,
             PlanCommand.self,
-            ManifestCommand.self,
+            ManifestCommand.self, GCCommand.self,
         ])
 
     /// The commit of the build in brackets, after a space; empty if the build did not know it.
