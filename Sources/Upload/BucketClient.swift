@@ -14,11 +14,14 @@ package struct BucketClient: Sendable {
     /// Timeout of a request in nanoseconds, and how often a request that failed is tried.
     private static let timeout: Int64 = 20_000_000_000
     private static let attempts = 3
+    /// Nanoseconds.
+    private static let connectTimeout: Int64 = 5_000_000_000
     /// Bytes of a page of a thousand objects, and of a playlist.
     private static let longestAnswer = 16 << 20
 
     private let place: Place
     private let client: HTTPClient
+    private let pause: Duration
     /// Seconds since the Unix epoch.
     private let now: @Sendable () -> Int64
 
@@ -26,9 +29,11 @@ package struct BucketClient: Sendable {
     ///
     /// - Parameters:
     ///   - authorities: PEM file with the CA certificates for the server's certificate; `nil`: the system's.
+    ///   - pause: Before a request that failed is tried again; doubled before the last attempt.
     ///   - now: Seconds since the Unix epoch.
     package static func with<R>(
-        authorities: String?, now: @escaping @Sendable () -> Int64, place: @escaping Place,
+        authorities: String?, pause: Duration = .milliseconds(500), now: @escaping @Sendable () -> Int64,
+        place: @escaping Place,
         _ body: (BucketClient) async throws -> R
     ) async throws -> R {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
@@ -36,9 +41,12 @@ package struct BucketClient: Sendable {
         if let authorities { tls.trustRoots = .file(authorities) }
         tls.shutdownTimeout = .seconds(1)
         configuration.tlsConfiguration = tls
+        configuration.timeout.connect = .nanoseconds(Self.connectTimeout)
+        // The client tries again itself.
+        configuration.connectionPool.retryConnectionEstablishment = false
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         do {
-            let result = try await body(BucketClient(place: place, client: client, now: now))
+            let result = try await body(BucketClient(place: place, client: client, pause: pause, now: now))
             try await client.shutdown()
             return result
         } catch {
@@ -116,7 +124,7 @@ package struct BucketClient: Sendable {
             } catch {
                 problem = ConnectionFailure.text(error) ?? "no connection"
             }
-            if attempt < Self.attempts { try? await Task.sleep(for: .milliseconds(200 << attempt)) }
+            if attempt < Self.attempts { try? await Task.sleep(for: self.pause * attempt) }
         }
         throw self.failure("does not answer: \(problem)")
     }
