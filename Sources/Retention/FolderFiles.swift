@@ -49,7 +49,7 @@ struct FolderFiles: Sendable, Hashable {
     /// Plain names of files that workers leave beside their output.
     private static let plain: Set<String> = [
         "edge.json", "edge.mark", "commands.json", "commands.json.aside", "events.jsonl", "events.1.jsonl",
-        "crashes.jsonl", ".keys.json", "recording.json", "recording.journal", "recording.takes",
+        "crashes.jsonl", ".keys.json", ".origin", "recording.json", "recording.journal", "recording.takes",
     ]
 
     private static func isOurs(_ name: String) -> Bool {
@@ -59,6 +59,7 @@ struct FolderFiles: Sendable, Hashable {
     }
 
     private static func isMedia(_ name: String) -> Bool {
-        [".m4s", ".ts", ".mp4"].contains { name.hasSuffix($0) } || name.hasPrefix(".") && name.hasSuffix(".tmp")
+        [".m4s", ".ts", ".mp4"].contains { name.hasSuffix($0) }
+            || name.hasPrefix(".") && (name.hasSuffix(".tmp") || name.hasSuffix(".partial"))
     }
 }

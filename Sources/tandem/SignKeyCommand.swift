@@ -28,13 +28,11 @@ struct SignKeyCommand: ParsableCommand {
                 SIGNING=… tandem sign-key --room 88231 --secret-env SIGNING 1001 --json
 
             Your own server can sign without this program. The key is SOURCE?e=SECOND&n=NONCE&s=SIGNATURE; the signature is
-            the HMAC-SHA256 of five parts, in base64url without padding:
+            the HMAC-SHA256 of rtmp1|ROOM|SOURCE|SECOND|NONCE, in base64url without padding. examples/keys has functions
+            in Python and TypeScript, and test vectors.
 
-                printf 'rtmp1|%s|%s|%s|%s' "$ROOM" "$SOURCE" "$SECOND" "$NONCE" \\
-                    | openssl dgst -sha256 -hmac "$SECRET" -binary | basenc --base64url | tr -d =
-
-            examples/keys has the same in Python and TypeScript, with test vectors. Several lines in the secret are
-            several secrets: the first one signs, and all are accepted, so that a secret can be replaced.
+            Several lines in the secret are several secrets: the first one signs, and all are accepted, so that a secret
+            can be replaced.
 
             Exit codes: 0 signed · 64 flags, or the room does not accept such keys · 65 pipeline or secret · 66 no such
             file or variable · 74 standard output cannot be written.

@@ -88,7 +88,7 @@ struct RoomsOnDisk {
     func transport(_ path: String, room: String, ended: Bool = true, age: Int64 = 30 * Self.day) throws {
         try self.write("\(path)/index.m3u8", Self.multivariant(room), age: age)
         try self.write("\(path)/720p.m3u8", Self.media(ended: ended, "720p-2-1.ts"), age: age)
-        for name in ["720p-2-1.ts", "720p-2-2.ts"] { try self.write("\(path)/\(name)", age: age) }
+        for name in ["720p-2-1.ts", "720p-2-2.ts", ".origin"] { try self.write("\(path)/\(name)", age: age) }
     }
 
     /// A finished recording of two sessions.
