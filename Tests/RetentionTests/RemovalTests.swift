@@ -18,8 +18,8 @@ struct RemovalTests {
         try rooms.output("out/live", room: "live", ended: false)
         try rooms.transport("ts/live", room: "live", ended: false)
         try rooms.write("rec/live/recording.journal", "recording\t1\tlive\n")
-        try rooms.output("out/owed", room: "owed")
-        try rooms.write("out/owed/.upload-cdn")
+        try rooms.output("out/pending", room: "pending")
+        try rooms.write("out/pending/.upload-cdn")
         return rooms
     }
 
@@ -35,7 +35,7 @@ struct RemovalTests {
             #expect(removal.problem == nil && removal.files == finding.files, "\(finding) \(removal)")
             #expect(finding.others == (finding.path == "out/a" ? 1 : 0))
         }
-        let stay = before.filter { $0.contains("/live/") || $0.contains("/owed/") || $0 == "out/a/notes.txt" }
+        let stay = before.filter { $0.contains("/live/") || $0.contains("/pending/") || $0 == "out/a/notes.txt" }
         #expect(rooms.files() == stay && stay.count > 35)
         for path in ["ts/a", "rec/a", "out/a/clips"] {
             #expect(!FileManager.default.fileExists(atPath: "\(rooms.root)/\(path)"), "\(path)")
@@ -107,7 +107,7 @@ struct RemovalTests {
         #expect(names.prefix(3).allSatisfy { $0.hasSuffix(".m3u8") } && names.prefix(3).contains("720p.m3u8"))
     }
 
-    @Test("links are not followed, neither to directories nor to files, and what they lead to stays")
+    @Test("links are not follpending, neither to directories nor to files, and what they lead to stays")
     func links() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -137,7 +137,7 @@ struct RemovalTests {
         #expect(rooms.files() == ["linked", "a/clips", "a/720p-2-1.m4s", "b/720p.m3u8", "b/state.json"])
     }
 
-    @Test("a directory that becomes a link after it was found is not followed")
+    @Test("a directory that becomes a link after it was found is not follpending")
     func swapped() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
