@@ -6,7 +6,7 @@ import Packager
 struct FolderFiles: Sendable, Hashable {
     /// Playlists except the multivariant one.
     private(set) var playlists: [String] = []
-    /// Media, and unfinished files of workers that were killed. No later session of the room uses these names again.
+    /// Media. No later session of the room uses these names again.
     private(set) var media: [String] = []
     /// Everything else that workers write, except ``last``.
     private(set) var others: [String] = []
@@ -24,11 +24,16 @@ struct FolderFiles: Sendable, Hashable {
 
     /// - Parameters:
     ///   - last: Names by which the directory is recognized; see ``last``.
+    ///   - hasMovies: Whether every MP4 is a worker's. Beside live output, only initialization segments are: `TRACK-NUMBER.mp4`.
     ///   - folders: Names of directories that belong to the output and are looked at separately.
-    init(_ entries: [Folder.Entry], last: [String], folders: (String) -> Bool = { _ in false }) {
+    init(
+        _ entries: [Folder.Entry], last: [String], hasMovies: Bool = true, folders: (String) -> Bool = { _ in false }
+    ) {
         for entry in entries {
             if entry.kind == .directory, folders(entry.name) { continue }
-            guard entry.kind == .file, last.contains(entry.name) || Self.isOurs(entry.name) else {
+            guard entry.kind == .file, last.contains(entry.name) || Self.isOurs(entry.name),
+                hasMovies || !entry.name.hasSuffix(".mp4") || Self.isInitialization(entry.name)
+            else {
                 self.foreign.append(entry.name)
                 continue
             }
@@ -56,10 +61,18 @@ struct FolderFiles: Sendable, Hashable {
         self.plain.contains(name) || name.hasSuffix(".m3u8") || self.isMedia(name)
             // Stills, sheets of sprites and their index.
             || [".jpg", ".png", ".vtt"].contains { name.hasSuffix($0) }
+            // Unfinished files of workers that were killed.
+            || name.hasPrefix(".") && (name.hasSuffix(".tmp") || name.hasSuffix(".partial"))
+    }
+
+    private static func isInitialization(_ name: String) -> Bool {
+        let stem = name.dropLast(".mp4".count)
+        guard let dash = stem.lastIndex(of: "-"), dash > stem.startIndex else { return false }
+        let number = stem[stem.index(after: dash)...]
+        return !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
     private static func isMedia(_ name: String) -> Bool {
-        [".m4s", ".ts", ".mp4"].contains { name.hasSuffix($0) }
-            || name.hasPrefix(".") && (name.hasSuffix(".tmp") || name.hasSuffix(".partial"))
+        !name.hasPrefix(".") && [".m4s", ".ts", ".mp4"].contains { name.hasSuffix($0) }
     }
 }

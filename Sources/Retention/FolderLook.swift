@@ -71,7 +71,8 @@ struct FolderLook: Sendable, Hashable {
             kind: .output(summary),
             room: multivariant.flatMap { folder.read($0, limit: self.longestPlaylist) }.flatMap(self.room),
             files: FolderFiles(
-                entries, last: [multivariant, OutputSummary.stateFile].compactMap { $0 }, folders: { $0 == self.clips }),
+                entries, last: [multivariant, OutputSummary.stateFile].compactMap { $0 }, hasMovies: false,
+                folders: { $0 == self.clips }),
             unfinishedStores: stores.map { String($0.dropFirst(self.uploadNote.count)) },
             inner: self.inner(folder, entries) { $0 == self.clips })
     }

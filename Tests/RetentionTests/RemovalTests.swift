@@ -27,15 +27,17 @@ struct RemovalTests {
     func all() throws {
         let rooms = try Self.everything()
         defer { rooms.clean() }
-        try rooms.write("out/a/notes.txt")
+        for name in ["notes.txt", "film.mp4"] { try rooms.write("out/a/\(name)") }
         let before = rooms.files()
         var finder = rooms.finder(recordingsAfter: Self.day)
         for finding in try finder.find() where finding.isRemovable {
             let removal = finder.remove(finding)
             #expect(removal.problem == nil && removal.files == finding.files, "\(finding) \(removal)")
-            #expect(finding.others == (finding.path == "out/a" ? 1 : 0))
+            #expect(finding.others == (finding.path == "out/a" ? 2 : 0))
         }
-        let stay = before.filter { $0.contains("/live/") || $0.contains("/pending/") || $0 == "out/a/notes.txt" }
+        let stay = before.filter {
+            $0.contains("/live/") || $0.contains("/pending/") || $0 == "out/a/notes.txt" || $0 == "out/a/film.mp4"
+        }
         #expect(rooms.files() == stay && stay.count > 35)
         for path in ["ts/a", "rec/a", "out/a/clips"] {
             #expect(!FileManager.default.fileExists(atPath: "\(rooms.root)/\(path)"), "\(path)")
