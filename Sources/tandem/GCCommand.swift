@@ -28,7 +28,7 @@ struct GCCommand: AsyncParsableCommand {
 
                 tandem gc --endpoint https://s3.example --bucket rooms --prefix live/ --older-than 7d
 
-            It can be stopped at any time; the next run continues. deploy/kubernetes/gc.yaml runs it once a day.
+            It can be stopped at any time; the next run continues. deploy/kubernetes/gc runs it once a day.
 
             Exit codes: 0 done, or nothing to do · 64 flags · 65/66 the directory or a key cannot be read · 69 the bucket
             does not answer or refuses · 74 something that should go is left, or standard output cannot be written.
