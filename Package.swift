@@ -120,6 +120,9 @@ let package = Package(
                 nioSSL,
             ], swiftSettings: house),
         .target(
+            name: "Retention", dependencies: ["Upload", "Recording", "Packager", "HLS", "MediaTypes"],
+            swiftSettings: house),
+        .target(
             name: "Push",
             dependencies: [
                 "Egress", "PipelineSpec", "RTMP", "LibAV", "Threading", "MediaTypes", "MediaKernels", nioSSL, logging,
@@ -197,7 +200,9 @@ let package = Package(
             name: "tandem",
             dependencies: [
                 "CVersion", "Room", "RoomAPI", "RoomOutputs", "Control", "Events", "Recording", "Origin",
-                "PipelineSpec", "CapacityPlan", "Manifest", "Push", "RTMP", "Egress", "HLS", "HLSLint", "LibAV",
+                "PipelineSpec", "CapacityPlan", "Secrets", "PublishAuth", "Manifest", "Retention", "Upload", "Push",
+                "RTMP", "Egress", "HLS",
+                "HLSLint", "LibAV",
                 "Threading", "MediaTypes",
                 logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -271,7 +276,8 @@ let package = Package(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
             swiftSettings: house),
         .testTarget(
-            name: "PublishAuthTests", dependencies: ["PublishAuth", "RTMP", "PipelineSpec", "MediaTypes"],
+            name: "PublishAuthTests",
+            dependencies: ["TestSupport", "PublishAuth", "Secrets", "RTMP", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
         .testTarget(
             name: "IngestTests",
@@ -288,6 +294,10 @@ let package = Package(
                 "TestSupport", "Upload", "HLSTestKit", "HTTPProbe", "HLSLint", "Packager", "HLS", "MediaTypes",
                 "MediaKernels", nioSSL,
             ] + nio,
+            swiftSettings: judged),
+        .testTarget(
+            name: "RetentionTests",
+            dependencies: ["TestSupport", "Retention", "Upload", "Recording", "Packager", "HLS", "MediaTypes"],
             swiftSettings: judged),
         .testTarget(
             name: "PushTests",

@@ -106,7 +106,7 @@ package struct MultivariantPlaylist: Sendable, Hashable {
     package var version = 6
 
     /// `DATA-ID` of ``contentID``. Spec: §4.4.6.4, in reverse-DNS form.
-    static let contentData = "live.tandem.content-id"
+    package static let contentData = "live.tandem.content-id"
 
     package init(title: String? = nil, audio: [Audio], variants: [Variant], iFrames: [IFrames] = []) {
         self.iFrames = iFrames

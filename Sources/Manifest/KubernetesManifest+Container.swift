@@ -12,7 +12,11 @@ extension KubernetesManifest {
                 .map([
                     YAMLEntry("name", "secrets"),
                     YAMLEntry(
-                        "secret", .map([YAMLEntry("secretName", .text(label)), YAMLEntry("items", .list(items))])),
+                        "secret",
+                        .map([
+                            YAMLEntry("secretName", .text(self.secretName(needs, request))),
+                            YAMLEntry("items", .list(items)),
+                        ])),
                 ]))
         }
         if !needs.plainFiles.isEmpty {
@@ -68,7 +72,8 @@ extension KubernetesManifest {
                         YAMLEntry(
                             "secretKeyRef",
                             .flow([
-                                YAMLEntry("name", .text(needs.name.label)), YAMLEntry("key", .text(file.name)),
+                                YAMLEntry("name", .text(self.secretName(needs, request))),
+                                YAMLEntry("key", .text(file.name)),
                             ]))
                     ])),
             ])

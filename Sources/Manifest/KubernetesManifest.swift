@@ -11,7 +11,8 @@ package enum KubernetesManifest {
     /// Exit code of a worker that was asked to stop while its room continues.
     private static let drained: Int64 = 143
 
-    /// One file with all objects, for `kubectl apply -f FILE` once the secrets have been inserted.
+    /// One file with all objects, for `kubectl apply -f FILE`. It only names the Secret, so that a room waits until the Secret exists, and
+    /// applying the file again does not change the secrets.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let needs = RoomDeployment(
             request,
@@ -19,7 +20,8 @@ package enum KubernetesManifest {
                 secrets: self.secrets, files: RoomDeployment.filesDirectory, control: "127.0.0.1:8081",
                 diskBytes: self.ownMebibytes(request).map { $0 << 20 }))
         var objects: [YAMLNode] = []
-        if needs.portable.files.contains(where: \.isSecret) { objects.append(self.secret(needs)) }
+        let hasSecrets = needs.portable.files.contains(where: \.isSecret)
+        if hasSecrets, request.printsSecret { objects.append(self.secret(needs, request)) }
         objects.append(self.configuration(needs))
         if let service = self.service(needs) { objects.append(service) }
         objects.append(self.job(needs, request))
@@ -30,6 +32,7 @@ package enum KubernetesManifest {
                 "Its files: kubectl create configmap \(needs.name.label)-files \(files.joined(separator: " "))"
             )
         }
+        if hasSecrets, !request.printsSecret { head += self.secretCommand(needs, request) }
         head += [
             "Exit code 0 (the room has ended) completes the Job. After exit code 143 (drained or evicted) and every",
             "other code, the room is started again, on another node if necessary. kubectl delete job stops it.",
@@ -66,17 +69,38 @@ package enum KubernetesManifest {
         ])
     }
 
-    private static func secret(_ needs: RoomDeployment) -> YAMLNode {
+    /// Name of the Secret that the room reads.
+    static func secretName(_ needs: RoomDeployment, _ request: ManifestRequest) -> String {
+        request.secretName ?? needs.name.label
+    }
+
+    /// The command that creates the Secret, for the head of the file.
+    private static func secretCommand(_ needs: RoomDeployment, _ request: ManifestRequest) -> [String] {
+        let secrets = needs.portable.files.filter(\.isSecret)
+        let name = self.secretName(needs, request)
+        let files = secrets.map { file in
+            "    --from-file=" + file.name + (file.origin.map { "=\(Self.shellWord($0))" } ?? "")
+        }
+        return [
+            "This file only names the secrets: without the Secret \(name) the room waits. Create it with the command",
+            "below, or let an external secret store do that. A value that comes from no file goes into a file of the",
+            "key's name, without a line break at the end.",
+        ] + secrets.filter { $0.origin == nil }.map { "  \($0.name): \($0.hint)" }
+            + ["  kubectl create secret generic \(self.shellWord(name)) \\"]
+            + files.enumerated().map { $1 + ($0 + 1 < files.count ? " \\" : "") }
+    }
+
+    private static func secret(_ needs: RoomDeployment, _ request: ManifestRequest) -> YAMLNode {
         let entries = needs.portable.files.filter(\.isSecret).map {
             YAMLEntry($0.name, .text(ManifestRequest.placeholder), $0.hint)
         }
         return .map([
-            YAMLEntry("apiVersion", "v1"), YAMLEntry("kind", "Secret"), YAMLEntry("metadata", self.metadata(needs)),
+            YAMLEntry("apiVersion", "v1"), YAMLEntry("kind", "Secret"),
+            YAMLEntry("metadata", self.metadata(needs, name: self.secretName(needs, request))),
             YAMLEntry("type", "Opaque"),
             YAMLEntry(
                 "stringData", .map(entries),
-                "Insert the values, or omit this object and create it in another way (kubectl create secret, an",
-                "external secret store). The values are nowhere else in this file."),
+                "Insert the values. They are nowhere else in this file."),
         ])
     }
 

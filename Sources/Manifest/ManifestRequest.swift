@@ -14,6 +14,10 @@ package struct ManifestRequest: Sendable {
     /// Storage that outlives a machine: the name of a claim (Kubernetes), or a directory on every machine (Swarm,
     /// Nomad). `nil`: the room has its own, which is lost with it.
     package var storage: String?
+    /// Kubernetes: name of the Secret that the room reads; `nil`: the name of the Job.
+    package var secretName: String?
+    /// Kubernetes: print a Secret, too, whose values are ``placeholder``. It replaces the values of an existing Secret when it is applied.
+    package var printsSecret = false
     /// Kubernetes: do not retry a pipeline that cannot run (`podFailurePolicy`).
     package var failsFast = false
 

@@ -52,10 +52,9 @@ package struct SignedKeyCheck: Sendable {
         case .hmac:
             guard let expiry = value("e"), let nonce = value("n"), let signature = value("s") else { return .absent }
             let offered = Array(signature.utf8.prefix { $0 != UInt8(ascii: "=") })
-            let text = "rtmp1|\(self.room)|\(name)|\(expiry)|\(nonce)"
             return self.verdict(Int64(decimal: expiry), nonce, now) { secret in
-                let code = MessageAuthentication.hmacSHA256(key: Array(secret.utf8), message: Array(text.utf8))
-                return ConstantTime.isEqual(Base64URL.encode(code), offered)
+                let signature = self.signature(name: name, expiry: expiry, nonce: nonce, secret: secret)
+                return ConstantTime.isEqual(Array(signature.utf8), offered)
             }
         case .tencent:
             guard let expiry = value("txTime"), let digest = value("txSecret") else { return .absent }
@@ -84,6 +83,17 @@ package struct SignedKeyCheck: Sendable {
                 return ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
             }
         }
+    }
+
+    /// The signature of `Form.hmac`, in base64url without padding.
+    ///
+    /// - Parameters:
+    ///   - name: As it is in the address.
+    ///   - expiry: In decimal, as it is in the address.
+    func signature(name: String, expiry: String, nonce: String, secret: String) -> String {
+        let text = "rtmp1|\(self.room)|\(name)|\(expiry)|\(nonce)"
+        let code = MessageAuthentication.hmacSHA256(key: Array(secret.utf8), message: Array(text.utf8))
+        return String(decoding: Base64URL.encode(code), as: UTF8.self)
     }
 
     private func verdict(

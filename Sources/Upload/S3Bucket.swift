@@ -4,7 +4,8 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
     private let scheme: String
     /// Includes the port unless it is the scheme's default, and the bucket name in virtual-host style.
     private let host: String
-    /// Percent-encoded, with a trailing slash.
+    /// Percent-encoded, with a trailing slash: the path of the bucket, and of the objects.
+    private let root: String
     private let path: String
     private let signature: SignatureV4
     private let sessionToken: String?
@@ -25,7 +26,8 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
         let usual = isPlain ? ":80" : ":443"
         if host.hasSuffix(usual) { host.removeLast(usual.utf8.count) }
         self.host = pathStyle ? host : "\(bucket).\(host)"
-        self.path = SignatureV4.encoded(pathStyle ? "/\(bucket)/\(prefix)" : "/\(prefix)", slashes: true)
+        self.root = SignatureV4.encoded(pathStyle ? "/\(bucket)/" : "/", slashes: true)
+        self.path = self.root + SignatureV4.encoded(prefix, slashes: true)
         self.signature = SignatureV4(accessKey: accessKey, secretKey: secretKey, region: region, service: "s3")
     }
 
@@ -37,16 +39,43 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
     package func request(
         _ head: ObjectRequest, at now: Int64
     ) -> (url: String, fields: [(name: String, value: String)]) {
-        let path = self.path + SignatureV4.encoded(head.name)
+        self.signed(head, self.path + SignatureV4.encoded(head.name), [], at: now)
+    }
+
+    /// A request for a page of the list of objects.
+    ///
+    /// Spec: Amazon S3 API, ListObjectsV2.
+    /// - Parameters:
+    ///   - prefix: Of the names to list.
+    ///   - token: What ``ObjectPage/next`` of the page before says; `nil` for the first page.
+    package func list(
+        prefix: String, token: String?, at now: Int64
+    ) -> (url: String, fields: [(name: String, value: String)]) {
+        // The bucket's own path has no slash at its end.
+        let path = self.root.utf8.count > 1 ? String(self.root.dropLast()) : self.root
+        let query = [("list-type", "2"), ("prefix", prefix)] + (token.map { [("continuation-token", $0)] } ?? [])
+        return self.signed(
+            ObjectRequest(method: "GET", name: ""), path, query.map { (name: $0.0, value: $0.1) }, at: now)
+    }
+
+    /// - Parameters:
+    ///   - path: Percent-encoded.
+    ///   - query: Not encoded.
+    private func signed(
+        _ head: ObjectRequest, _ path: String, _ query: [(name: String, value: String)], at now: Int64
+    ) -> (url: String, fields: [(name: String, value: String)]) {
         let time = SignatureV4.date(now)
         let hash = SignatureV4.hash(head.body)
         // The HTTP client adds the same host field itself.
         var own: [(name: String, value: String)] = [("x-amz-content-sha256", hash), ("x-amz-date", time)]
         if let token = self.sessionToken { own.append(("x-amz-security-token", token)) }
         let authorization = self.signature.authorization(
-            method: head.method, path: path, fields: head.fields + own + [("host", self.host)], payloadHash: hash,
+            method: head.method, path: path, query: query, fields: head.fields + own + [("host", self.host)],
+            payloadHash: hash,
             time: time)
-        return ("\(self.shown)\(path)", head.fields + own + [("authorization", authorization)])
+        let parameters = query.map { "\(SignatureV4.encoded($0.name))=\(SignatureV4.encoded($0.value))" }
+        let question = parameters.isEmpty ? "" : "?\(parameters.joined(separator: "&"))"
+        return ("\(self.shown)\(path)\(question)", head.fields + own + [("authorization", authorization)])
     }
 
     /// The status with the service's error code, such as `SignatureDoesNotMatch`, `NoSuchBucket` or

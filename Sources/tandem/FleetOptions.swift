@@ -48,14 +48,19 @@ struct FleetOptions: ParsableArguments {
         }
     }
 
+    /// The capacity of a machine.
+    var machine: Fleet.Size {
+        Fleet.Size(
+            millicores: Int64(self.machineCores) * 1_000, memory: Int64(self.machineMemory) << 30,
+            network: Int64(self.machineNetwork) * 1_000_000)
+    }
+
     /// Simulates the fleet and prints the result.
     func plan(_ cost: RoomCost, model: CostModel, isJSON: Bool) throws {
         let others = try self.beside.map { Fleet.Size(model.cost(of: try PipelineLoading.load($0, set: []))) }
         var fleet = Fleet(
-            machine: Fleet.Size(
-                millicores: Int64(self.machineCores) * 1_000, memory: Int64(self.machineMemory) << 30,
-                network: Int64(self.machineNetwork) * 1_000_000),
-            rooms: [Fleet.Size(cost)] + others, roomsPerHour: self.roomsPerHour, minutes: self.minutes)
+            machine: self.machine, rooms: [Fleet.Size(cost)] + others, roomsPerHour: self.roomsPerHour,
+            minutes: self.minutes)
         fleet.spare = self.spare
         fleet.waitingPerMille = self.waiting
         guard let outcome = fleet.plan() else {

@@ -12,13 +12,16 @@ struct ManifestCommand: ParsableCommand {
             store of secrets. Requests for cores and memory are those of `tandem plan`. Without --out only the first
             file is printed.
 
-            For Kubernetes each secret is REPLACE-ME at first. A room with such a placeholder does not start (exit 65),
-            so write the file, insert the secrets, then apply it:
+            For Kubernetes the file names a Secret, and begins with the command that creates it. The room waits until the
+            Secret exists, and applying the file again does not change it:
 
                 tandem manifest room.json --for k8s \\
                     --image registry.example/tandem:1 > room.yaml
-                $EDITOR room.yaml
+                head -20 room.yaml
                 kubectl apply -f room.yaml
+
+            With --with-secret the Secret is in the file, each value as REPLACE-ME. A room with such a placeholder does not
+            start (exit 65).
 
                 tandem manifest room.json --for swarm --storage /srv/rooms --out stack
                 tandem manifest room.json --for systemd --out /etc
@@ -41,6 +44,14 @@ struct ManifestCommand: ParsableCommand {
     )
     var storage: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Kubernetes: the Secret that the room reads (default: the name of the Job).", valueName: "name"))
+    var secret: String?
+
+    @Flag(help: "Kubernetes: print the Secret as well, with REPLACE-ME as each value.")
+    var withSecret = false
+
     @Flag(help: "Kubernetes: do not retry a pipeline that cannot run (podFailurePolicy).")
     var failFast = false
 
@@ -60,6 +71,25 @@ struct ManifestCommand: ParsableCommand {
         guard (0...1_000_000).contains(self.viewers) else {
             throw ValidationError("--viewers \(self.viewers): give 0 to 1000000")
         }
+        guard self.engine == .k8s || self.secret == nil && !self.withSecret else {
+            throw ValidationError(
+                "--secret and --with-secret are for k8s; files for \(self.engine) only name secrets")
+        }
+        if let name = self.secret {
+            // A DNS subdomain name, as Kubernetes requires it.
+            guard (1...253).contains(name.utf8.count), name.utf8.allSatisfy(Self.isNameByte),
+                !"-.".contains(name.first ?? "-"), !"-.".contains(name.last ?? "-")
+            else {
+                throw ValidationError("--secret \(name): write lowercase letters, digits, - and .")
+            }
+        }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x61...0x7a, 0x2d, 0x2e: true
+        default: false
+        }
     }
 
     func run() throws {
@@ -73,6 +103,8 @@ struct ManifestCommand: ParsableCommand {
         request.image = self.image
         request.storage = self.storage
         request.failsFast = self.failFast
+        request.secretName = self.secret
+        request.printsSecret = self.withSecret
         let files =
             switch self.engine {
             case .k8s: KubernetesManifest.files(request)

@@ -5,7 +5,7 @@ import CapacityPlan
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Estimate what a room needs: cores, memory, bandwidth, disk.",
+        abstract: "Estimate what rooms need and cost: cores, memory, bandwidth, disk, machines, money.",
         discussion: """
             The estimate is calculated from the pipeline file and from the measured speed of this machine. Sources are
             assumed to have 720p at 30 frames per second and 2 Mbit/s unless they have "expected". The cores are the
@@ -15,6 +15,13 @@ struct PlanCommand: ParsableCommand {
                 tandem plan room.json --json --viewers 500
                 tandem plan --calibrate
 
+            With --rooms, answers for that many rooms at the same time: machines, traffic, recordings and their price.
+            There are no prices by default: they come from options or from a file. Machines are filled by the peak of a
+            room; traffic and recordings are charged by the average bit rates.
+
+                tandem plan room.json --rooms 500 --hours 1 --viewers 20
+                tandem plan room.json --rooms 500 --prices examples/plan/prices.example.json
+
             With --fleet, estimates how many machines a number of rooms per hour needs, by simulating 20,000 rooms.
 
                 tandem plan room.json --fleet --rooms-per-hour 120 --minutes 60 --machine-cores 16
@@ -23,7 +30,10 @@ struct PlanCommand: ParsableCommand {
     @Flag(help: "Estimate the machines for many such rooms instead of one room.")
     var fleet = false
 
-    @OptionGroup(title: "A fleet")
+    @OptionGroup(title: "Rooms at once")
+    var atOnce: RoomsOptions
+
+    @OptionGroup(title: "A fleet, and its machines")
     var options: FleetOptions
 
     @Argument(help: "The pipeline file; - is standard input.")
@@ -51,6 +61,10 @@ struct PlanCommand: ParsableCommand {
             throw ValidationError("give a pipeline file, or --calibrate")
         }
         if self.fleet, self.pipeline == nil { throw ValidationError("--fleet: give a pipeline file") }
+        if self.atOnce.rooms != nil {
+            guard !self.fleet else { throw ValidationError("--rooms or --fleet, not both") }
+            guard self.pipeline != nil else { throw ValidationError("--rooms: give a pipeline file") }
+        }
         guard (0...1_000_000).contains(self.viewers) else {
             throw ValidationError("--viewers \(self.viewers): give 0 to 1000000")
         }
@@ -62,6 +76,15 @@ struct PlanCommand: ParsableCommand {
         let pipeline = try PipelineLoading.load(file, set: self.set)
         let model = CostModel(try CalibrationFile.read(self.calibration), viewers: self.viewers)
         let cost = model.cost(of: pipeline)
+        if let rooms = self.atOnce.rooms {
+            let answer = try self.atOnce.answer(rooms, cost, pipeline, self.options)
+            try StandardOutput.write(self.json ? answer.json.text + "\n" : answer.text)
+            if answer.best == nil {
+                StandardError.write("a room does not fit on any of the machines. Fix: name larger machines\n")
+                throw ExitCode(1)
+            }
+            return
+        }
         if self.fleet { return try self.options.plan(cost, model: model, isJSON: self.json) }
         try StandardOutput.write(self.json ? cost.json.text(pretty: true) + "\n" : cost.text)
     }

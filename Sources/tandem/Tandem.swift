@@ -28,8 +28,9 @@ struct Tandem: AsyncParsableCommand {
         version: "tandem \(TandemVersion.number)\(Self.commit), FFmpeg \(LibAV.version)",
         subcommands: [
             RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, LintHLSCommand.self,
-            SchemaCommand.self, SignURLCommand.self, CtlCommand.self, HealthcheckCommand.self, PlanCommand.self,
-            ManifestCommand.self,
+            SchemaCommand.self, SignURLCommand.self, SignKeyCommand.self, CtlCommand.self, HealthcheckCommand.self,
+            PlanCommand.self,
+            ManifestCommand.self, GCCommand.self,
         ])
 
     /// The commit of the build in brackets, after a space; empty if the build did not know it.

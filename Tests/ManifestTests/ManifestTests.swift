@@ -31,6 +31,40 @@ struct ManifestTests {
         }
     }
 
+    @Test(
+        "the file for Kubernetes only names its Secret, and says how to create it; a Secret to fill in is printed on request"
+    )
+    func secretObject() throws {
+        var request = try Rooms.request(Rooms.full)
+        func text(_ request: ManifestRequest) -> String { KubernetesManifest.files(request).map(\.text).joined() }
+        let named = text(request)
+        let name = "tandem-room-7-93f8eef8"
+        #expect(!named.contains("REPLACE-ME") && !named.contains("kind: Secret\n"))
+        #expect(named.contains("#   kubectl create secret generic \(name) \\\n"))
+        request.printsSecret = true
+        let printed = text(request)
+        // Each key of the Secret is in the command, and in the list of the pod or a variable of the container.
+        let keys = printed.matches(of: /\n  ([a-z0-9-]+): REPLACE-ME/).map { String($0.output.1) }
+        #expect(keys.count == 18 && Set(keys).count == 18 && ManifestRequest.placeholders(in: printed) == 18)
+        for key in keys {
+            #expect(
+                named.contains("--from-file=\(key)\n") || named.contains("--from-file=\(key) ")
+                    || named.contains("--from-file=\(key)="))
+            #expect(
+                named.contains("{key: \(key), path: \(key)}") || named.contains("{name: \(name), key: \(key)}"),
+                "\(key)")
+        }
+        // But for the Secret and the head, both are the same file.
+        let rest = try #require(printed.firstRange(of: "---\n")).upperBound
+        #expect(named.hasSuffix(printed[rest...]))
+        request.secretName = "keys-of-room-7"
+        let other = text(request)
+        #expect(
+            other.contains("secretName: keys-of-room-7\n") && other.contains("{name: keys-of-room-7, key: hook-secret}")
+        )
+        #expect(other.contains("kind: Secret\nmetadata:\n  name: keys-of-room-7\n"))
+    }
+
     @Test("user info and query of a webhook URL become REPLACE-ME, with a notice")
     func plainURLs() throws {
         let hook = #""ingest": { "onPublish": { "url": "https://user:hunter2x@hooks.example/pk?token=hunter2h" } },"#

@@ -221,7 +221,7 @@ class Kubernetes:
             "apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"tandem-{id}-record", "labels": labels},
             "stringData": {"room.json": json.dumps(pipeline), "token": secrets.token_hex(16)}}))
     def start(self, room):
-        more = ["--image", self.options.image] + (["--storage", self.options.storage] if self.options.storage else [])
+        more = ["--with-secret", "--image", self.options.image] + (["--storage", self.options.storage] if self.options.storage else [])
         text = run(self.options.tandem, "manifest", "-", "--for", "k8s", *more, input=json.dumps(room.pipeline))
         text = re.sub(r"^( +)app.kubernetes.io/name: tandem$", rf"\g<0>\n\1{self.OWNER}: tandem-orchestrator", text, flags=re.M)
         text = re.sub(r"^ +ttlSecondsAfterFinished: .*\n", "", text, flags=re.M)  # A Job that is gone cannot say that its room is over.

@@ -1,0 +1,42 @@
+import MediaTypes
+package import PipelineSpec
+
+/// What a room sends and stores on average: what providers charge for. ``RoomCost`` has the peaks, which machines must be able to carry.
+package struct AverageTraffic: Sendable, Hashable {
+    /// Received from publishers and pulled sources, in bit/s.
+    package var received: Int64 = 0
+    /// Sent to each viewer that plays the highest video rendition, in bit/s.
+    package var perViewer: Int64 = 0
+    /// Sent to relays, RTMP servers and stores, in bit/s.
+    package var sent: Int64 = 0
+    /// Added to the recording, in bit/s: the segments that it keeps, and the MP4s made from them.
+    package var recorded: Int64 = 0
+
+    /// Container and playlists, in percent of the media.
+    private static let container: Int64 = 103
+
+    package init(_ pipeline: Pipeline) {
+        func bits(_ rendition: Rendition) -> Int64 {
+            let sound = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }
+            return (rendition.isAudioOnly ? 0 : Int64(rendition.video.bitrate)) + Int64(sound?.bitrate ?? 0)
+        }
+        let sound = pipeline.audioRenditions.map { Int64($0.bitrate) }
+        let ladder = pipeline.pictureRenditions.reduce(sound.reduce(0, +)) { $0 + Int64($1.video.bitrate) }
+        let best = pipeline.pictureRenditions.map { Int64($0.video.bitrate) }.max() ?? 0
+        self.perViewer = (best + (sound.max() ?? 0)) * Self.container / 100
+        for source in pipeline.sources {
+            if case .file = source.input { continue }
+            let stream = CostModel.stream(of: source)
+            self.received += stream.videoBitrate + stream.audioBitrate
+            self.sent += Int64(source.relays.count) * (stream.videoBitrate + stream.audioBitrate)
+        }
+        for push in pipeline.pushes {
+            self.sent += (pipeline.rendition(of: push).map(bits) ?? 0) * Self.container / 100
+        }
+        self.sent += Int64(pipeline.uploads.count) * ladder * Self.container / 100
+        if let record = pipeline.record {
+            let movies = pipeline.recordedRenditions.reduce(Int64(0)) { $0 + bits($1) }
+            self.recorded = ((record.vodPlaylist ? ladder : 0) + movies) * Self.container / 100
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import MediaTypes
+package import PipelineSpec
+
+/// What a number of equal rooms need at the same time, and what they cost.
+package struct RoomsAtOnce: Sendable, Hashable {
+    /// Most rooms and viewers that are computed without overflow.
+    package static let mostRooms = 100_000
+    package static let mostViewers = 1_000_000
+    package static let mostMinutes = 527_040
+
+    /// Number of rooms (1…``mostRooms``).
+    package var rooms: Int
+    /// How long each of them lasts, in minutes (1…``mostMinutes``).
+    package var minutes: Int
+    /// Machines beside those that carry the rooms, for failures.
+    package var spare = 1
+    /// Viewers of each room that a CDN serves; those of the room itself are in ``cost``.
+    package var cdnViewers = 0
+    /// How long recordings are stored, in days.
+    package var keptDays = 30
+    /// The needs of one room.
+    package var cost: RoomCost
+    package var traffic: AverageTraffic
+    package var prices: PriceList
+
+    package init(
+        rooms: Int, minutes: Int, cost: RoomCost, pipeline: Pipeline, prices: PriceList
+    ) {
+        (self.rooms, self.minutes, self.cost, self.prices) = (rooms, minutes, cost, prices)
+        self.traffic = AverageTraffic(pipeline)
+    }
+
+    // MARK: Traffic and storage
+
+    private func bytes(_ bitsPerSecond: Int64, rooms: Int) -> Int64 {
+        TimeMath.scale(bitsPerSecond, by: Int64(self.minutes) * 60 * Int64(rooms), over: 8, rounding: .up)
+    }
+
+    /// Bytes that all rooms send to their own viewers, relays, servers and stores in the whole time.
+    package var sentBytes: Int64 {
+        self.bytes(self.traffic.sent + Int64(self.cost.viewers) * self.traffic.perViewer, rooms: self.rooms)
+    }
+
+    /// Bytes that a CDN sends to viewers in the whole time.
+    package var cdnBytes: Int64 { self.bytes(Int64(self.cdnViewers) * self.traffic.perViewer, rooms: self.rooms) }
+
+    /// Bytes of all recordings at the end.
+    package var recordedBytes: Int64 { self.bytes(self.traffic.recorded, rooms: self.rooms) }
+
+    /// Bytes of all windows on the machines' disks.
+    package var windowBytes: Int64 { self.cost.windowBytes * Int64(self.rooms) }
+
+    // MARK: Machines
+
+    /// The machines of one kind that carry all rooms.
+    package struct Fit: Sendable, Hashable {
+        package var machine: PriceList.Machine
+        /// Number of rooms on one machine; 0: a room does not fit.
+        package var roomsPerMachine: Int
+        /// What a machine runs out of first: `cores`, `memory` or `network`.
+        package var limit: String
+        /// Including the spare ones; 0 if a room does not fit.
+        package var machines: Int
+        /// Price of all machines for the whole time; `nil`: unknown.
+        package var price: Double?
+    }
+
+    /// One row for each kind of machine, in the order of the list.
+    package var fits: [Fit] { self.prices.machines.map(self.fit) }
+
+    private func fit(_ machine: PriceList.Machine) -> Fit {
+        let need = Fleet.Size(self.cost)
+        let counts = [
+            ("cores", machine.size.millicores / max(1, need.millicores)),
+            ("memory", machine.size.memory / max(1, need.memory)),
+            ("network", machine.size.network / max(1, need.network)),
+        ]
+        let least = counts.min { $0.1 < $1.1 } ?? ("cores", 0)
+        let perMachine = Int(clamping: least.1)
+        let machines = perMachine == 0 ? 0 : (self.rooms + perMachine - 1) / perMachine + self.spare
+        return Fit(
+            machine: machine, roomsPerMachine: perMachine, limit: least.0, machines: machines,
+            price: perMachine == 0 ? nil : machine.perHour.map { $0 * Double(machines) * self.hours })
+    }
+
+    private var hours: Double { Double(self.minutes) / 60 }
+
+    /// The cheapest kind of machine whose price is known; without prices the one of which the fewest are needed.
+    package var best: Fit? {
+        let fitting = self.fits.filter { $0.machines > 0 }
+        let priced = fitting.filter { $0.price != nil }
+        guard priced.isEmpty else { return priced.min { ($0.price ?? 0) < ($1.price ?? 0) } }
+        return fitting.min { $0.machines < $1.machines }
+    }
+
+    // MARK: Money
+
+    /// Prices of the whole time; `nil` where the price is unknown. What costs nothing is 0.
+    package struct Bill: Sendable, Hashable {
+        package var machines: Double?
+        package var egress: Double?
+        package var cdn: Double?
+        package var storage: Double?
+
+        private var parts: [Double?] { [self.machines, self.egress, self.cdn, self.storage] }
+
+        /// `nil` if a part is unknown: a sum without it would look like the whole.
+        package var total: Double? {
+            self.parts.contains(nil) ? nil : self.parts.reduce(0) { $0 + ($1 ?? 0) }
+        }
+    }
+
+    /// Days of a month, for storage.
+    private static let monthDays = 30.0
+
+    package var bill: Bill {
+        func price(_ bytes: Int64, _ perGB: Double?, _ factor: Double = 1) -> Double? {
+            bytes == 0 ? 0 : perGB.map { $0 * Double(bytes) / 1e9 * factor }
+        }
+        return Bill(
+            machines: self.best?.price, egress: price(self.sentBytes, self.prices.egressPerGB),
+            cdn: price(self.cdnBytes, self.prices.cdnPerGB),
+            storage: price(
+                self.recordedBytes, self.prices.storagePerGBMonth, Double(self.keptDays) / Self.monthDays))
+    }
+
+    /// The total price of one room for one hour; `nil` if a part is unknown.
+    package var perRoomHour: Double? { self.bill.total.map { $0 / Double(self.rooms) / self.hours } }
+}

@@ -1,0 +1,141 @@
+import AsyncHTTPClient
+import Egress
+package import MediaTypes
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Threading
+
+/// Lists, reads and deletes objects of a bucket, one request at a time. For tools; a room's own uploads use ``Uploader``.
+package struct BucketClient: Sendable {
+    /// Makes the bucket whose object names have this prefix.
+    package typealias Place = @Sendable (_ prefix: String) -> S3Bucket
+
+    /// Timeout of a request in nanoseconds, and how often a request that failed is tried.
+    private static let timeout: Int64 = 20_000_000_000
+    private static let attempts = 3
+    /// Nanoseconds.
+    private static let connectTimeout: Int64 = 5_000_000_000
+    /// Bytes of a page of a thousand objects, and of a playlist.
+    private static let longestAnswer = 16 << 20
+
+    private let place: Place
+    private let client: HTTPClient
+    private let pause: Duration
+    /// Seconds since the Unix epoch.
+    private let now: @Sendable () -> Int64
+
+    /// Makes a client, calls `body` with it, and closes its connections.
+    ///
+    /// - Parameters:
+    ///   - authorities: PEM file with the CA certificates for the server's certificate; `nil`: the system's.
+    ///   - pause: Before a request that failed is tried again; doubled before the last attempt.
+    ///   - now: Seconds since the Unix epoch.
+    package static func with<R>(
+        authorities: String?, pause: Duration = .milliseconds(500), now: @escaping @Sendable () -> Int64,
+        place: @escaping Place,
+        _ body: (BucketClient) async throws -> R
+    ) async throws -> R {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let authorities { tls.trustRoots = .file(authorities) }
+        tls.shutdownTimeout = .seconds(1)
+        configuration.tlsConfiguration = tls
+        configuration.timeout.connect = .nanoseconds(Self.connectTimeout)
+        // The client tries again itself.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        do {
+            let result = try await body(BucketClient(place: place, client: client, pause: pause, now: now))
+            try await client.shutdown()
+            return result
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+    }
+
+    /// All objects whose name has this prefix.
+    ///
+    /// - Throws: ``MediaTypes/MediaError/Code/unavailable``: no answer, a refusal, or an answer that is not a complete list.
+    package func list(prefix: String) async throws(MediaError) -> [StoredObject] {
+        var objects: [StoredObject] = []
+        var token: String?
+        var seen: Set<String> = []
+        repeat {
+            let last = token
+            let (status, body) = try await self.send("GET") { $0.list(prefix: prefix, token: last, at: $1) }
+            guard status == 200 else { throw self.refused(status, body) }
+            guard let page = ObjectPage(xml: body) else { throw self.failure("answers something else than a list") }
+            objects += page.objects
+            token = page.next
+            // A service that ignores the token would be asked forever.
+            if let token, !seen.insert(token).inserted { throw self.failure("repeats a page of its list") }
+        } while token != nil
+        return objects
+    }
+
+    /// The bytes of an object; `nil` if it does not exist.
+    ///
+    /// - Parameters:
+    ///   - prefix: Of the name, empty or with a slash at its end.
+    ///   - name: The rest of the name, without a slash.
+    package func read(_ name: String, prefix: String) async throws(MediaError) -> [UInt8]? {
+        let (status, body) = try await self.send("GET", prefix) {
+            $0.request(ObjectRequest(method: "GET", name: name), at: $1)
+        }
+        if status == 404 { return nil }
+        guard status == 200 else { throw self.refused(status, body) }
+        return body
+    }
+
+    /// Deletes an object. One that does not exist counts as deleted.
+    package func delete(_ name: String, prefix: String) async throws(MediaError) {
+        let (status, body) = try await self.send("DELETE", prefix) {
+            $0.request(ObjectRequest(method: "DELETE", name: name), at: $1)
+        }
+        guard (200..<300).contains(status) || status == 404 else { throw self.refused(status, body) }
+    }
+
+    private func send(
+        _ method: String, _ prefix: String = "",
+        _ make: (S3Bucket, Int64) -> (url: String, fields: [(name: String, value: String)])
+    ) async throws(MediaError) -> (status: Int, body: [UInt8]) {
+        var problem = ""
+        for attempt in 1...Self.attempts {
+            let (url, fields) = make(self.place(prefix), self.now())
+            var request = HTTPClientRequest(url: url)
+            request.method = HTTPMethod(rawValue: method)
+            for field in fields { request.headers.add(name: field.name, value: field.value) }
+            request.headers.add(name: "user-agent", value: TandemVersion.userAgent)
+            do {
+                let response = try await self.client.execute(request, timeout: .nanoseconds(Self.timeout))
+                let answer = response.body
+                let body = await Deadline.run(within: Self.timeout) {
+                    try? await answer.collect(upTo: Self.longestAnswer)
+                }
+                guard let body = body ?? nil else { throw HTTPClientError.readTimeout }
+                // The service is busy; all requests can be repeated.
+                if response.status.code < 500 || attempt == Self.attempts {
+                    return (Int(response.status.code), Array(body.readableBytesView))
+                }
+            } catch let error as HTTPClientError {
+                problem = error.shortDescription
+            } catch {
+                problem = ConnectionFailure.text(error) ?? "no connection"
+            }
+            if attempt < Self.attempts { try? await Task.sleep(for: self.pause * attempt) }
+        }
+        throw self.failure("does not answer: \(problem)")
+    }
+
+    private func refused(_ status: Int, _ body: [UInt8]) -> MediaError {
+        self.failure("refused a request: \(self.place("").reason(status: status, body))")
+    }
+
+    private func failure(_ what: String) -> MediaError {
+        MediaError(
+            .unavailable, "\(self.place("").shown) \(what)", at: "bucket",
+            fix: "check endpoint, region, bucket and keys; the keys must be allowed to list, read and delete")
+    }
+}

@@ -1,0 +1,194 @@
+import ArgumentParser
+import MediaTypes
+import PipelineSpec
+import Retention
+import Secrets
+import Threading
+import Upload
+
+struct GCCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gc",
+        abstract: "Remove directories and bucket objects of ended rooms after a time.",
+        discussion: """
+            Without --delete nothing is removed: each directory of a room is listed with what would happen and why.
+
+                tandem gc /srv/rooms --older-than 7d
+                tandem gc /srv/rooms --older-than 7d --recordings-older-than 90d --delete
+
+            Below the directory, every directory with a state.json, with transport streams or with a recording is looked
+            at. Live output goes if its room has ended and no file has changed for --older-than. It stays if the room
+            goes on, or if work is left that another worker can finish: a store without everything, a recording that is not
+            made into files. So give a directory that has the live output and the recordings of its rooms. Recordings and
+            clips stay unless --recordings-older-than is given. Files of other programs stay. Links are never followed, and
+            other file systems below the directory are not entered.
+
+            A room's objects in a bucket go if all its playlists have ended. The keys must be allowed to list, read and
+            delete; they are read from variables or files:
+
+                tandem gc --endpoint https://s3.example --bucket rooms --prefix live/ --older-than 7d
+
+            It can be stopped at any time; the next run continues. deploy/kubernetes/gc runs it once a day.
+
+            Exit codes: 0 done, or nothing to do · 64 flags · 65/66 the directory or a key cannot be read · 69 the bucket
+            does not answer or refuses · 74 something that should go is left, or standard output cannot be written.
+            """)
+
+    @Argument(help: "A directory of rooms.")
+    var directory: String?
+
+    @Option(help: ArgumentHelp("Age of live output that goes: 30m, 12h, 7d (60s…3650d).", valueName: "duration"))
+    var olderThan = "7d"
+
+    @Option(help: ArgumentHelp("Age of recordings and clips that go (default: they stay).", valueName: "duration"))
+    var recordingsOlderThan: String?
+
+    @Flag(help: "Remove, instead of only listing.")
+    var delete = false
+
+    @Flag(help: "Write one JSON object per line.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Server of a bucket: https://host or http://host:port.", valueName: "url"))
+    var endpoint: String?
+
+    @Option(help: "Name of the bucket.")
+    var bucket: String?
+
+    @Option(help: "Only objects whose names begin with this.")
+    var prefix = ""
+
+    @Option(help: "Region that requests are signed for.")
+    var region = "us-east-1"
+
+    @Flag(help: "The bucket is part of the host name instead of the path.")
+    var virtualHost = false
+
+    @Option(help: ArgumentHelp("Variable of the access key.", valueName: "name"))
+    var accessKeyEnv = "AWS_ACCESS_KEY_ID"
+
+    @Option(help: ArgumentHelp("Variable of the secret key.", valueName: "name"))
+    var secretKeyEnv = "AWS_SECRET_ACCESS_KEY"
+
+    @Option(help: ArgumentHelp("Variable of the session token of temporary keys.", valueName: "name"))
+    var sessionTokenEnv: String?
+
+    @Option(help: ArgumentHelp("File of the access key instead.", valueName: "file"))
+    var accessKeyFile: String?
+
+    @Option(help: ArgumentHelp("File of the secret key instead.", valueName: "file"))
+    var secretKeyFile: String?
+
+    @Option(help: ArgumentHelp("PEM file of the authorities for the server's certificate.", valueName: "file"))
+    var authorities: String?
+
+    func validate() throws {
+        guard self.directory != nil || self.bucket != nil else {
+            throw ValidationError("name a directory of rooms, or --endpoint and --bucket")
+        }
+        guard (self.endpoint == nil) == (self.bucket == nil) else {
+            throw ValidationError("--endpoint and --bucket belong together")
+        }
+        if let endpoint = self.endpoint {
+            guard ["http://", "https://"].contains(where: { endpoint.hasPrefix($0) && endpoint != $0 }) else {
+                throw ValidationError("--endpoint \(endpoint): write it as https://host or http://host:port")
+            }
+        }
+        guard self.prefix.isEmpty || self.bucket != nil else {
+            throw ValidationError("--prefix is for a bucket: give --endpoint and --bucket")
+        }
+        for (name, text) in [
+            ("--older-than", self.olderThan), ("--recordings-older-than", self.recordingsOlderThan ?? "1d"),
+        ] where RetentionRule.seconds(text) == nil {
+            throw ValidationError("\(name) \(text): write a duration from 60s to 3650d, such as 30m, 12h or 7d")
+        }
+    }
+
+    func run() async throws {
+        let now = Clocks.system.wall.now() / TimeMath.nanoseconds
+        let rule = RetentionRule(
+            after: RetentionRule.seconds(self.olderThan) ?? RetentionRule.range.upperBound,
+            recordingsAfter: self.recordingsOlderThan.flatMap { RetentionRule.seconds($0) }, now: now)
+        var isComplete = true
+        if let directory = self.directory {
+            var rooms = DirectoryRetention(root: directory, rule: rule)
+            let findings = try self.found { () throws(MediaError) in try rooms.find() }
+            for finding in findings {
+                let removal = self.delete && finding.isRemovable ? rooms.remove(finding) : nil
+                isComplete = try self.report(finding, removal) && isComplete
+            }
+        }
+        if let endpoint = self.endpoint, let bucket = self.bucket {
+            try ProcessStart.checkClient()
+            isComplete = try await self.clean(bucket, at: endpoint, rule) && isComplete
+        }
+        if !self.delete, !self.json {
+            try StandardOutput.write("nothing was removed: --delete removes what is listed with \"remove\"\n")
+        }
+        if !isComplete { throw ExitStatus.outputLost.code }
+    }
+
+    private func clean(_ name: String, at endpoint: String, _ rule: RetentionRule) async throws -> Bool {
+        let (access, secret, token) = try self.found { () throws(MediaError) in try self.keys() }
+        let (region, pathStyle) = (self.region, !self.virtualHost)
+        var isComplete = true
+        do {
+            try await BucketClient.with(
+                authorities: self.authorities, now: { Clocks.system.wall.now() / TimeMath.nanoseconds },
+                place: { prefix in
+                    S3Bucket(
+                        endpoint: endpoint, region: region, bucket: name, prefix: prefix, pathStyle: pathStyle,
+                        accessKey: access, secretKey: secret, sessionToken: token)
+                }
+            ) { client in
+                let rooms = BucketRetention(client, prefix: self.prefix, rule: rule)
+                for finding in try await rooms.find() {
+                    let removal = self.delete && finding.isRemovable ? await rooms.remove(finding) : nil
+                    isComplete = try self.report(finding, removal) && isComplete
+                }
+            }
+        } catch let error as MediaError {
+            StandardError.write("\(error)\n")
+            throw ExitStatus.unavailable.code
+        }
+        return isComplete
+    }
+
+    private func keys() throws(MediaError) -> (access: String, secret: String, token: String?) {
+        func text(_ file: String?, _ variable: String) throws(MediaError) -> String {
+            try (file.map { Secret.file($0) } ?? Secret.env(variable)).resolved(place: "bucket")
+        }
+        return (
+            try text(self.accessKeyFile, self.accessKeyEnv), try text(self.secretKeyFile, self.secretKeyEnv),
+            try self.sessionTokenEnv.map { name throws(MediaError) in try Secret.env(name).resolved(place: "bucket") }
+        )
+    }
+
+    private func found<R>(_ body: () throws(MediaError) -> R) throws -> R {
+        do throws(MediaError) {
+            return try body()
+        } catch {
+            StandardError.write("\(error)\n")
+            throw ExitStatus(error).code
+        }
+    }
+
+    /// Prints what was found, and what was done with it.
+    ///
+    /// - Returns: Whether nothing is left that should go.
+    private func report(_ finding: Finding, _ removal: DirectoryRetention.Removal?) throws -> Bool {
+        if self.json {
+            guard case .object(var members) = finding.json else { return true }
+            if let removal {
+                members.append(JSONValue.Member("removed", JSONValue(removal.files)))
+                members.append(JSONValue.Member("problem", JSONValue(removal.problem)))
+            }
+            try StandardOutput.write(JSONValue.object(members).text + "\n")
+        } else {
+            try StandardOutput.write(finding.text)
+        }
+        guard let removal, let problem = removal.problem else { return true }
+        if !self.json { StandardError.write("\(finding.path): \(removal.files) files were removed; \(problem)\n") }
+        return false
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Retention
+import Testing
+
+@Suite("gc: which directories are found, and which of them may go")
+struct FindingTests {
+    private static let day = RoomsOnDisk.day
+
+    @Test("an ended room goes when its newest file is old enough; a room that goes on stays at any age")
+    func age() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.output("out/old", room: "old", age: 7 * Self.day)
+        try rooms.output("out/young", room: "young", age: 7 * Self.day - 1)
+        try rooms.output("out/touched", room: "touched")
+        try rooms.write("out/touched/still.jpg", age: 60)
+        try rooms.output("out/future", room: "future", age: -60)
+        try rooms.output("out/live", room: "live", ended: false)
+        try rooms.output("out/damaged", room: "damaged")
+        try rooms.write("out/damaged/state.json", "{\"version\": 1,")
+        let found = try rooms.verdicts()
+        #expect(found.count == 6)
+        #expect(found["out/old"] == .remove)
+        #expect(found["out/young"]?.reason == "removed after 2027-01-15T08:00:01.000Z")
+        #expect(found["out/touched"]?.reason.hasPrefix("removed after") == true)
+        #expect(found["out/future"]?.reason == "its files are newer than now: check the clocks")
+        #expect(found["out/live"]?.reason == "the room has not ended")
+        #expect(found["out/damaged"]?.reason == "state.json cannot be read")
+    }
+
+    @Test("a state file of any layout is understood")
+    func layout() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.output("a", room: "a")
+        let state = RoomsOnDisk.state(ended: true)
+        try rooms.write("a/state.json", state.replacing("\n", with: " "))
+        #expect(try rooms.verdicts() == ["a": .remove])
+        try rooms.write("a/state.json", state.replacing("true", with: "false").replacing("\n", with: " "))
+        #expect(try rooms.verdicts()["a"]?.reason == "the room has not ended")
+        try rooms.write("a/state.json", state.replacing("\"version\": 1", with: "\"version\": 2"))
+        #expect(try rooms.verdicts()["a"]?.reason == "state.json cannot be read")
+    }
+
+    @Test("a room with an unfinished store, or an unfinished recording anywhere below the root, stays")
+    func unfinished() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        for name in ["a", "b", "c", "d", "e", "free"] { try rooms.output("out/\(name)", room: name) }
+        try rooms.write("out/a/.upload-cdn", "tandem-upload 1\n5 3\n")
+        try rooms.write("rec/b/recording.journal", "recording\t1\tb\n")
+        try rooms.write("rec/b/720p-1-1.m4s")
+        // The first session is finished, a later one is not.
+        try rooms.recording("rec/c", room: "c")
+        try rooms.write("rec/c/take-2/recording.journal", "recording\t1\tc\n")
+        // Stopped by an operator, and not over.
+        try rooms.recording("rec/d", room: "d")
+        try rooms.write("rec/d/recording.takes", "takes\t1\td\t2\tstopped\n")
+        try rooms.recording("rec/e", room: "e")
+        try rooms.write("rec/e/recording.takes", "damaged")
+        let found = try rooms.verdicts(recordingsAfter: Self.day)
+        #expect(found["out/a"]?.reason == "the store cdn has not everything yet: start the room again")
+        for name in ["b", "c", "d", "e"] {
+            let reason = "its recording in rec/\(name) is not finished: start the room again"
+            #expect(found["out/\(name)"]?.reason == reason, "\(name)")
+            #expect(found["rec/\(name)"]?.reason.hasPrefix("not finished") == true, "\(name)")
+        }
+        #expect(found["out/free"] == .remove)
+    }
+
+    @Test("an unfinished recording that does not say its room keeps every room; a room without a name is kept by any")
+    func unknown() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.output("out/a", room: "a")
+        try rooms.output("out/nameless", room: "nameless")
+        try rooms.write("out/nameless/index.m3u8", "damaged")
+        #expect(try rooms.verdicts() == ["out/a": .remove, "out/nameless": .remove])
+        try rooms.write("rec/other/recording.journal", "recording\t1\tother\n")
+        let found = try rooms.verdicts()
+        #expect(found["out/a"] == .remove && found["out/nameless"]?.reason.contains("rec/other") == true)
+        try rooms.write("rec/damaged/recording.journal", "")
+        #expect(try rooms.verdicts()["out/a"]?.reason.contains("rec/damaged") == true)
+    }
+
+    @Test("recordings and clips stay, unless their own age is given")
+    func recordings() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.recording("rec/a", room: "a")
+        try rooms.write("rec/a/clips/one.mp4")
+        try rooms.write("rec/a/take-2/720p.mp4", age: 20 * Self.day)
+        try rooms.output("out/a", room: "a")
+        try rooms.write("out/a/clips/goal.mp4", age: 10 * Self.day)
+        let kept = try rooms.verdicts()
+        #expect(kept["rec/a"]?.reason == "recordings are kept unless --recordings-older-than is given")
+        #expect(kept["out/a"] == .remove && kept.count == 2, "clips and sessions are no rooms of their own: \(kept)")
+        #expect(try rooms.verdicts(recordingsAfter: 21 * Self.day)["rec/a"]?.reason.hasPrefix("removed after") == true)
+        #expect(try rooms.verdicts(recordingsAfter: 20 * Self.day)["rec/a"] == .remove)
+        // Without the clips' own age only the rest goes, and the room stays known.
+        var finder = rooms.finder()
+        let findings = try finder.find()
+        let output = try #require(findings.first { $0.path == "out/a" })
+        #expect(output.files == RoomsOnDisk.outputFiles.count - 2)
+        #expect(finder.remove(output).problem == nil)
+        let left = Set(rooms.files().filter { $0.hasPrefix("out/") })
+        #expect(left == ["out/a/clips/goal.mp4", "out/a/index.m3u8", "out/a/state.json"])
+        #expect(try rooms.verdicts()["out/a"]?.reason.hasPrefix("only its clips are left") == true)
+        var all = rooms.finder(recordingsAfter: 10 * Self.day)
+        let rest = try #require(try all.find().first { $0.path == "out/a" })
+        #expect(rest.isRemovable && rest.files == 3 && all.remove(rest).problem == nil)
+        #expect(!FileManager.default.fileExists(atPath: "\(rooms.root)/out/a"))
+    }
+
+    @Test("transport streams go when all playlists have ended; playlists of other programs are no rooms")
+    func transport() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.transport("ts/a", room: "a")
+        try rooms.transport("ts/live", room: "live", ended: false)
+        try rooms.transport("ts/half", room: "half")
+        try rooms.write("ts/half/360p.m3u8", RoomsOnDisk.media(ended: false))
+        try rooms.transport("vod/film", room: "film")
+        let other = RoomsOnDisk.multivariant("x").split(separator: "\n").filter { !$0.contains("SESSION-DATA") }
+        try rooms.write("vod/film/index.m3u8", other.joined(separator: "\n"))
+        try rooms.write("web/index.html")
+        let found = try rooms.verdicts()
+        #expect(Set(found.keys) == ["ts/a", "ts/live", "ts/half"])
+        #expect(found["ts/a"] == .remove)
+        for path in ["ts/live", "ts/half"] { #expect(found[path]?.reason == "the playlists have not ended") }
+    }
+
+    @Test("a root that is missing is an error")
+    func missing() throws {
+        var finder = DirectoryRetention(
+            root: "/nowhere-\(UUID().uuidString)", rule: RetentionRule(after: 60, now: RoomsOnDisk.now))
+        #expect(throws: (any Error).self) { _ = try finder.find() }
+    }
+
+    @Test(
+        "durations",
+        arguments: [
+            ("60s", 60), ("30m", 1_800), ("12h", 43_200), ("7d", 604_800), ("3650d", 315_360_000),
+            ("59s", nil), ("3651d", nil), ("7", nil), ("d", nil), ("", nil), ("-1d", nil), ("1.5d", nil), ("7 d", nil),
+            ("99999999999d", nil), ("9999999999d", nil), ("7D", nil), ("٧d", nil),
+        ] as [(String, Int64?)])
+    func durations(text: String, seconds: Int64?) { #expect(RetentionRule.seconds(text) == seconds) }
+}
