@@ -44,8 +44,6 @@ package final class ControlServer: Sendable {
 
     /// `http://127.0.0.1:41234`, or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
-    /// The bound port; `nil` for a Unix socket.
-    package var boundPort: Int? { self.listener.boundPort }
 
     /// Current number of open connections.
     package var connectionCount: Int { self.listener.connectionCount }
@@ -134,7 +132,7 @@ package final class ControlServer: Sendable {
         _ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) -> @Sendable (ListenerReply) -> Void {
         let sent = request.head.headerFields[Self.requestID].flatMap { id in
-            (1...128).contains(id.utf8.count) && id.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? id : nil
+            (1...128).contains(id.utf8.count) && id.isVisible ? id : nil
         }
         return { reply in
             var reply = reply

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 import Dispatch
 import Threading
 import Synchronization
@@ -56,12 +52,7 @@ final class DeliveryLog: Sendable {
 
     /// Writes pending changes; gives up after two seconds if the disk hangs.
     func flush() {
-        let done = DispatchSemaphore(value: 0)
-        self.queue.async {
-            self.write()
-            done.signal()
-        }
-        _ = done.wait(timeout: .now() + 2)
+        self.queue.run(waiting: 2) { self.write() }
     }
 
     private func write() {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// The bytes of one coded packet: written once by a ``PacketAssembler``, then immutable and shared by reference.
 ///
@@ -137,17 +133,6 @@ public struct PacketAssembler: ~Copyable {
         if end > self.capacity { self.grow(to: end) }
         // Checked above: `end` fits the capacity.
         unsafe (self.base + self.count).copyMemory(from: source, byteCount: bytes.count)
-        self.count = end
-    }
-
-    /// Appends space for exactly `byteCount` bytes, which `body` must fill.
-    @inline(__always)
-    public mutating func append(byteCount: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
-        guard byteCount > 0 else { return }
-        let end = self.count + byteCount
-        if end > self.capacity { self.grow(to: end) }
-        // Checked above: `end` fits the capacity.
-        unsafe body(UnsafeMutableRawBufferPointer(start: self.base + self.count, count: byteCount))
         self.count = end
     }
 

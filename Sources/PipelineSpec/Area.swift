@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// A rectangle on the canvas as the document states it: in pixels or in percent of the canvas.
 package struct Area: Sendable, Hashable {
     /// Left edge.
@@ -28,34 +30,11 @@ package struct Area: Sendable, Hashable {
         return PixelRect(x: left, y: top, width: width, height: height)
     }
 
-    package func pixels(on canvas: Pipeline.Canvas) -> PixelRect {
-        self.pixels(width: canvas.width, height: canvas.height)
-    }
-
     private static func span(_ start: Length, _ size: Length, _ length: Int) -> (start: Int, size: Int) {
         let near = start.pixels(of: length)
         if case .share(let from) = start, case .share(let share) = size {
             return (near, Length.share(from + share).pixels(of: length) - near)
         }
         return (near, size.pixels(of: length))
-    }
-}
-
-/// A rectangle on the canvas in pixels.
-package struct PixelRect: Sendable, Hashable {
-    /// Left edge, even.
-    package var x: Int
-    /// Top edge, even.
-    package var y: Int
-    /// Even.
-    package var width: Int
-    /// Even.
-    package var height: Int
-
-    package init(x: Int, y: Int, width: Int, height: Int) {
-        self.x = x
-        self.y = y
-        self.width = width
-        self.height = height
     }
 }

@@ -1,4 +1,4 @@
-import MediaTypes
+package import MediaTypes
 
 /// A named layout, which places users by their order alone.
 package enum Layout: String, Sendable, CaseIterable {

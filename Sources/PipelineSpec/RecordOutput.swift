@@ -14,15 +14,12 @@ package struct RecordOutput: Sendable, Hashable {
     /// state.
     package var active = true
 
-    package init(path: String) { self.path = path }
-
     static let rule = ObjectRule(
         "the recording: MP4 files, playlists and a manifest, written when the room ends",
         RecordOutput(path: ""),
         [
             Field("type", always: "record", isRequired: true, "the kind of output"),
-            Field(
-                "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            .outputID(\.outputID),
             Field(
                 required: "path", \.path, .path,
                 "directory, relative to the working directory; must differ from the hls output's"),

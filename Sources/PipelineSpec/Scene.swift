@@ -23,18 +23,7 @@ package struct Scene: Sendable, Hashable {
         }
     }
 
-    /// The size of the canvas while a scene is on air.
-    package struct CanvasSize: Sendable, Hashable {
-        /// Pixels, even (64…1920).
-        package var width: Int
-        /// Pixels, even (64…1920).
-        package var height: Int
-
-        package init(width: Int, height: Int) {
-            self.width = width
-            self.height = height
-        }
-    }
+    package typealias CanvasSize = MediaTypes.CanvasSize
 
     /// `[A-Za-z0-9_.-]{1,64}`.
     package var sceneID: String

@@ -8,8 +8,6 @@ package struct TransportOutput: Sendable, Hashable {
     /// File name of the multivariant playlist. Default `index.m3u8`.
     package var multivariantPlaylist = "index.m3u8"
 
-    package init(path: String) { self.path = path }
-
     static let rule = ObjectRule(
         "the renditions as MPEG-TS segments for old devices, made from the hls output's segments",
         TransportOutput(path: ""),
@@ -17,7 +15,7 @@ package struct TransportOutput: Sendable, Hashable {
             Field("type", always: "hls", isRequired: false, "the kind of output"),
             Field("segmentFormat", always: "ts", isRequired: true, "MPEG transport stream segments"),
             Field(
-                "outputId", \.outputID, .name(64, marks: "_.-"),
+                "outputId", \.outputID, .id,
                 "the output's id: 1 to 64 letters, digits, _ . or -; the viewers' listener serves it below <outputId>/"),
             Field(required: "path", \.path, .path, "directory, relative to the working directory"),
             Field(

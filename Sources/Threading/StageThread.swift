@@ -1,10 +1,5 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 import Dispatch
-import Synchronization
 
 /// A thread for one stage of the media path; its codec contexts are created and freed on it.
 ///

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// A bucket of a service with Amazon's S3 protocol.
 package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
     /// `http` or `https`.
@@ -26,8 +28,8 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
         let usual = isPlain ? ":80" : ":443"
         if host.hasSuffix(usual) { host.removeLast(usual.utf8.count) }
         self.host = pathStyle ? host : "\(bucket).\(host)"
-        self.root = SignatureV4.encoded(pathStyle ? "/\(bucket)/" : "/", slashes: true)
-        self.path = self.root + SignatureV4.encoded(prefix, slashes: true)
+        self.root = PercentEncoding.encode(pathStyle ? "/\(bucket)/" : "/", keeping: [UInt8(ascii: "/")])
+        self.path = self.root + PercentEncoding.encode(prefix, keeping: [UInt8(ascii: "/")])
         self.signature = SignatureV4(accessKey: accessKey, secretKey: secretKey, region: region, service: "s3")
     }
 
@@ -39,7 +41,7 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
     package func request(
         _ head: ObjectRequest, at now: Int64
     ) -> (url: String, fields: [(name: String, value: String)]) {
-        self.signed(head, self.path + SignatureV4.encoded(head.name), [], at: now)
+        self.signed(head, self.path + PercentEncoding.encode(head.name), [], at: now)
     }
 
     /// A request for a page of the list of objects.
@@ -73,7 +75,7 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
             method: head.method, path: path, query: query, fields: head.fields + own + [("host", self.host)],
             payloadHash: hash,
             time: time)
-        let parameters = query.map { "\(SignatureV4.encoded($0.name))=\(SignatureV4.encoded($0.value))" }
+        let parameters = query.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }
         let question = parameters.isEmpty ? "" : "?\(parameters.joined(separator: "&"))"
         return ("\(self.shown)\(path)\(question)", head.fields + own + [("authorization", authorization)])
     }
