@@ -1,4 +1,4 @@
-import Control
+package import Events
 package import MediaTypes
 package import PipelineSpec
 package import Program

@@ -1,4 +1,5 @@
-package import Control
+import Control
+package import Events
 package import Ingest
 package import MediaTypes
 package import PipelineSpec

@@ -1,4 +1,5 @@
-package import Control
+import Control
+package import Events
 import Ingest
 import Program
 import RTMP

@@ -38,6 +38,12 @@ extension Array: ReplyValue where Element: ReplyValue {
     package var replyValue: JSONValue { .array(self.map(\.replyValue)) }
 }
 
+/// An enumeration of words.
+extension ReplyValue where Self: RawRepresentable<String> & CaseIterable {
+    package static var replyShape: JSONShape { .words(Self.allCases.map(\.rawValue)) }
+    package var replyValue: JSONValue { .string(self.rawValue) }
+}
+
 /// A value that was made elsewhere; its member says its shape.
 extension JSONValue: ReplyValue {
     package static var replyShape: JSONShape { .open }
