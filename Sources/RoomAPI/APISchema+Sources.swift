@@ -11,12 +11,7 @@ extension APISchema {
 
     static let sources: [APISchema] = [
         SourceFacts.schema, SourceListReply.schema, StatisticsReply.schema, SourceStatisticsReply.schema,
-        APISchema(
-            "Refusal",
-            .object([
-                JSONField("reason", .words(["kicked", "quarantined"])),
-                JSONField("until", .date, "when it may publish again"),
-            ])),
+        SourceRefusal.schema,
         APISchema(
             "Relay",
             .object([

@@ -49,9 +49,10 @@ package struct SourceFacts: Sendable {
     let lipSync: [Int64]
     /// nil: not measured.
     let level: AudioLevels.Level?
-    /// In the shapes `Relay` and `Refusal`.
+    /// In the shape `Relay`.
     let relays: JSONValue
-    let refused: JSONValue
+    /// nil: it may be published.
+    let refused: SourceRefusal?
     /// Messages of its publisher to players.
     let messages: (taken: Int64, dropped: Int64)
 
@@ -64,12 +65,12 @@ package struct SourceFacts: Sendable {
     ///
     /// - Parameters:
     ///   - relays: In the shape `Relay`, a list.
-    ///   - refused: In the shape `Refusal`; null if the source may be published.
+    ///   - refused: nil if the source may be published.
     ///   - messages: How many messages of its publisher to players were taken and dropped.
     package init(
         _ spec: Pipeline.Source, _ status: Status, decode: DecodeStage, buffer: SourceBuffer,
         stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, ingest: SourceStatistics?,
-        level: AudioLevels.Level?, relays: JSONValue, refused: JSONValue,
+        level: AudioLevels.Level?, relays: JSONValue, refused: SourceRefusal?,
         messages: (taken: Int64, dropped: Int64)
     ) {
         self.id = spec.id
@@ -140,7 +141,7 @@ extension SourceFacts: NamedReply {
         ReplyMember("videoPush", "visible") { $0.contribution.isSeen },
         ReplyMember("relays", as: .list(.named("Relay"))) { $0.relays },
         ReplyMember("level") { $0.level },
-        ReplyMember("refused", as: .orNull(.named("Refusal"))) { $0.refused },
+        ReplyMember("refused") { $0.refused },
         ReplyMember("health", as: .named("Health")) { $0.status.health },
         ReplyMember("figures", as: .named("Figures")) { $0.status.figures },
         ReplyMember("driftPpm", "its clock compared to the worker's") { $0.timing.driftPpm },
