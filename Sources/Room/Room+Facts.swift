@@ -29,7 +29,7 @@ extension Room {
             slot.spec, slot.status(now: self.machine.now()), decode: slot.decode, buffer: slot.buffer, stats: stats,
             contribution: self.program.contribution(of: id),
             ingest: self.ingestion.connections.hub(for: id)?.statistics,
-            level: levels?.sources[id], relays: self.relaying.json(of: id), refused: self.refusing.refusal(of: id),
+            level: levels?.sources[id], relays: self.relaying.statuses(of: id), refused: self.refusing.refusal(of: id),
             messages: (messages.taken, messages.dropped))
     }
 

@@ -1,4 +1,5 @@
 import Control
+import Ingest
 import MediaTypes
 
 /// Sources, and their numbers.
@@ -11,16 +12,7 @@ extension APISchema {
 
     static let sources: [APISchema] = [
         SourceFacts.schema, SourceListReply.schema, StatisticsReply.schema, SourceStatisticsReply.schema,
-        SourceRefusal.schema,
-        APISchema(
-            "Relay",
-            .object([
-                JSONField("id", .string), JSONField("url", .string, "without the stream key"),
-                JSONField("state", .words(["waiting", "connecting", "live", "failed", "stopped"])),
-                JSONField("bytes", .integer), JSONField("dropped", .integer, "packets dropped"),
-                JSONField("retries", .integer),
-                JSONField("lastError", .orNull(.string)),
-            ])),
+        SourceRefusal.schema, RelayStatus.schema,
         APISchema(
             "Health",
             .object([

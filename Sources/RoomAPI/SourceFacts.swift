@@ -49,8 +49,7 @@ package struct SourceFacts: Sendable {
     let lipSync: [Int64]
     /// nil: not measured.
     let level: AudioLevels.Level?
-    /// In the shape `Relay`.
-    let relays: JSONValue
+    let relays: [RelayStatus]
     /// nil: it may be published.
     let refused: SourceRefusal?
     /// Messages of its publisher to players.
@@ -64,13 +63,12 @@ package struct SourceFacts: Sendable {
     /// Reads the source's decoder and buffer.
     ///
     /// - Parameters:
-    ///   - relays: In the shape `Relay`, a list.
     ///   - refused: nil if the source may be published.
     ///   - messages: How many messages of its publisher to players were taken and dropped.
     package init(
         _ spec: Pipeline.Source, _ status: Status, decode: DecodeStage, buffer: SourceBuffer,
         stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, ingest: SourceStatistics?,
-        level: AudioLevels.Level?, relays: JSONValue, refused: SourceRefusal?,
+        level: AudioLevels.Level?, relays: [RelayStatus], refused: SourceRefusal?,
         messages: (taken: Int64, dropped: Int64)
     ) {
         self.id = spec.id
@@ -139,7 +137,7 @@ extension SourceFacts: NamedReply {
         },
         ReplyMember("audioPush", "audible") { $0.contribution.isHeard },
         ReplyMember("videoPush", "visible") { $0.contribution.isSeen },
-        ReplyMember("relays", as: .list(.named("Relay"))) { $0.relays },
+        ReplyMember("relays") { $0.relays },
         ReplyMember("level") { $0.level },
         ReplyMember("refused") { $0.refused },
         ReplyMember("health", as: .named("Health")) { $0.status.health },
