@@ -33,11 +33,11 @@ extension EventDeclaration {
     }
 
     /// Levels of alarms and of sources' health, the lowest first.
-    package static let levels = ["normal", "alert_1", "alert_2", "alert_3"]
+    package static let levels = HealthFinding.Level.allCases.map(\.name)
 
     /// Objects that events and API responses share, with the names of their schemas.
     package static let shapes: [(name: String, shape: JSONShape)] = [
-        ("Alarm", Self.alarm), ("Clip", Self.clip), ("Figures", Self.figures), ("Finding", Self.finding),
+        ("Alarm", Self.alarm), ("Clip", Self.clip), ("Figures", Self.figures), (HealthFinding.schemaName, HealthFinding.shape),
         ("SoundLevel", .object(Self.soundLevel)), ("Ticks", Self.ticks), ("Recording", Self.recording),
         ("Summary", Self.summary),
     ]
@@ -83,17 +83,6 @@ extension EventDeclaration {
             "realtime", .orNull(.number), "seconds of media that arrive per second: what its network delivers",
             example: .thousandths(1_000)),
     ])
-
-    private static let finding = JSONShape.object([
-        JSONField("cause", .words(Self.causes)), JSONField("level", .words(Array(Self.levels.dropFirst()))),
-        JSONField("message", .string, example: "12 frames a second instead of 30"),
-    ])
-
-    /// Causes of bad source health.
-    package static let causes = [
-        "fps", "gap", "network", "bitrate", "skew", "keyInterval", "jitterBuffer", "decodeErrors", "workerLag",
-        "absent",
-    ]
 
     static let soundLevel = [
         JSONField("peakDb", .number, "sample peak, dBFS", example: .thousandths(-6_100)),

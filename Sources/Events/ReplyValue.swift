@@ -1,7 +1,7 @@
 package import MediaTypes
 
 /// What a member of a reply can be.
-package protocol ReplyValue {
+package protocol ReplyValue: SendableMetatype {
     /// The shape that all values of the type have.
     static var replyShape: JSONShape { get }
     /// The value as it is sent.

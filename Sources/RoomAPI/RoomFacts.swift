@@ -1,4 +1,4 @@
-package import Events
+import Events
 package import MediaTypes
 package import PipelineSpec
 package import Program

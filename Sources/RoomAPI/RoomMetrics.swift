@@ -85,7 +85,8 @@ package struct RoomMetrics {
             }
         }
         self.each("tandem_source_alarm_level", .gauge, "0: normal, 1 to 3: alert_1 to alert_3.") {
-            $0.sample("tandem_source_alarm_level", ["uid": $2, "stream_type": $3], Int64($1.status.alarmLevel))
+            $0.sample(
+                "tandem_source_alarm_level", ["uid": $2, "stream_type": $3], Int64($1.status.health.level.rawValue))
         }
         self.each("tandem_source_received_bytes_total", .counter, "Media bytes from the publisher.") {
             $0.sample(

@@ -18,10 +18,7 @@ package struct SourceFacts: Sendable {
         package var audioCodecs: [UInt8: String] = [:]
         package var reconnects = 0
         package var lastError: String?
-        /// In the shape `Health`.
-        package var health = JSONValue.null
-        /// The level of the worst finding about its health: 0 to 3.
-        package var alarmLevel = 0
+        package var health = HealthReply()
         /// In the shape `Figures`.
         package var figures = JSONValue.null
         /// Time up to which the arrival of its media is known, in nanoseconds of the machine's clock.
@@ -140,7 +137,7 @@ extension SourceFacts: NamedReply {
         ReplyMember("relays") { $0.relays },
         ReplyMember("level") { $0.level },
         ReplyMember("refused") { $0.refused },
-        ReplyMember("health", as: .named("Health")) { $0.status.health },
+        ReplyMember("health") { $0.status.health },
         ReplyMember("figures", as: .named("Figures")) { $0.status.figures },
         ReplyMember("driftPpm", "its clock compared to the worker's") { $0.timing.driftPpm },
         ReplyMember("bufferMs", "buffered media, in milliseconds") { $0.bufferMs },

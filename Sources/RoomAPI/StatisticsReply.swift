@@ -53,7 +53,7 @@ struct SourceStatisticsReply: NamedReply {
         ReplyMember("videoPackets") { $0.facts.decoded.videoPackets },
         ReplyMember("audioPackets") { $0.facts.decoded.audioPackets },
         ReplyMember("keyFrames") { $0.facts.ingest?.keyFrames ?? 0 },
-        ReplyMember("health", as: .named("Health")) { $0.facts.status.health },
+        ReplyMember("health") { $0.facts.status.health },
         ReplyMember("figures", as: .named("Figures")) { $0.facts.status.figures },
         ReplyMember("shown") { $0.facts.shown },
         ReplyMember("repeated") { $0.facts.repeated },
