@@ -37,27 +37,10 @@ extension EventDeclaration {
 
     /// Objects that events and API responses share, with the names of their schemas.
     package static let shapes: [(name: String, shape: JSONShape)] = [
-        ("Alarm", Self.alarm), ("Clip", Self.clip), ("Figures", Self.figures), (HealthFinding.schemaName, HealthFinding.shape),
+        (AlarmReply.schemaName, AlarmReply.shape), ("Clip", Self.clip), ("Figures", Self.figures), (HealthFinding.schemaName, HealthFinding.shape),
         ("SoundLevel", .object(Self.soundLevel)), ("Ticks", Self.ticks), ("Recording", Self.recording),
         ("Summary", Self.summary),
     ]
-
-    private static let alarm = JSONShape.object([
-        JSONField(
-            "id", .string, "unique in the room; also in the events alarm.set and alarm.cleared", example: "1-3"),
-        JSONField("type", .string, "dotted, such as source.lost", example: "source.lost"),
-        JSONField("severity", .words(Array(Self.levels.dropFirst()))),
-        JSONField("state", .words(["set", "cleared"])),
-        JSONField(
-            "scope",
-            .object([
-                JSONField("kind", .words(["source", "encoder", "output", "config", "listener"])),
-                JSONField("id", .orNull(.string), example: "1001"),
-            ])),
-        JSONField("message", .string, example: "Anna: no data for 4 s"),
-        JSONField("setAt", .date, "when it began"),
-        JSONField("clearedAt", .orNull(.date), "when it ended", example: .null),
-    ])
 
     private static let clip = JSONShape.object([
         JSONField("id", .string, example: "clip-1-1"), JSONField("name", .string, example: "goal"),

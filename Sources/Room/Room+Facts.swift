@@ -47,7 +47,7 @@ extension Room {
             passthrough: { self.passthrough?.json(of: $0) ?? .null },
             latency: self.latency(of: facts, self.latencies), addresses: lifecycle.addresses,
             pk: self.sceneCommands.pkJSON,
-            outputs: self.outputs.json, alarms: self.alarms.json(), disk: self.outputs.disk.json)
+            outputs: self.outputs.json, alarms: self.alarms.replies(), disk: self.outputs.disk.json)
         return reply.json.text
     }
 
@@ -59,7 +59,7 @@ extension Room {
 
     package func statisticsJSON(isDebug: Bool) -> String { StatisticsReply(self.facts, isDebug: isDebug).json.text }
 
-    package func alarmsJSON(_ state: AlarmState) -> String { (["alarms": self.alarms.json(state)] as JSONValue).text }
+    package func alarmsJSON(_ state: AlarmState) -> String { (["alarms": self.alarms.replies(state).replyValue] as JSONValue).text }
 
     package func metricsText() -> String {
         var metrics = RoomMetrics(self.facts, versions: self.settings.versions, events: self.events.log.last)

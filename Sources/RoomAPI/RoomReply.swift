@@ -22,10 +22,10 @@ package struct RoomReply: NamedReply {
     let renditions: [RenditionReply]
     let latency: LatencyReply
     let addresses: [(name: String, address: String)]
-    /// In the shapes `PK`, `Output`, `Alarm` and `Disk`.
+    let alarms: [AlarmReply]
+    /// In the shapes `PK`, `Output` and `Disk`.
     let pk: JSONValue
     let outputs: JSONValue
-    let alarms: JSONValue
     let disk: JSONValue
 
     /// - Parameters:
@@ -46,7 +46,7 @@ package struct RoomReply: NamedReply {
         origin: Int64?, scene: String, scenes: [String], level: AudioLevels.Level?,
         lastSegment: (bytes: [String: Int], frames: Int64), passthrough: (_ rendition: String) -> JSONValue,
         latency: LatencyReply, addresses: [(name: String, address: String)], pk: JSONValue, outputs: JSONValue,
-        alarms: JSONValue,
+        alarms: [AlarmReply],
         disk: JSONValue
     ) {
         self.facts = facts
@@ -104,7 +104,7 @@ package struct RoomReply: NamedReply {
         ReplyMember("renditions") { $0.renditions },
         ReplyMember("outputs", as: .list(.named("Output"))) { $0.outputs },
         ReplyMember("latency") { $0.latency },
-        ReplyMember("alarms", as: .list(.named("Alarm"))) { $0.alarms },
+        ReplyMember("alarms") { $0.alarms },
         ReplyMember("segments", "number published by this worker") { $0.facts.segments },
         ReplyMember("ticks") { $0.facts.stats },
         ReplyMember("backlog", "frames that wait to be encoded") { $0.facts.backlog },

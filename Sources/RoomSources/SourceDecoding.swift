@@ -1,5 +1,4 @@
-package import Control
-import Events
+package import Events
 import LibAV
 package import MediaTypes
 package import Program
