@@ -14,8 +14,7 @@ extension Room {
         let pipeline = self.pipeline
         return RoomFacts(
             pipeline, incarnation: self.incarnation, phase: phase, program: self.program, lag: self.loops.programLag,
-            backlog: self.ladder.backlog, segments: segments, overload: self.overload.json(of: overload),
-            overloadSteps: overload.active.count
+            backlog: self.ladder.backlog, segments: segments, overload: self.overload.reply(overload)
         ) { stats in
             let slots = self.slots
             return pipeline.sources.compactMap { source in slots[source.id].map { self.facts(of: $0, stats) } }

@@ -5,6 +5,7 @@ import MediaTypes
 extension APISchema {
     static let room: [APISchema] = [
         RoomReply.schema, ProgramState.schema, CanvasReply.schema, RenditionReply.schema, LatencyReply.schema,
+        OverloadReply.schema,
         APISchema(
             "PK",
             .object([
@@ -27,7 +28,6 @@ extension APISchema {
                     "what has been stopped or reduced to save space"),
                 JSONField("message", .string),
             ])),
-        APISchema("Overload", .object([JSONField("lagMs", .integer), JSONField("steps", .list(.string))])),
         APISchema(
             "Output",
             .object([

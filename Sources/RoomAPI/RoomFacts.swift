@@ -17,10 +17,7 @@ package struct RoomFacts: Sendable {
     let backlog: Int
     /// Segments that this worker has published.
     let segments: Int64
-    /// In the shape `Overload`.
-    let overload: JSONValue
-    /// How many things are left out because the machine cannot keep up.
-    let overloadSteps: Int
+    let overload: OverloadReply
     /// In the order of the pipeline.
     package let sources: [SourceFacts]
 
@@ -29,11 +26,10 @@ package struct RoomFacts: Sendable {
     /// - Parameters:
     ///   - lag: How far the program is behind its clock, in nanoseconds.
     ///   - backlog: Frames that wait to be encoded.
-    ///   - overload: In the shape `Overload`.
     ///   - sources: Makes the facts of each source, in the order of the pipeline.
     package init(
         _ pipeline: Pipeline, incarnation: Int64, phase: String, program: ProgramStage, lag: Int64, backlog: Int,
-        segments: Int64, overload: JSONValue, overloadSteps: Int, sources: (ProgramStage.Stats) -> [SourceFacts]
+        segments: Int64, overload: OverloadReply, sources: (ProgramStage.Stats) -> [SourceFacts]
     ) {
         self.pipeline = pipeline
         self.incarnation = incarnation
@@ -44,7 +40,6 @@ package struct RoomFacts: Sendable {
         self.backlog = backlog
         self.segments = segments
         self.overload = overload
-        self.overloadSteps = overloadSteps
         self.sources = sources(self.stats)
     }
 

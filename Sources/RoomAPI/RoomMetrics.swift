@@ -60,7 +60,7 @@ package struct RoomMetrics {
         let queue = Int64(self.facts.backlog) * TimeMath.nanoseconds / Int64(max(1, self.facts.pipeline.canvas.fps))
         self.metrics.seconds("tandem_encoder_queue_seconds", nanoseconds: queue)
         self.metrics.family("tandem_overload_steps", .gauge, "Things left out because the machine cannot keep up.")
-        self.metrics.sample("tandem_overload_steps", Int64(self.facts.overloadSteps))
+        self.metrics.sample("tandem_overload_steps", Int64(self.facts.overload.steps.count))
     }
 
     // MARK: Sources

@@ -108,7 +108,7 @@ package struct RoomReply: NamedReply {
         ReplyMember("segments", "number published by this worker") { $0.facts.segments },
         ReplyMember("ticks") { $0.facts.stats },
         ReplyMember("backlog", "frames that wait to be encoded") { $0.facts.backlog },
-        ReplyMember("overload", as: .named("Overload")) { $0.facts.overload },
+        ReplyMember("overload") { $0.facts.overload },
         ReplyMember("disk", as: .orNull(.named("Disk"))) { $0.disk },
         ReplyMember("addresses", "addresses of the room's listeners", as: .map(.string)) {
             JSONValue.object($0.addresses.map { .init($0.name, .string($0.address)) })

@@ -26,7 +26,7 @@ package struct StatisticsReply: NamedReply {
         ReplyMember("ticks") { $0.facts.stats },
         ReplyMember("sources") { $0.sources },
         ReplyMember(optional: "backlog", "level debug only") { $0.isDebug ? $0.facts.backlog : nil },
-        ReplyMember(optional: "overload", as: .named("Overload")) { $0.isDebug ? $0.facts.overload : nil },
+        ReplyMember(optional: "overload") { $0.isDebug ? $0.facts.overload : nil },
     ]
 }
 
