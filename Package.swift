@@ -321,7 +321,7 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "TestSupport", "RoomAPI", "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec",
+                "TestSupport", "Room", "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec",
                 "MediaTypes", httpTypes, logging,
             ] + nio,
             swiftSettings: judged),

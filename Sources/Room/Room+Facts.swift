@@ -39,14 +39,18 @@ extension Room {
         let scenes = self.scenes.shown
         let facts = self.facts
         let reply = RoomReply(
-            facts, revision: revision, since: status.since, cause: status.phase.cause?.rawValue,
-            desired: lifecycle.state.desired, time: self.clocks.wall.now(), origin: lifecycle.origin,
-            scene: scenes.onAir.sceneID, scenes: scenes.shelf.scenes.map(\.sceneID), level: levels?.program,
-            lastSegment: (outputs.lastSizes, outputs.lastFrames),
-            passthrough: { self.passthrough?.json(of: $0) ?? .null },
-            latency: self.latency(of: facts, self.latencies), addresses: lifecycle.addresses,
-            pk: self.sceneCommands.pkJSON,
-            outputs: self.outputs.json, alarms: self.alarms.replies(), disk: self.outputs.disk.json)
+            facts: facts, revision: revision, status: status, lifecycle: lifecycle, time: self.clocks.wall.now(),
+            program: ProgramState(
+                scene: scenes.onAir.sceneID, scenes: scenes.shelf.scenes.map(\.sceneID), tick: facts.tick,
+                level: levels?.program),
+            renditions: facts.pipeline.renditions.map { rendition in
+                RenditionReply(
+                    rendition: rendition,
+                    measuredBitrate: outputs.bitrate(of: rendition.name, fps: facts.pipeline.canvas.fps),
+                    passthrough: self.passthrough?.json(of: rendition.name) ?? .null)
+            },
+            latency: self.latency(of: facts, self.latencies), alarms: self.alarms.replies(),
+            pk: self.sceneCommands.pkJSON, outputs: self.outputs.json, disk: self.outputs.disk.json)
         return reply.json.text
     }
 
@@ -81,16 +85,5 @@ extension Room {
     /// What the room did so far.
     package func summary() -> RoomSummary {
         RoomSummary(self.facts, self.latencies, cpu: self.clocks.processCPU.now())
-    }
-}
-
-extension Room.State {
-    /// What the room is on its way to.
-    fileprivate var desired: String {
-        switch self {
-        case .starting, .waiting, .live: "live"
-        case .draining: "draining"
-        case .ending, .closed: "closed"
-        }
     }
 }

@@ -1,4 +1,4 @@
-import Control
+package import Control
 import Ingest
 import MediaTypes
 
@@ -10,7 +10,7 @@ extension APISchema {
     /// By which clock a source is shown.
     static let sourceClock = JSONShape.words(["wall", "arrival"])
 
-    static let sources: [APISchema] = [
+    package static let sources: [APISchema] = [
         SourceFacts.schema, SourceListReply.schema, StatisticsReply.schema, SourceStatisticsReply.schema,
         SourceRefusal.schema, RelayStatus.schema, HealthReply.schema,
     ]

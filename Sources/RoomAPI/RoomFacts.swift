@@ -5,21 +5,26 @@ package import Program
 
 /// A room at one moment, as several replies, the metrics and the summary show it.
 package struct RoomFacts: Sendable {
-    let pipeline: Pipeline
-    let incarnation: Int64
+    package let pipeline: Pipeline
+    package let incarnation: Int64
     /// The word for the room's state, such as `live`.
-    let phase: String
-    let tick: Int64
-    let stats: ProgramStage.Stats
+    package let phase: String
+    package let tick: Int64
+    package let stats: ProgramStage.Stats
     /// How far the program is behind its clock, in nanoseconds.
     let lag: Int64
     /// Frames that wait to be encoded.
-    let backlog: Int
+    package let backlog: Int
     /// Segments that this worker has published.
-    let segments: Int64
-    let overload: OverloadReply
+    package let segments: Int64
+    package let overload: OverloadReply
     /// In the order of the pipeline.
     package let sources: [SourceFacts]
+
+    /// The words for the states of a room.
+    package static let states = [
+        "starting", "waiting", "preparing", "live", "recovering", "degraded", "ending", "draining", "failed", "closed",
+    ]
 
     /// Reads the program's counters.
     ///

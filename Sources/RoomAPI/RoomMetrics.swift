@@ -35,7 +35,7 @@ package struct RoomMetrics {
             "tandem_info",
             ["room_id": self.facts.pipeline.room.roomID, "incarnation": "\(self.facts.incarnation)"], 1)
         self.metrics.family("tandem_state", .gauge, "1 for the state the room is in.")
-        for state in RoomReply.states {
+        for state in RoomFacts.states {
             self.metrics.sample("tandem_state", ["state": state], state == self.facts.phase ? 1 : 0)
         }
         self.metrics.family("tandem_events_total", .counter, "Events the room has told, over all its workers.")

@@ -1,5 +1,6 @@
 import Control
 import MediaTypes
+import RoomAPI
 
 /// Schemas of the room and its parts. Those without a Swift type are declared here.
 extension APISchema {
