@@ -1,12 +1,13 @@
 import Control
 import MediaTypes
 import RoomAPI
+import RoomOutputs
 
 /// Schemas of the room and its parts. Those without a Swift type are declared here.
 extension APISchema {
     static let room: [APISchema] = [
         RoomReply.schema, ProgramState.schema, CanvasReply.schema, RenditionReply.schema, LatencyReply.schema,
-        OverloadReply.schema,
+        OverloadReply.schema, DiskState.Status.schema,
         APISchema(
             "PK",
             .object([
@@ -15,19 +16,6 @@ extension APISchema {
                 JSONField("countdownScene", .orNull(.string), "sceneId; null: the scene on air stays"),
                 JSONField("punishScene", .string), JSONField("endScene", .string, "sceneId after the PK"),
                 JSONField("endsAt", .orNull(.date), "when the phase ends"), JSONField("remainingMs", .orNull(.integer)),
-            ])),
-        APISchema(
-            "Disk",
-            .object([
-                JSONField("level", .words(["normal", "alert_2", "alert_3"])), JSONField("percent", .integer),
-                JSONField("usedBytes", .integer), JSONField("maxBytes", .integer),
-                JSONField(
-                    "path", .orNull(.string), "a directory on the fullest file system; null: limits.maxDiskBytes"),
-                JSONField("freeBytes", .integer),
-                JSONField(
-                    "stopped", .list(.words(["recording", "window", "clips"])),
-                    "what has been stopped or reduced to save space"),
-                JSONField("message", .string),
             ])),
         APISchema(
             "Output",

@@ -4,6 +4,7 @@ import MediaTypes
 import PipelineSpec
 import Program
 import RoomAPI
+import RoomOutputs
 
 /// The reply to `GET /v1/room`.
 struct RoomReply: NamedReply {
@@ -20,10 +21,11 @@ struct RoomReply: NamedReply {
     let renditions: [RenditionReply]
     let latency: LatencyReply
     let alarms: [AlarmReply]
-    /// In the shapes `PK`, `Output` and `Disk`.
+    /// nil before the first measurement.
+    let disk: DiskState.Status?
+    /// In the shapes `PK` and `Output`.
     let pk: JSONValue
     let outputs: JSONValue
-    let disk: JSONValue
 
     static let members: [ReplyMember<Self>] = [
         ReplyMember("roomId") { $0.facts.pipeline.room.roomID },
@@ -54,7 +56,7 @@ struct RoomReply: NamedReply {
         ReplyMember("ticks") { $0.facts.stats },
         ReplyMember("backlog", "frames that wait to be encoded") { $0.facts.backlog },
         ReplyMember("overload") { $0.facts.overload },
-        ReplyMember("disk", as: .orNull(.named("Disk"))) { $0.disk },
+        ReplyMember("disk") { $0.disk },
         ReplyMember("addresses", "addresses of the room's listeners", as: .map(.string)) {
             JSONValue.object($0.lifecycle.addresses.map { .init($0.name, .string($0.address)) })
         },
