@@ -23,9 +23,9 @@ struct RoomReply: NamedReply {
     let alarms: [AlarmReply]
     /// nil before the first measurement.
     let disk: DiskState.Status?
-    /// In the shapes `PK` and `Output`.
+    let outputs: [OutputReply]
+    /// In the shape `PK`.
     let pk: JSONValue
-    let outputs: JSONValue
 
     static let members: [ReplyMember<Self>] = [
         ReplyMember("roomId") { $0.facts.pipeline.room.roomID },
@@ -49,7 +49,7 @@ struct RoomReply: NamedReply {
         ReplyMember("sources") { $0.facts.sources },
         ReplyMember("canvas") { CanvasReply(canvas: $0.facts.pipeline.canvas) },
         ReplyMember("renditions") { $0.renditions },
-        ReplyMember("outputs", as: .list(.named("Output"))) { $0.outputs },
+        ReplyMember("outputs") { $0.outputs },
         ReplyMember("latency") { $0.latency },
         ReplyMember("alarms") { $0.alarms },
         ReplyMember("segments", "number published by this worker") { $0.facts.segments },
