@@ -50,7 +50,7 @@ extension Room {
                     passthrough: self.passthrough?.json(of: rendition.name) ?? .null)
             },
             latency: self.latency(of: facts, self.latencies), alarms: self.alarms.replies(),
-            disk: self.outputs.disk.status, outputs: self.outputs.replies, pk: self.sceneCommands.pkJSON)
+            disk: self.outputs.disk.status, outputs: self.outputs.replies, pk: self.sceneCommands.pk)
         return reply.json.text
     }
 

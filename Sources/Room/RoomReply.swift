@@ -5,6 +5,7 @@ import PipelineSpec
 import Program
 import RoomAPI
 import RoomOutputs
+import RoomScenes
 
 /// The reply to `GET /v1/room`.
 struct RoomReply: NamedReply {
@@ -24,8 +25,8 @@ struct RoomReply: NamedReply {
     /// nil before the first measurement.
     let disk: DiskState.Status?
     let outputs: [OutputReply]
-    /// In the shape `PK`.
-    let pk: JSONValue
+    /// nil if the pipeline has none and no command has started one.
+    let pk: PKReply?
 
     static let members: [ReplyMember<Self>] = [
         ReplyMember("roomId") { $0.facts.pipeline.room.roomID },
@@ -45,7 +46,7 @@ struct RoomReply: NamedReply {
             $0.lifecycle.origin.map { ProgramDate.format($0) }
         },
         ReplyMember("program") { $0.program },
-        ReplyMember("pk", as: .orNull(.named("PK"))) { $0.pk },
+        ReplyMember("pk") { $0.pk },
         ReplyMember("sources") { $0.facts.sources },
         ReplyMember("canvas") { CanvasReply(canvas: $0.facts.pipeline.canvas) },
         ReplyMember("renditions") { $0.renditions },
