@@ -9,6 +9,7 @@ extension APISchema {
     static let room: [APISchema] = [
         RoomReply.schema, ProgramState.schema, CanvasReply.schema, RenditionReply.schema, LatencyReply.schema,
         OverloadReply.schema, DiskState.Status.schema, OutputReply.schema, PKReply.schema,
+        AlarmListReply.schema,
         APISchema(
             "RecordState",
             "stopping: the current segment is the last; suspended: stopped because the disk is full, continues when there is space",

@@ -64,6 +64,15 @@ struct RoomReply: NamedReply {
     ]
 }
 
+/// The reply to `GET /v1/alarms`.
+struct AlarmListReply: NamedReply {
+    static let schemaName = "AlarmList"
+
+    let alarms: [AlarmReply]
+
+    static let members = [ReplyMember<Self>("alarms") { $0.alarms }]
+}
+
 /// What is on air.
 struct ProgramState: NamedReply {
     static let schemaName = "Program"
