@@ -181,13 +181,14 @@ let package = Package(
         .target(
             name: "RoomScenes",
             dependencies: [
-                "RoomSources", "Program", "Control", "PipelineSpec", "LibAV", "HLS", "Threading", "MediaTypes", logging,
+                "RoomSources", "Program", "Events", "Control", "PipelineSpec", "LibAV", "HLS", "Threading",
+                "MediaTypes", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomOutputs",
             dependencies: [
-                "Control", "Push", "Upload", "Recording", "Packager", "Encoding", "Program", "LibAV", "Secrets",
-                "Egress",
+                "Control", "Events", "Push", "Upload", "Recording", "Packager", "Encoding", "Program", "LibAV",
+                "Secrets", "Egress",
                 "PipelineSpec", "HLS", "RTMP", "Threading", "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
         .target(
@@ -338,7 +339,7 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "TestSupport", "RoomAPI", "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec",
+                "TestSupport", "Room", "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec",
                 "MediaTypes", httpTypes, logging,
             ] + nio,
             swiftSettings: judged),

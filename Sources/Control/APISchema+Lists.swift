@@ -28,7 +28,6 @@ extension APISchema {
                 JSONField("last", .integer, "number of the last event"),
                 JSONField("missed", .integer, "number of events that are not kept any more"),
             ])),
-        APISchema("AlarmList", .object([JSONField("alarms", .list(.named("Alarm")))])),
         APISchema(
             "LogPage",
             .object([

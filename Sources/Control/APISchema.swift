@@ -1,3 +1,4 @@
+package import Events
 package import MediaTypes
 
 /// A named schema in the API description: an entry of `components.schemas` in `openapi.json`.
@@ -18,4 +19,9 @@ package struct APISchema: Sendable {
         self.meaning = meaning
         self.shape = shape
     }
+}
+
+extension NamedReply {
+    /// Its schema, for ``APISchema``.
+    package static var schema: APISchema { APISchema(Self.schemaName, Self.shape) }
 }

@@ -1,3 +1,4 @@
+package import Events
 import MediaTypes
 
 /// The reply to `PUT /v1/program`.

@@ -1,3 +1,4 @@
+package import Events
 package import MediaTypes
 
 /// The reply to a command.
@@ -38,4 +39,20 @@ package struct EffectTime: Sendable, Hashable {
 
     /// The members as in replies.
     package var members: [JSONValue.Member] { zip(Self.fields, self.values).map { .init($0.name, $1) } }
+}
+
+extension ReplyMember {
+    /// The members that tell when the command takes effect.
+    static func effect(_ time: @escaping @Sendable (Owner) -> EffectTime) -> [ReplyMember] {
+        EffectTime.fields.indices.map { index in ReplyMember(EffectTime.fields[index]) { time($0).values[index] } }
+    }
+
+    /// The members that tell when the command takes effect, if it has a visible effect.
+    ///
+    /// - Parameter time: nil: nothing visible has changed.
+    static func effect(ifAny time: @escaping @Sendable (Owner) -> EffectTime?) -> [ReplyMember] {
+        EffectTime.fields.indices.map { index in
+            ReplyMember(EffectTime.fields[index].optional) { time($0)?.values[index] }
+        }
+    }
 }

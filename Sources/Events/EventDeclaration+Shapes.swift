@@ -33,31 +33,14 @@ extension EventDeclaration {
     }
 
     /// Levels of alarms and of sources' health, the lowest first.
-    package static let levels = ["normal", "alert_1", "alert_2", "alert_3"]
+    package static let levels = HealthFinding.Level.allCases.map(\.name)
 
     /// Objects that events and API responses share, with the names of their schemas.
     package static let shapes: [(name: String, shape: JSONShape)] = [
-        ("Alarm", Self.alarm), ("Clip", Self.clip), ("Figures", Self.figures), ("Finding", Self.finding),
+        (AlarmReply.schemaName, AlarmReply.shape), ("Clip", Self.clip), ("Figures", Self.figures), (HealthFinding.schemaName, HealthFinding.shape),
         ("SoundLevel", .object(Self.soundLevel)), ("Ticks", Self.ticks), ("Recording", Self.recording),
         ("Summary", Self.summary),
     ]
-
-    private static let alarm = JSONShape.object([
-        JSONField(
-            "id", .string, "unique in the room; also in the events alarm.set and alarm.cleared", example: "1-3"),
-        JSONField("type", .string, "dotted, such as source.lost", example: "source.lost"),
-        JSONField("severity", .words(Array(Self.levels.dropFirst()))),
-        JSONField("state", .words(["set", "cleared"])),
-        JSONField(
-            "scope",
-            .object([
-                JSONField("kind", .words(["source", "encoder", "output", "config", "listener"])),
-                JSONField("id", .orNull(.string), example: "1001"),
-            ])),
-        JSONField("message", .string, example: "Anna: no data for 4 s"),
-        JSONField("setAt", .date, "when it began"),
-        JSONField("clearedAt", .orNull(.date), "when it ended", example: .null),
-    ])
 
     private static let clip = JSONShape.object([
         JSONField("id", .string, example: "clip-1-1"), JSONField("name", .string, example: "goal"),
@@ -83,17 +66,6 @@ extension EventDeclaration {
             "realtime", .orNull(.number), "seconds of media that arrive per second: what its network delivers",
             example: .thousandths(1_000)),
     ])
-
-    private static let finding = JSONShape.object([
-        JSONField("cause", .words(Self.causes)), JSONField("level", .words(Array(Self.levels.dropFirst()))),
-        JSONField("message", .string, example: "12 frames a second instead of 30"),
-    ])
-
-    /// Causes of bad source health.
-    package static let causes = [
-        "fps", "gap", "network", "bitrate", "skew", "keyInterval", "jitterBuffer", "decodeErrors", "workerLag",
-        "absent",
-    ]
 
     static let soundLevel = [
         JSONField("peakDb", .number, "sample peak, dBFS", example: .thousandths(-6_100)),

@@ -66,9 +66,9 @@ extension EventDeclaration {
             [
                 Self.uid, JSONField("level", .words(Self.levels), "The level now.", example: "alert_1"),
                 JSONField("was", .words(Self.levels), "The level before."),
-                JSONField("causes", .list(.words(Self.causes)), "The causes of every level, the worst first."),
+                JSONField("causes", [HealthFinding.Cause].replyShape, "The causes of every level, the worst first."),
                 JSONField(
-                    "findings", .list(.named("Finding")), "The causes, each with its level and what was measured."),
+                    "findings", [HealthFinding].replyShape, "The causes, each with its level and what was measured."),
                 JSONField("figures", .named("Figures"), "What was measured."),
             ]),
         EventDeclaration(

@@ -27,7 +27,7 @@ extension EventDeclaration {
                 JSONField("id", .string, "The alarm's id.", example: "1-3"), level,
                 Self.reason("Anna: no data for 4 s"),
                 JSONField("uid", .orNull(.string), "The source, if it is a source's alarm.", example: "1001"),
-                JSONField("alarm", .named("Alarm"), "The alarm, as in GET /v1/alarms."),
+                JSONField("alarm", AlarmReply.replyShape, "The alarm, as in GET /v1/alarms."),
             ])
     }
 

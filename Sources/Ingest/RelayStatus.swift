@@ -1,6 +1,6 @@
 /// The state and the counters of one relay.
 package struct RelayStatus: Sendable, Hashable {
-    package enum State: String, Sendable {
+    package enum State: String, Sendable, CaseIterable {
         /// The source sends nothing; the relay is not connected.
         case waiting
         case connecting

@@ -1,4 +1,4 @@
-package import Control
+package import Events
 import MediaTypes
 
 /// The alarms of the room: those that are active, and those that were cleared lately. Pure; times are the wall clock's,

@@ -1,4 +1,4 @@
-import Control
+import Events
 import Logging
 import MediaTypes
 import NIOPosix

@@ -185,11 +185,8 @@ final class OverloadControl: Sendable {
     }
 
     /// A level as the state shows it.
-    func json(of overload: Overload) -> JSONValue {
-        [
-            "lagMs": .integer(overload.lag / 1_000_000),
-            "steps": .array(overload.active.map { .string(self.name(of: $0)) }),
-        ]
+    func reply(_ overload: Overload) -> OverloadReply {
+        OverloadReply(lag: overload.lag, steps: overload.active.map { self.name(of: $0) })
     }
 }
 

@@ -1,4 +1,5 @@
 package import Control
+import Events
 package import MediaTypes
 package import PipelineSpec
 package import RoomAPI

@@ -14,8 +14,7 @@ extension Room {
         let pipeline = self.pipeline
         return RoomFacts(
             pipeline, incarnation: self.incarnation, phase: phase, program: self.program, lag: self.loops.programLag,
-            backlog: self.ladder.backlog, segments: segments, overload: self.overload.json(of: overload),
-            overloadSteps: overload.active.count
+            backlog: self.ladder.backlog, segments: segments, overload: self.overload.reply(overload)
         ) { stats in
             let slots = self.slots
             return pipeline.sources.compactMap { source in slots[source.id].map { self.facts(of: $0, stats) } }
@@ -29,7 +28,7 @@ extension Room {
             slot.spec, slot.status(now: self.machine.now()), decode: slot.decode, buffer: slot.buffer, stats: stats,
             contribution: self.program.contribution(of: id),
             ingest: self.ingestion.connections.hub(for: id)?.statistics,
-            level: levels?.sources[id], relays: self.relaying.json(of: id), refused: self.refusing.json(of: id),
+            level: levels?.sources[id], relays: self.relaying.statuses(of: id), refused: self.refusing.refusal(of: id),
             messages: (messages.taken, messages.dropped))
     }
 
@@ -40,14 +39,18 @@ extension Room {
         let scenes = self.scenes.shown
         let facts = self.facts
         let reply = RoomReply(
-            facts, revision: revision, since: status.since, cause: status.phase.cause?.rawValue,
-            desired: lifecycle.state.desired, time: self.clocks.wall.now(), origin: lifecycle.origin,
-            scene: scenes.onAir.sceneID, scenes: scenes.shelf.scenes.map(\.sceneID), level: levels?.program,
-            lastSegment: (outputs.lastSizes, outputs.lastFrames),
-            passthrough: { self.passthrough?.json(of: $0) ?? .null },
-            latency: self.latency(of: facts, self.latencies), addresses: lifecycle.addresses,
-            pk: self.sceneCommands.pkJSON,
-            outputs: self.outputs.json, alarms: self.alarms.json(), disk: self.outputs.disk.json)
+            facts: facts, revision: revision, status: status, lifecycle: lifecycle, time: self.clocks.wall.now(),
+            program: ProgramState(
+                scene: scenes.onAir.sceneID, scenes: scenes.shelf.scenes.map(\.sceneID), tick: facts.tick,
+                level: levels?.program),
+            renditions: facts.pipeline.renditions.map { rendition in
+                RenditionReply(
+                    rendition: rendition,
+                    measuredBitrate: outputs.bitrate(of: rendition.name, fps: facts.pipeline.canvas.fps),
+                    passthrough: self.passthrough?.json(of: rendition.name) ?? .null)
+            },
+            latency: self.latency(of: facts, self.latencies), alarms: self.alarms.replies(),
+            disk: self.outputs.disk.status, outputs: self.outputs.replies, pk: self.sceneCommands.pk)
         return reply.json.text
     }
 
@@ -59,7 +62,7 @@ extension Room {
 
     package func statisticsJSON(isDebug: Bool) -> String { StatisticsReply(self.facts, isDebug: isDebug).json.text }
 
-    package func alarmsJSON(_ state: AlarmState) -> String { (["alarms": self.alarms.json(state)] as JSONValue).text }
+    package func alarmsJSON(_ state: AlarmState) -> String { AlarmListReply(alarms: self.alarms.replies(state)).json.text }
 
     package func metricsText() -> String {
         var metrics = RoomMetrics(self.facts, versions: self.settings.versions, events: self.events.log.last)
@@ -82,16 +85,5 @@ extension Room {
     /// What the room did so far.
     package func summary() -> RoomSummary {
         RoomSummary(self.facts, self.latencies, cpu: self.clocks.processCPU.now())
-    }
-}
-
-extension Room.State {
-    /// What the room is on its way to.
-    fileprivate var desired: String {
-        switch self {
-        case .starting, .waiting, .live: "live"
-        case .draining: "draining"
-        case .ending, .closed: "closed"
-        }
     }
 }

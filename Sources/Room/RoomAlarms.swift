@@ -1,4 +1,5 @@
 import Control
+import Events
 import HLS
 import MediaTypes
 import PipelineSpec
@@ -50,7 +51,7 @@ struct RoomAlarms {
             [
                 "id": .string(self.id(of: entry)), "level": .string(level), "reason": .string(entry.alarm.message),
                 "uid": entry.alarm.kind == "source" ? JSONValue(entry.alarm.subject) : .null,
-                "alarm": self.json(of: entry),
+                "alarm": self.reply(entry).json,
             ])
     }
 
@@ -66,17 +67,13 @@ struct RoomAlarms {
 
     private func id(of entry: AlarmBook.Entry) -> String { entry.earlierID ?? "\(self.incarnation)-\(entry.number)" }
 
-    /// The alarms of a state as replies show them; an array.
-    func json(_ state: AlarmState = .all) -> JSONValue { .array(self.entries(state).map { self.json(of: $0) }) }
+    /// The alarms of a state as replies show them.
+    func replies(_ state: AlarmState = .all) -> [AlarmReply] { self.entries(state).map { self.reply($0) } }
 
-    private func json(of entry: AlarmBook.Entry) -> JSONValue {
-        [
-            "id": .string(self.id(of: entry)), "type": .string(entry.alarm.type),
-            "severity": .string(entry.alarm.severity), "state": .string(entry.clearedAt == nil ? "set" : "cleared"),
-            "scope": ["kind": .string(entry.alarm.kind), "id": JSONValue(entry.alarm.subject)],
-            "message": .string(entry.alarm.message), "setAt": .string(ProgramDate.format(entry.setAt)),
-            "clearedAt": JSONValue(entry.clearedAt.map { ProgramDate.format($0) }),
-        ]
+    private func reply(_ entry: AlarmBook.Entry) -> AlarmReply {
+        AlarmReply(
+            id: self.id(of: entry), alarm: entry.alarm, setAt: ProgramDate.format(entry.setAt),
+            clearedAt: entry.clearedAt.map { ProgramDate.format($0) })
     }
 
     /// Adds the active alarms and the alarm level of every output, as of the last update.

@@ -1,4 +1,5 @@
-import Control
+package import Control
+import Ingest
 import MediaTypes
 
 /// Sources, and their numbers.
@@ -9,36 +10,8 @@ extension APISchema {
     /// By which clock a source is shown.
     static let sourceClock = JSONShape.words(["wall", "arrival"])
 
-    static let sources: [APISchema] = [
+    package static let sources: [APISchema] = [
         SourceFacts.schema, SourceListReply.schema, StatisticsReply.schema, SourceStatisticsReply.schema,
-        APISchema(
-            "Refusal",
-            .object([
-                JSONField("reason", .words(["kicked", "quarantined"])),
-                JSONField("until", .date, "when it may publish again"),
-            ])),
-        APISchema(
-            "Relay",
-            .object([
-                JSONField("id", .string), JSONField("url", .string, "without the stream key"),
-                JSONField("state", .words(["waiting", "connecting", "live", "failed", "stopped"])),
-                JSONField("bytes", .integer), JSONField("dropped", .integer, "packets dropped"),
-                JSONField("retries", .integer),
-                JSONField("lastError", .orNull(.string)),
-            ])),
-        APISchema(
-            "Health",
-            .object([
-                JSONField("level", .words(["normal", "alert_1", "alert_2", "alert_3"])),
-                JSONField(
-                    "causes",
-                    .list(
-                        .words([
-                            "fps", "gap", "network", "bitrate", "skew", "keyInterval", "jitterBuffer", "decodeErrors",
-                            "workerLag", "absent",
-                        ])), "causes of any level, the worst first"),
-                JSONField(
-                    "findings", .list(.named("Finding")), "the causes, each with its level and the measured value"),
-            ])),
+        SourceRefusal.schema, RelayStatus.schema, HealthReply.schema,
     ]
 }

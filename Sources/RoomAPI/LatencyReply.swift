@@ -1,4 +1,4 @@
-package import Control
+package import Events
 import MediaTypes
 import PipelineSpec
 

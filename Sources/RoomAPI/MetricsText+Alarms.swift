@@ -1,4 +1,5 @@
 package import Control
+package import Events
 
 extension MetricsText {
     /// Adds the number of active alarms by type and severity. A combination without alarms has no sample.

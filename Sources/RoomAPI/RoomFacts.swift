@@ -1,39 +1,40 @@
-import Control
+import Events
 package import MediaTypes
 package import PipelineSpec
 package import Program
 
 /// A room at one moment, as several replies, the metrics and the summary show it.
 package struct RoomFacts: Sendable {
-    let pipeline: Pipeline
-    let incarnation: Int64
+    package let pipeline: Pipeline
+    package let incarnation: Int64
     /// The word for the room's state, such as `live`.
-    let phase: String
-    let tick: Int64
-    let stats: ProgramStage.Stats
+    package let phase: String
+    package let tick: Int64
+    package let stats: ProgramStage.Stats
     /// How far the program is behind its clock, in nanoseconds.
     let lag: Int64
     /// Frames that wait to be encoded.
-    let backlog: Int
+    package let backlog: Int
     /// Segments that this worker has published.
-    let segments: Int64
-    /// In the shape `Overload`.
-    let overload: JSONValue
-    /// How many things are left out because the machine cannot keep up.
-    let overloadSteps: Int
+    package let segments: Int64
+    package let overload: OverloadReply
     /// In the order of the pipeline.
     package let sources: [SourceFacts]
+
+    /// The words for the states of a room.
+    package static let states = [
+        "starting", "waiting", "preparing", "live", "recovering", "degraded", "ending", "draining", "failed", "closed",
+    ]
 
     /// Reads the program's counters.
     ///
     /// - Parameters:
     ///   - lag: How far the program is behind its clock, in nanoseconds.
     ///   - backlog: Frames that wait to be encoded.
-    ///   - overload: In the shape `Overload`.
     ///   - sources: Makes the facts of each source, in the order of the pipeline.
     package init(
         _ pipeline: Pipeline, incarnation: Int64, phase: String, program: ProgramStage, lag: Int64, backlog: Int,
-        segments: Int64, overload: JSONValue, overloadSteps: Int, sources: (ProgramStage.Stats) -> [SourceFacts]
+        segments: Int64, overload: OverloadReply, sources: (ProgramStage.Stats) -> [SourceFacts]
     ) {
         self.pipeline = pipeline
         self.incarnation = incarnation
@@ -44,7 +45,6 @@ package struct RoomFacts: Sendable {
         self.backlog = backlog
         self.segments = segments
         self.overload = overload
-        self.overloadSteps = overloadSteps
         self.sources = sources(self.stats)
     }
 

@@ -35,7 +35,7 @@ package struct RoomMetrics {
             "tandem_info",
             ["room_id": self.facts.pipeline.room.roomID, "incarnation": "\(self.facts.incarnation)"], 1)
         self.metrics.family("tandem_state", .gauge, "1 for the state the room is in.")
-        for state in RoomReply.states {
+        for state in RoomFacts.states {
             self.metrics.sample("tandem_state", ["state": state], state == self.facts.phase ? 1 : 0)
         }
         self.metrics.family("tandem_events_total", .counter, "Events the room has told, over all its workers.")
@@ -60,7 +60,7 @@ package struct RoomMetrics {
         let queue = Int64(self.facts.backlog) * TimeMath.nanoseconds / Int64(max(1, self.facts.pipeline.canvas.fps))
         self.metrics.seconds("tandem_encoder_queue_seconds", nanoseconds: queue)
         self.metrics.family("tandem_overload_steps", .gauge, "Things left out because the machine cannot keep up.")
-        self.metrics.sample("tandem_overload_steps", Int64(self.facts.overloadSteps))
+        self.metrics.sample("tandem_overload_steps", Int64(self.facts.overload.steps.count))
     }
 
     // MARK: Sources
@@ -85,7 +85,8 @@ package struct RoomMetrics {
             }
         }
         self.each("tandem_source_alarm_level", .gauge, "0: normal, 1 to 3: alert_1 to alert_3.") {
-            $0.sample("tandem_source_alarm_level", ["uid": $2, "stream_type": $3], Int64($1.status.alarmLevel))
+            $0.sample(
+                "tandem_source_alarm_level", ["uid": $2, "stream_type": $3], Int64($1.status.health.level.rawValue))
         }
         self.each("tandem_source_received_bytes_total", .counter, "Media bytes from the publisher.") {
             $0.sample(

@@ -1,4 +1,5 @@
-package import Control
+import Control
+package import Events
 package import Ingest
 package import MediaTypes
 package import PipelineSpec
@@ -17,10 +18,7 @@ package struct SourceFacts: Sendable {
         package var audioCodecs: [UInt8: String] = [:]
         package var reconnects = 0
         package var lastError: String?
-        /// In the shape `Health`.
-        package var health = JSONValue.null
-        /// The level of the worst finding about its health: 0 to 3.
-        package var alarmLevel = 0
+        package var health = HealthReply()
         /// In the shape `Figures`.
         package var figures = JSONValue.null
         /// Time up to which the arrival of its media is known, in nanoseconds of the machine's clock.
@@ -48,9 +46,9 @@ package struct SourceFacts: Sendable {
     let lipSync: [Int64]
     /// nil: not measured.
     let level: AudioLevels.Level?
-    /// In the shapes `Relay` and `Refusal`.
-    let relays: JSONValue
-    let refused: JSONValue
+    let relays: [RelayStatus]
+    /// nil: it may be published.
+    let refused: SourceRefusal?
     /// Messages of its publisher to players.
     let messages: (taken: Int64, dropped: Int64)
 
@@ -62,13 +60,12 @@ package struct SourceFacts: Sendable {
     /// Reads the source's decoder and buffer.
     ///
     /// - Parameters:
-    ///   - relays: In the shape `Relay`, a list.
-    ///   - refused: In the shape `Refusal`; null if the source may be published.
+    ///   - refused: nil if the source may be published.
     ///   - messages: How many messages of its publisher to players were taken and dropped.
     package init(
         _ spec: Pipeline.Source, _ status: Status, decode: DecodeStage, buffer: SourceBuffer,
         stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, ingest: SourceStatistics?,
-        level: AudioLevels.Level?, relays: JSONValue, refused: JSONValue,
+        level: AudioLevels.Level?, relays: [RelayStatus], refused: SourceRefusal?,
         messages: (taken: Int64, dropped: Int64)
     ) {
         self.id = spec.id
@@ -137,10 +134,10 @@ extension SourceFacts: NamedReply {
         },
         ReplyMember("audioPush", "audible") { $0.contribution.isHeard },
         ReplyMember("videoPush", "visible") { $0.contribution.isSeen },
-        ReplyMember("relays", as: .list(.named("Relay"))) { $0.relays },
+        ReplyMember("relays") { $0.relays },
         ReplyMember("level") { $0.level },
-        ReplyMember("refused", as: .orNull(.named("Refusal"))) { $0.refused },
-        ReplyMember("health", as: .named("Health")) { $0.status.health },
+        ReplyMember("refused") { $0.refused },
+        ReplyMember("health") { $0.status.health },
         ReplyMember("figures", as: .named("Figures")) { $0.status.figures },
         ReplyMember("driftPpm", "its clock compared to the worker's") { $0.timing.driftPpm },
         ReplyMember("bufferMs", "buffered media, in milliseconds") { $0.bufferMs },

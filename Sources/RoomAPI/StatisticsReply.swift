@@ -1,4 +1,5 @@
-package import Control
+import Control
+package import Events
 import Ingest
 import Program
 import RTMP
@@ -25,7 +26,7 @@ package struct StatisticsReply: NamedReply {
         ReplyMember("ticks") { $0.facts.stats },
         ReplyMember("sources") { $0.sources },
         ReplyMember(optional: "backlog", "level debug only") { $0.isDebug ? $0.facts.backlog : nil },
-        ReplyMember(optional: "overload", as: .named("Overload")) { $0.isDebug ? $0.facts.overload : nil },
+        ReplyMember(optional: "overload") { $0.isDebug ? $0.facts.overload : nil },
     ]
 }
 
@@ -52,7 +53,7 @@ struct SourceStatisticsReply: NamedReply {
         ReplyMember("videoPackets") { $0.facts.decoded.videoPackets },
         ReplyMember("audioPackets") { $0.facts.decoded.audioPackets },
         ReplyMember("keyFrames") { $0.facts.ingest?.keyFrames ?? 0 },
-        ReplyMember("health", as: .named("Health")) { $0.facts.status.health },
+        ReplyMember("health") { $0.facts.status.health },
         ReplyMember("figures", as: .named("Figures")) { $0.facts.status.figures },
         ReplyMember("shown") { $0.facts.shown },
         ReplyMember("repeated") { $0.facts.repeated },

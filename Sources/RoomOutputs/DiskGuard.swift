@@ -1,4 +1,5 @@
-import MediaTypes
+import Events
+package import MediaTypes
 package import Packager
 
 /// Decides what a room stops writing as its disk fills, and when alarms are raised. The live playlists keep their space
@@ -19,7 +20,7 @@ package import Packager
 /// Writes that fail for another reason do not limit the window as long as memory holds the segments that no file has.
 package struct DiskGuard: Sendable {
     /// The alarm levels.
-    package enum Level: Int, Comparable, Sendable {
+    package enum Level: Int, CaseIterable, Comparable, ReplyValue, Sendable {
         case normal, low, critical
 
         package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
@@ -31,6 +32,9 @@ package struct DiskGuard: Sendable {
             case .critical: "alert_3"
             }
         }
+
+        package static var replyShape: JSONShape { .words(Self.allCases.map(\.name)) }
+        package var replyValue: JSONValue { .string(self.name) }
 
         /// Percent.
         var threshold: Int { self == .critical ? DiskGuard.criticalPercent : DiskGuard.lowPercent }
@@ -128,7 +132,7 @@ package struct DiskGuard: Sendable {
     }
 
     /// What was stopped for lack of space.
-    package enum Stopped: String, Sendable, CaseIterable {
+    package enum Stopped: String, CaseIterable, ReplyValue, Sendable {
         /// The recording is suspended.
         case recording
         /// The window is limited.

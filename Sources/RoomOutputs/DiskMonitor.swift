@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 import Packager
 import Recording
 import Threading
@@ -68,12 +68,12 @@ package struct DiskMonitor: OutputService {
                 self.events.emit(
                     "output.disk_low",
                     [
-                        "level": .string(level.name), "was": .string(was.name),
+                        "level": level.replyValue, "was": was.replyValue,
                         "state": level == .normal ? "cleared" : "set", "percent": JSONValue(reading.percent),
                         "threshold": JSONValue(max(level, was).threshold), "usedBytes": .integer(reading.used),
                         "maxBytes": .integer(reading.capacity), "path": JSONValue(reading.path),
                         "freeBytes": .integer(reading.free),
-                        "stopped": .array(status.stopped.map { .string($0.rawValue) }),
+                        "stopped": status.stopped.replyValue,
                         "reason": .string(status.message),
                     ])
             case .stalled(let isSet, let reason):
@@ -106,16 +106,9 @@ package struct DiskMonitor: OutputService {
         }
     }
 
-    /// The disk in the reply to `GET /v1/room`; null before the first measurement.
-    package var json: JSONValue {
+    /// The disk as the room's state shows it; nil before the first measurement.
+    package var status: DiskState.Status? {
         let status = self.host.withOutputs(\.disk.current)
-        let reading = status.reading
-        guard reading.capacity > 0 else { return .null }
-        return [
-            "level": .string(status.level.name), "percent": JSONValue(reading.percent),
-            "usedBytes": .integer(reading.used), "maxBytes": .integer(reading.capacity),
-            "path": JSONValue(reading.path), "freeBytes": .integer(reading.free),
-            "stopped": .array(status.stopped.map { .string($0.rawValue) }), "message": .string(status.message),
-        ]
+        return status.reading.capacity > 0 ? status : nil
     }
 }

@@ -1,3 +1,4 @@
+package import Events
 import MediaTypes
 import Packager
 import PipelineSpec
@@ -6,11 +7,24 @@ import Recording
 /// The state of the room's disk: its ``DiskGuard``, the directories it counts, and the sizes of the last segments.
 package struct DiskState: Sendable {
     /// The values shown in the room's state, the alarm and the event.
-    package struct Status: Sendable {
+    package struct Status: NamedReply {
+        package static let schemaName = "Disk"
+
         package var level: DiskGuard.Level
         package var reading: DiskGuard.Reading
         package var stopped: [DiskGuard.Stopped]
         package var message: String
+
+        package static let members: [ReplyMember<Self>] = [
+            ReplyMember("level") { $0.level }, ReplyMember("percent") { $0.reading.percent },
+            ReplyMember("usedBytes") { $0.reading.used }, ReplyMember("maxBytes") { $0.reading.capacity },
+            ReplyMember("path", "a directory on the fullest file system; null: limits.maxDiskBytes") {
+                $0.reading.path
+            },
+            ReplyMember("freeBytes") { $0.reading.free },
+            ReplyMember("stopped", "what has been stopped or reduced to save space") { $0.stopped },
+            ReplyMember("message") { $0.message },
+        ]
     }
 
     let places: [DiskUse.Place]

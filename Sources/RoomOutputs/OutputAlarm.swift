@@ -1,4 +1,4 @@
-package import Control
+package import Events
 package import Push
 
 /// Alarms of outputs. Pure.

@@ -1,4 +1,4 @@
-package import Control
+package import Events
 package import MediaTypes
 
 /// What the room's outputs lack permanently; a value.

@@ -1,4 +1,4 @@
-package import Control
+package import Events
 import Logging
 package import MediaTypes
 import Threading

@@ -32,7 +32,7 @@ extension OutputsState {
     /// Bit rate of the last segment in bit/s; nil before the first, and for a track that was not in it.
     ///
     /// - Parameter fps: Frames of the canvas per second.
-    private func bitrate(of track: String, fps: Int) -> Int64? {
+    package func bitrate(of track: String, fps: Int) -> Int64? {
         guard self.lastFrames > 0, let size = self.lastSizes[track] else { return nil }
         return TimeMath.scale(Int64(size) * 8, by: Int64(fps), over: self.lastFrames)
     }

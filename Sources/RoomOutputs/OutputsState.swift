@@ -10,9 +10,9 @@ package struct OutputsState: Sendable {
     /// Bytes of all these segments, by track.
     package var bytes: [String: Int64] = [:]
     /// Bytes of the last segment that is no slate, by track.
-    package var lastSizes: [String: Int] = [:]
+    var lastSizes: [String: Int] = [:]
     /// Length of that segment, in frames of the canvas.
-    package var lastFrames: Int64 = 0
+    var lastFrames: Int64 = 0
     /// How the packager has ended; nil while it runs.
     package var packaged: HLSPackager.Outcome?
     /// Whether files of the room's recording were made.

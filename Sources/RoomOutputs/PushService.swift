@@ -1,7 +1,7 @@
 package import Control
 package import MediaTypes
 package import PipelineSpec
-package import Push
+import Push
 
 /// The room's RTMP outputs.
 package struct PushService: OutputService {
@@ -129,19 +129,5 @@ package struct PushService: OutputService {
             metrics.seconds(
                 "tandem_output_queue_seconds", ["output": row.outputID], nanoseconds: row.queuedMs * 1_000_000)
         }
-    }
-}
-
-extension PushStatus {
-    /// The members that the room's document shows in addition to the output's id and type.
-    package var members: [JSONValue.Member] {
-        [
-            .init("url", .string(self.url)), .init("rendition", .string(self.rendition)),
-            .init("state", .string(self.state.rawValue)), .init("bytes", .integer(Int64(clamping: self.bytes))),
-            .init("acknowledged", self.acknowledged.map { .integer(Int64(clamping: $0)) } ?? .null),
-            .init("dropped", JSONValue(self.dropped)), .init("queuedMs", .integer(self.queuedMs)),
-            .init("retries", JSONValue(self.retries)), .init("lastError", JSONValue(self.lastError)),
-            .init("code", JSONValue(self.lastFailure?.rawValue)),
-        ]
     }
 }

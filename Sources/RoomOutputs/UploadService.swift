@@ -183,20 +183,6 @@ package struct UploadService: OutputService {
     }
 }
 
-extension Uploader {
-    /// The members that the room's document shows in addition to the output's id and type.
-    package var members: [JSONValue.Member] {
-        let statistics = self.statistics
-        let state = statistics.isFailing ? "recovering" : statistics.taken > 0 ? "live" : "waiting"
-        return [
-            .init("target", .string(self.target.shown)), .init("state", .string(state)),
-            .init("queuedSegments", JSONValue(statistics.waitingSlots)), .init("objects", .integer(statistics.taken)),
-            .init("bytes", .integer(statistics.bytes)), .init("failures", .integer(statistics.failed)),
-            .init("lostSegments", .integer(statistics.lost)),
-        ]
-    }
-}
-
 extension Pipeline {
     /// The credentials of all stores.
     package var uploadSecrets: [Secret?] { self.uploads.flatMap(\.uploadSecrets) }

@@ -1,12 +1,13 @@
 package import Control
-package import MediaTypes
+import Events
+import MediaTypes
 package import PipelineSpec
 
 /// Commands that start a PK, move it to its punishment and end it.
 extension SceneCommands {
     /// Changes the phase of the PK and puts its scene on air.
     ///
-    /// - Returns: The PK as ``pkJSON``.
+    /// - Returns: The PK as ``pk``.
     /// - Throws: 404 if the room has no PK, 409 if the command does not fit the phase or a source is missing, 422 for a scene that the
     ///   room does not have.
     package func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
@@ -30,7 +31,7 @@ extension SceneCommands {
         } catch {
             throw .conflict(error.what, fix: error.fix)
         }
-        return self.pkJSON.text
+        return self.pk.replyValue.text
     }
 
     /// Throws 422 if the command names a scene that the room does not have, and 404 if the room has no PK.
@@ -79,20 +80,17 @@ extension SceneCommands {
 
     private static func nanoseconds(_ milliseconds: Int?) -> Int64? { milliseconds.map { Int64($0) &* 1_000_000 } }
 
-    /// The PK as the state shows it; null if the pipeline has none and no command has started one.
-    package var pkJSON: JSONValue {
+    /// The PK as the state shows it; nil if the pipeline has none and no command has started one.
+    package var pk: PKReply? {
         let (shown, phases, origin) = self.host.withScenes { scenes, context in
             (scenes.life.shownPK, scenes.life.phases, context.origin)
         }
-        guard let pk = shown else { return .null }
         let times = self.changes.times
-        let remaining: Int64? = phases.endsAt.map { max(0, $0 &- times.lifeTime) / 1_000_000 }
-        return [
-            "phase": .string(phases.phase.rawValue), "scene": .string(pk.scene),
-            "countdownScene": JSONValue(pk.countdownScene), "punishScene": .string(pk.punishScene ?? pk.scene),
-            "endScene": .string(pk.endScene), "endsAt": times.date(ofLife: phases.endsAt, origin: origin),
-            "remainingMs": remaining.map { .integer($0) } ?? .null,
-        ]
+        return shown.map { pk in
+            PKReply(
+                pk: pk, phase: phases.phase, endsAt: times.date(ofLife: phases.endsAt, origin: origin),
+                remainingMs: phases.endsAt.map { max(0, $0 &- times.lifeTime) / 1_000_000 })
+        }
     }
 }
 

@@ -13,26 +13,4 @@ extension RoomSource {
             "realtime": figures.pace.map { .thousandths($0) } ?? .null,
         ]
     }
-
-    /// The health level, and all causes, the worst first.
-    package var healthJSON: JSONValue {
-        let findings = self.healthFindings
-        return [
-            "level": .string((findings.first?.level ?? .normal).name),
-            "causes": .array(findings.map { .string($0.cause.rawValue) }), "findings": Self.json(of: findings),
-        ]
-    }
-
-    /// The findings of ``SourceHealth``, the worst first; an array.
-    package var findingsJSON: JSONValue { Self.json(of: self.healthFindings) }
-
-    private static func json(of findings: [SourceHealth.Finding]) -> JSONValue {
-        .array(
-            findings.map { finding in
-                [
-                    "cause": .string(finding.cause.rawValue), "level": .string(finding.level.name),
-                    "message": .string(finding.message),
-                ]
-            })
-    }
 }

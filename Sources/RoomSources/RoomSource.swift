@@ -254,8 +254,7 @@ package final class RoomSource: Sendable {
         status.videoCodec = facts.videoCodec?.rawValue
         status.audioCodecs = facts.audioCodecs.mapValues(\.rawValue)
         (status.reconnects, status.lastError) = (facts.reconnects, facts.lastError)
-        (status.health, status.figures) = (self.healthJSON, self.healthFigures)
-        status.alarmLevel = (self.healthFindings.first?.level ?? .normal).rawValue
+        (status.health, status.figures) = (HealthReply(self.healthFindings), self.healthFigures)
         status.knownUntil = arrivals.known(at: now)
         return status
     }

@@ -1,4 +1,4 @@
-package import Control
+package import Events
 import LibAV
 package import MediaTypes
 package import Program
@@ -161,7 +161,7 @@ package struct SourceDecoding: Sendable {
                 [
                     "uid": .string(id.description), "level": .string(change.to.name),
                     "was": .string(change.from.name), "causes": .array(change.causes.map { .string($0.rawValue) }),
-                    "findings": source.findingsJSON, "figures": source.healthFigures,
+                    "findings": source.healthFindings.replyValue, "figures": source.healthFigures,
                 ])
         }
         self.emitHeldReanchors()

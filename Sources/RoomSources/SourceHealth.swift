@@ -1,3 +1,4 @@
+package import Events
 import MediaTypes
 
 /// How well a source arrives: one of four levels, with its causes. Pure; times are nanoseconds.
@@ -12,17 +13,9 @@ import MediaTypes
 ///
 /// While the worker itself is behind, publishers are not judged: the only finding is ``Cause/workerLag``.
 package struct SourceHealth: Sendable {
-    package enum Level: Int, Sendable, Comparable, CaseIterable {
-        case normal, alert1, alert2, alert3
-
-        package var name: String { self == .normal ? "normal" : "alert_\(self.rawValue)" }
-
-        package static func < (one: Level, other: Level) -> Bool { one.rawValue < other.rawValue }
-    }
-
-    package enum Cause: String, Sendable, CaseIterable {
-        case fps, gap, network, bitrate, skew, keyInterval, jitterBuffer, decodeErrors, workerLag, absent
-    }
+    package typealias Finding = HealthFinding
+    package typealias Level = HealthFinding.Level
+    package typealias Cause = HealthFinding.Cause
 
     package struct Rules: Sendable, Equatable {
         /// Expected frames per second; `nil`: the best rate that the publication itself has reached.
@@ -47,14 +40,6 @@ package struct SourceHealth: Sendable {
         package var keyInterval: Int64 = 4_000_000_000
 
         package init() {}
-    }
-
-    /// A cause with its level and what was measured.
-    package struct Finding: Sendable, Equatable {
-        package var cause: Cause
-        package var level: Level
-        /// What happened, for people, with the measured value and what it was measured against.
-        package var message: String
     }
 
     /// What the judgement needs besides the arrivals.

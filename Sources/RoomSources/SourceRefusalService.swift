@@ -1,4 +1,5 @@
 package import Control
+import Events
 import HLS
 package import Ingest
 import LibAV
@@ -79,15 +80,10 @@ package struct SourceRefusalService: Sendable {
     /// Whether the source may not be published now.
     func isRefused(_ source: SourceID) -> Bool { self.refusal(of: source) != nil }
 
-    private func refusal(of source: SourceID) -> SourceRefusal? {
+    /// Why the source may not be published; nil if it may.
+    package func refusal(of source: SourceID) -> SourceRefusal? {
         let now = self.parts.clocks.wall.now()
         return self.host.withSources { $0.refusals.refusal(of: source, at: now) }
-    }
-
-    /// Why the source may not be published, as the API shows it; null if it may.
-    package func json(of source: SourceID) -> JSONValue {
-        guard let refusal = self.refusal(of: source) else { return .null }
-        return ["reason": .string(refusal.reason.rawValue), "until": .string(ProgramDate.format(refusal.until))]
     }
 
     private func machineTime(_ wall: Int64) -> Int64 {
@@ -133,7 +129,7 @@ package struct SourceRefusalService: Sendable {
             ])
         let json: JSONValue = [
             "uid": .string(id.uid), "streamType": .string(id.streamType.rawValue),
-            "wasPublishing": .bool(wasPublishing), "refused": self.json(of: id),
+            "wasPublishing": .bool(wasPublishing), "refused": self.refusal(of: id).replyValue,
         ]
         return json.text
     }

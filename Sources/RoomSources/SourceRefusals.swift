@@ -1,21 +1,5 @@
 package import MediaTypes
-
-/// Why a source may not be published, and until when.
-package struct SourceRefusal: Sendable, Equatable {
-    package enum Reason: String, Sendable { case kicked, quarantined }
-
-    package var reason: Reason
-    /// Nanoseconds since the Unix epoch.
-    package var until: Int64
-    /// The codec of the decoder that crashed; nil for a kick.
-    package var codec: String?
-
-    package init(reason: Reason, until: Int64, codec: String? = nil) {
-        self.reason = reason
-        self.until = until
-        self.codec = codec
-    }
-}
+package import RoomAPI
 
 /// Sources that may not be published for some time: a command has kicked them, or workers have crashed while they decoded them.
 ///

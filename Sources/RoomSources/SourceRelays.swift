@@ -1,7 +1,9 @@
 package import Control
-import Ingest
+import Events
+package import Ingest
 package import MediaTypes
 import PipelineSpec
+import RoomAPI
 
 /// Sends sources on to other servers: the relays of the pipeline, and those of commands.
 package struct SourceRelays: Sendable {
@@ -58,18 +60,8 @@ package struct SourceRelays: Sendable {
         }
     }
 
-    /// The relays of a source as the API shows them; an array.
-    package func json(of source: SourceID) -> JSONValue {
-        .array((self.relays?.relays(of: source) ?? []).map(Self.json))
-    }
-
-    private static func json(_ relay: RelayStatus) -> JSONValue {
-        [
-            "id": .string(relay.relayID), "url": .string(relay.url), "state": .string(relay.state.rawValue),
-            "bytes": .integer(Int64(clamping: relay.bytes)), "dropped": JSONValue(relay.dropped),
-            "retries": JSONValue(relay.retries), "lastError": JSONValue(relay.lastError),
-        ]
-    }
+    /// The relays of a source.
+    package func statuses(of source: SourceID) -> [RelayStatus] { self.relays?.relays(of: source) ?? [] }
 
     // MARK: Commands
 
@@ -98,7 +90,7 @@ package struct SourceRelays: Sendable {
                 fix: "delete one of its relays")
         }
         self.host.sourceParts.saved.saveRelay(id, of: source, url: url)
-        return Self.json(status).text
+        return status.json.text
     }
 
     /// Ends a relay.
@@ -106,7 +98,7 @@ package struct SourceRelays: Sendable {
         try self.host.checkOpen()
         let source = try self.relayable(uid, streamType)
         guard let relays = self.relays, relays.remove(source, id: id) else {
-            let known = (self.relays?.relays(of: source) ?? []).map(\.relayID)
+            let known = self.statuses(of: source).map(\.relayID)
             throw .notFound(
                 "source \(source) has no relay \"\(id)\"",
                 fix: known.isEmpty ? "start it first" : "use one of: \(known.joined(separator: ", "))")

@@ -3,7 +3,7 @@ import MediaTypes
 import Testing
 
 import Control
-import RoomAPI
+import Room
 
 @Suite("The OpenAPI document: schemas and webhooks generated from declarations")
 struct OpenAPISchemaTests {

@@ -93,6 +93,45 @@ extension InProcess {
             #expect(states.map { $0.text("from") } == ["starting"] + states.dropLast().map { $0.text("to") })
         }
 
+        @Test("replies with each kind of object that the state can have match their schemas")
+        func objects() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let pk = #""pk": { "scene": "pk", "durationMs": 120000, "endScene": "solo" },"#
+            let relay = #", "relays": [{ "relayId": "other", "url": "rtmp://other.example/live/key" }]"#
+            let record = #", { "type": "record", "path": "\#(directory.path)/recording" }"#
+            let room = try await RoomHarness.open(
+                HarnessRooms.duel("\(directory.path)/out", members: Self.members + pk, source: relay, outputs: record))
+            try await room.goLive(HarnessRooms.first)
+            try await room.command(.post, "/v1/sources/2002:kick", #"{"refuseSeconds":300}"#)
+            try await room.run(seconds: 3)
+            let mark = room.events.count
+            try await room.drop(HarnessRooms.first)
+            try await room.run(until: "alarm.set", uid: HarnessRooms.first, from: mark) {
+                $0.member("alarm", "type")?.string == "source.lost"
+            }
+
+            let state = try await room.state()
+            #expect(state.member("pk", "phase")?.string == "idle")
+            #expect(state.member("disk", "level")?.string != nil)
+            #expect(state.member("overload", "lagMs")?.integer != nil)
+            #expect(state.element("outputs", "type", "hls")?[key: "playlist"]?.string != nil)
+            #expect(state.element("outputs", "type", "record")?[key: "take"]?.integer == 1)
+            #expect(state.element("alarms", "type", "source.lost")?[key: "state"]?.string == "set")
+            let lost = try #require(state.element("sources", "uid", HarnessRooms.first)?[key: "health"])
+            #expect(lost[key: "level"]?.string == "alert_3" && lost[key: "causes"]?.text() == #"["absent"]"#)
+            let kicked = try #require(state.element("sources", "uid", HarnessRooms.second))
+            #expect(kicked[key: "refused"]?[key: "reason"]?.string == "kicked")
+            #expect(kicked[key: "relays"]?.text().contains(#""state":"waiting""#) == true)
+
+            try await room.read("/v1/sources", "SourceList")
+            try await room.read("/v1/sources/2002", "Source")
+            try await room.read("/v1/stats", "Statistics")
+            try await room.read("/v1/stats?level=debug", "Statistics")
+            try await room.read("/v1/alarms", "AlarmList")
+            try await room.end()
+        }
+
         @Test("a room at the end of --duration is reported as ending, like one ended by command")
         func duration() async throws {
             let directory = try RoomDirectory()

@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomAPI
 import RoomSources
 import Testing
 

@@ -7,7 +7,7 @@ import Testing
 struct StateWordTests {
     @Test("the API lists the states of a room completely and in order")
     func roomStates() {
-        #expect(RoomReply.states == RoomPhase.State.allCases.map(\.rawValue))
+        #expect(RoomFacts.states == RoomPhase.State.allCases.map(\.rawValue))
     }
 
     @Test("the API lists the states of a source completely and in order")

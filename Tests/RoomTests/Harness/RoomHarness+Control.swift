@@ -47,9 +47,13 @@ extension RoomHarness {
     }
 
     /// The room's state: `GET /v1/room`. The reply is checked against its schema.
-    func state() async throws -> Reply {
-        let reply = try await self.command(.get, "/v1/room")
-        #expect(ShapeCheck.faults(reply: reply.member(), "RoomState") == [])
+    func state() async throws -> Reply { try await self.read("/v1/room", "RoomState") }
+
+    /// The reply to `GET`, checked against its schema.
+    @discardableResult
+    func read(_ path: String, _ schema: String) async throws -> Reply {
+        let reply = try await self.command(.get, path)
+        #expect(ShapeCheck.faults(reply: reply.member(), schema) == [])
         return reply
     }
 

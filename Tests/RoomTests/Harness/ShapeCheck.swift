@@ -1,8 +1,8 @@
 import Control
-import RoomAPI
 import Events
 import MediaTypes
 import PipelineSpec
+import Room
 
 /// Compares JSON values with their declared shapes.
 enum ShapeCheck {

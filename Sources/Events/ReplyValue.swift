@@ -1,7 +1,7 @@
 package import MediaTypes
 
 /// What a member of a reply can be.
-package protocol ReplyValue {
+package protocol ReplyValue: SendableMetatype {
     /// The shape that all values of the type have.
     static var replyShape: JSONShape { get }
     /// The value as it is sent.
@@ -36,6 +36,12 @@ extension Optional: ReplyValue where Wrapped: ReplyValue {
 extension Array: ReplyValue where Element: ReplyValue {
     package static var replyShape: JSONShape { .list(Element.replyShape) }
     package var replyValue: JSONValue { .array(self.map(\.replyValue)) }
+}
+
+/// An enumeration of words.
+extension ReplyValue where Self: RawRepresentable<String> & CaseIterable {
+    package static var replyShape: JSONShape { .words(Self.allCases.map(\.rawValue)) }
+    package var replyValue: JSONValue { .string(self.rawValue) }
 }
 
 /// A value that was made elsewhere; its member says its shape.

@@ -1,6 +1,7 @@
 package import Control
 import Events
 package import MediaTypes
+import RoomAPI
 
 extension APISchema {
     /// All schemas except those of event types.

@@ -1,4 +1,4 @@
-import Control
+import Events
 import MediaTypes
 import PipelineSpec
 

@@ -1,12 +1,12 @@
 package import MediaTypes
 
-/// A JSON object that the API sends. Its members and its schema come from one list.
+/// A JSON object in replies of the API and in events. Its members and its schema come from one list.
 package protocol Reply: ReplyValue, Sendable {
     /// The members, in the order in which they are sent.
     static var members: [ReplyMember<Self>] { get }
 }
 
-/// A reply whose schema has a name of its own in `openapi.json`.
+/// A reply whose schema has a name of its own, in `openapi.json` and among the schemas of the events.
 package protocol NamedReply: Reply {
     /// The name of its schema.
     static var schemaName: String { get }
@@ -26,8 +26,8 @@ extension Reply {
 extension NamedReply {
     package static var replyShape: JSONShape { .named(Self.schemaName) }
 
-    /// Its schema, for ``APISchema``.
-    package static var schema: APISchema { APISchema(Self.schemaName, .object(Self.members.map(\.field))) }
+    /// The shape that has the name.
+    package static var shape: JSONShape { .object(Self.members.map(\.field)) }
 }
 
 /// One member of a reply.
@@ -36,7 +36,8 @@ package struct ReplyMember<Owner>: Sendable {
     /// Returns nil if this reply does not have the member.
     let value: @Sendable (Owner) -> JSONValue?
 
-    private init(_ field: JSONField, _ value: @escaping @Sendable (Owner) -> JSONValue?) {
+    /// - Parameter value: Returns nil if this reply does not have the member.
+    package init(_ field: JSONField, _ value: @escaping @Sendable (Owner) -> JSONValue?) {
         self.field = field
         self.value = value
     }
@@ -46,11 +47,12 @@ package struct ReplyMember<Owner>: Sendable {
     /// - Parameters:
     ///   - meaning: What the value is, with its unit; empty if the name says it.
     ///   - shape: What the value's shape is; nil: the one that all values of its type have.
+    ///   - example: A value for documentation; nil: any value of the shape.
     package init<Value: ReplyValue>(
-        _ name: String, _ meaning: String = "", as shape: JSONShape? = nil,
+        _ name: String, _ meaning: String = "", as shape: JSONShape? = nil, example: JSONValue? = nil,
         _ value: @escaping @Sendable (Owner) -> Value
     ) {
-        self.init(JSONField(name, shape ?? Value.replyShape, meaning)) { value($0).replyValue }
+        self.init(JSONField(name, shape ?? Value.replyShape, meaning, example: example)) { value($0).replyValue }
     }
 
     /// A member that some replies lack: those for which `value` returns nil.
@@ -59,19 +61,5 @@ package struct ReplyMember<Owner>: Sendable {
         _ value: @escaping @Sendable (Owner) -> Value?
     ) {
         self.init(JSONField(name, shape ?? Value.replyShape, meaning, isOptional: true)) { value($0)?.replyValue }
-    }
-
-    /// The members that tell when the command takes effect.
-    static func effect(_ time: @escaping @Sendable (Owner) -> EffectTime) -> [ReplyMember] {
-        EffectTime.fields.indices.map { index in ReplyMember(EffectTime.fields[index]) { time($0).values[index] } }
-    }
-
-    /// The members that tell when the command takes effect, if it has a visible effect.
-    ///
-    /// - Parameter time: nil: nothing visible has changed.
-    static func effect(ifAny time: @escaping @Sendable (Owner) -> EffectTime?) -> [ReplyMember] {
-        EffectTime.fields.indices.map { index in
-            ReplyMember(EffectTime.fields[index].optional) { time($0)?.values[index] }
-        }
     }
 }

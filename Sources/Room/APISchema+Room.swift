@@ -1,0 +1,18 @@
+import Control
+import MediaTypes
+import RoomAPI
+import RoomOutputs
+import RoomScenes
+
+/// Schemas of the room and its parts. Those without a Swift type are declared here.
+extension APISchema {
+    static let room: [APISchema] = [
+        RoomReply.schema, ProgramState.schema, CanvasReply.schema, RenditionReply.schema, LatencyReply.schema,
+        OverloadReply.schema, DiskState.Status.schema, OutputReply.schema, PKReply.schema,
+        AlarmListReply.schema,
+        APISchema(
+            "RecordState",
+            "stopping: the current segment is the last; suspended: stopped because the disk is full, continues when there is space",
+            .words(["recording", "stopping", "suspended", "stopped"])),
+    ]
+}

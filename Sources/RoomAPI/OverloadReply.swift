@@ -1,0 +1,21 @@
+package import Events
+
+/// What a room leaves out because its machine cannot keep up.
+package struct OverloadReply: NamedReply {
+    package static let schemaName = "Overload"
+
+    let lagMs: Int64
+    let steps: [String]
+
+    /// - Parameters:
+    ///   - lag: Of the room, in nanoseconds.
+    ///   - steps: The names of the steps that are taken, in order.
+    package init(lag: Int64, steps: [String]) {
+        self.lagMs = lag / 1_000_000
+        self.steps = steps
+    }
+
+    package static let members: [ReplyMember<Self>] = [
+        ReplyMember("lagMs") { $0.lagMs }, ReplyMember("steps") { $0.steps },
+    ]
+}

@@ -1,0 +1,113 @@
+package import Events
+import MediaTypes
+import PipelineSpec
+import Push
+import Recording
+import Upload
+
+/// An output in the reply to `GET /v1/room`. Which members it has depends on its type, and on which of its parts run.
+package struct OutputReply: NamedReply {
+    package static let schemaName = "Output"
+
+    let output: Output
+    /// nil unless it is an RTMP output that runs.
+    var push: PushStatus?
+    /// nil unless it is a store that runs.
+    var upload: (target: String, statistics: Uploader.Statistics)?
+    /// nil unless it is a recording that runs.
+    var recording: (status: SessionRecorder.Status, number: Int?)?
+
+    init(_ output: Output, _ stages: OutputStages, _ pushes: [PushStatus]) {
+        self.output = output
+        switch output {
+        case .rtmp: self.push = pushes.first { $0.outputID == output.outputID }
+        case .http, .s3:
+            self.upload = stages.uploads.first { $0.outputID == output.outputID }.map {
+                ($0.target.shown, $0.statistics)
+            }
+        case .record: self.recording = stages.recorder.map { ($0.status, $0.number) }
+        case .hls, .transport, .raw, .image: break
+        }
+    }
+
+    private var playlist: String? {
+        switch self.output {
+        case .hls(let hls): hls.multivariantPlaylist
+        case .transport(let output): "\(output.outputID)/\(output.multivariantPlaylist)"
+        default: nil
+        }
+    }
+
+    private var isLowLatency: Bool? {
+        guard case .hls(let hls) = self.output else { return nil }
+        return hls.lowLatency
+    }
+
+    private var state: String? {
+        if case .rtmp = self.output { return (self.push?.state ?? .waiting).rawValue }
+        if let upload { return upload.statistics.state }
+        return self.recording?.status.rawValue
+    }
+
+    /// Sent, or accepted by the store.
+    private var bytes: Int64? { self.push.map { Int64(clamping: $0.bytes) } ?? self.upload?.statistics.bytes }
+
+    package static let members: [ReplyMember<Self>] = [
+        ReplyMember("outputId") { $0.output.outputID }, ReplyMember("type") { $0.output.typeName },
+        ReplyMember(optional: "playlist", "hls: the multivariant playlist") { $0.playlist },
+        ReplyMember(optional: "lowLatency", "hls only") { $0.isLowLatency },
+        ReplyMember(optional: "target", "http and s3: destination, without credentials") { $0.upload?.target },
+        ReplyMember(optional: "url", "rtmp: destination, without the stream key") { $0.push?.url },
+        ReplyMember(optional: "rendition", "rtmp: name of the rendition that is sent") { $0.push?.rendition },
+        ReplyMember(
+            optional: "state",
+            "rtmp: waiting, connecting, live, failed or stopped; http and s3: waiting, live or recovering; record: recording, stopping, suspended (disk full) or stopped"
+        ) { $0.state },
+        ReplyMember(
+            optional: "take", "record: number of the current recording, from 1; null: none",
+            as: .orNull(.range(1...Int64.max))
+        ) { $0.recording.map(\.number) },
+        ReplyMember(optional: "queuedSegments", "http and s3: segments waiting to be uploaded", as: .count) {
+            $0.upload?.statistics.waitingSlots
+        },
+        ReplyMember(optional: "objects", "http and s3: objects uploaded", as: .count) { $0.upload?.statistics.taken },
+        ReplyMember(
+            optional: "bytes",
+            "rtmp: sent over all connections; http and s3: total size of the uploaded objects", as: .count
+        ) { $0.bytes },
+        ReplyMember(
+            optional: "acknowledged",
+            "rtmp: bytes of this connection acknowledged by the server; null: it does not acknowledge",
+            as: .orNull(.count)
+        ) { $0.push.map { $0.acknowledged.map { Int64(clamping: $0) } } },
+        ReplyMember(optional: "dropped", "rtmp: packets dropped because the server was too slow", as: .count) {
+            $0.push?.dropped
+        },
+        ReplyMember(optional: "queuedMs", "rtmp: queued media, in milliseconds", as: .count) { $0.push?.queuedMs },
+        ReplyMember(optional: "retries", "rtmp: connection attempts after the first", as: .count) {
+            $0.push?.retries
+        },
+        ReplyMember(optional: "lastError", "rtmp: why the last connection ended or failed") {
+            $0.push.map(\.lastError)
+        },
+        ReplyMember(optional: "code", "rtmp: the same as a code") { $0.push.map(\.lastFailure) },
+        ReplyMember(optional: "failures", "http and s3: failed attempts", as: .count) { $0.upload?.statistics.failed },
+        ReplyMember(optional: "lostSegments", "http and s3: segments that could not be uploaded", as: .count) {
+            $0.upload?.statistics.lost
+        },
+    ]
+}
+
+extension PushFailure: ReplyValue {}
+
+extension Uploader.Statistics {
+    fileprivate var state: String { self.isFailing ? "recovering" : self.taken > 0 ? "live" : "waiting" }
+}
+
+extension OutputServices {
+    /// The outputs as `GET /v1/room` shows them, in the order of the pipeline.
+    package var replies: [OutputReply] {
+        let pushes = self.stages.live?.outputs.statuses ?? []
+        return self.host.pipeline.outputs.map { OutputReply($0, self.stages, pushes) }
+    }
+}

@@ -1,0 +1,25 @@
+package import Events
+import MediaTypes
+
+/// The PK of a room in the reply to `GET /v1/room`, and the reply to its commands.
+package struct PKReply: NamedReply {
+    package static let schemaName = "PK"
+
+    let pk: RoomLife.PK
+    let phase: PKLife.Phase
+    /// A date-time; null while the phase has no end.
+    let endsAt: JSONValue
+    let remainingMs: Int64?
+
+    package static let members: [ReplyMember<Self>] = [
+        ReplyMember("phase") { $0.phase },
+        ReplyMember("scene", "sceneId during the PK; its sources take part in the PK") { $0.pk.scene },
+        ReplyMember("countdownScene", "sceneId; null: the scene on air stays") { $0.pk.countdownScene },
+        ReplyMember("punishScene") { $0.pk.punishScene ?? $0.pk.scene },
+        ReplyMember("endScene", "sceneId after the PK") { $0.pk.endScene },
+        ReplyMember("endsAt", "when the phase ends", as: .orNull(.date)) { $0.endsAt },
+        ReplyMember("remainingMs") { $0.remainingMs },
+    ]
+}
+
+extension PKLife.Phase: ReplyValue {}
