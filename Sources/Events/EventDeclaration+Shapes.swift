@@ -37,7 +37,8 @@ extension EventDeclaration {
 
     /// Objects that events and API responses share, with the names of their schemas.
     package static let shapes: [(name: String, shape: JSONShape)] = [
-        (AlarmReply.schemaName, AlarmReply.shape), ("Clip", Self.clip), ("Figures", Self.figures), (HealthFinding.schemaName, HealthFinding.shape),
+        (AlarmReply.schemaName, AlarmReply.shape), ("Clip", Self.clip), ("Figures", Self.figures),
+        (HealthFinding.schemaName, HealthFinding.shape),
         ("SoundLevel", .object(Self.soundLevel)), ("Ticks", Self.ticks), ("Recording", Self.recording),
         ("Summary", Self.summary),
     ]

@@ -62,7 +62,9 @@ extension Room {
 
     package func statisticsJSON(isDebug: Bool) -> String { StatisticsReply(self.facts, isDebug: isDebug).json.text }
 
-    package func alarmsJSON(_ state: AlarmState) -> String { AlarmListReply(alarms: self.alarms.replies(state)).json.text }
+    package func alarmsJSON(_ state: AlarmState) -> String {
+        AlarmListReply(alarms: self.alarms.replies(state)).json.text
+    }
 
     package func metricsText() -> String {
         var metrics = RoomMetrics(self.facts, versions: self.settings.versions, events: self.events.log.last)
