@@ -64,11 +64,12 @@ let package = Package(
         .target(name: "CPages"),
         // The commit for `tandem --version`. As a separate target, a new commit recompiles only one C file.
         .target(name: "CVersion"),
-        .target(name: "MediaKernels", swiftSettings: auditedMemory),
+        .target(name: "Libc", swiftSettings: house),
+        .target(name: "MediaKernels", dependencies: ["Libc"], swiftSettings: auditedMemory),
         .target(name: "MediaTypes", dependencies: ["MediaKernels"], swiftSettings: house),
         .target(
             name: "Threading",
-            dependencies: ["MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
+            dependencies: ["Libc", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
         .target(name: "RTMP", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
@@ -76,40 +77,45 @@ let package = Package(
         .target(name: "PipelineSpec", dependencies: ["MediaTypes"], swiftSettings: house),
         .target(
             name: "CapacityPlan",
-            dependencies: ["PipelineSpec", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
+            dependencies: [
+                "Libc", "PipelineSpec", "MediaTypes", .product(name: "DequeModule", package: "swift-collections"),
+            ],
             swiftSettings: house),
-        .target(name: "Secrets", dependencies: ["PipelineSpec", "Threading", "MediaTypes"], swiftSettings: house),
+        .target(
+            name: "Secrets", dependencies: ["Libc", "PipelineSpec", "Threading", "MediaTypes"], swiftSettings: house),
         .target(name: "Manifest", dependencies: ["CapacityPlan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .target(name: "TLSFiles", dependencies: ["Threading", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(
             name: "Egress",
-            dependencies: ["PipelineSpec", "MediaTypes"] + nio,
+            dependencies: ["Libc", "PipelineSpec", "MediaTypes"] + nio,
             swiftSettings: house),
-        .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
+        .target(
+            name: "LibAV", dependencies: ["Libc", "CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
         .target(
             name: "PublishAuth", dependencies: ["LibAV", "RTMP", "HLS", "PipelineSpec", "MediaTypes"],
             swiftSettings: house),
         .target(
             name: "Ingest",
             dependencies: [
-                "PublishAuth", "TLSFiles", "Egress", "RTMP", "LibAV", "Threading", "PipelineSpec", "MediaTypes",
+                "Libc", "PublishAuth", "TLSFiles", "Egress", "RTMP", "LibAV", "Threading", "PipelineSpec", "MediaTypes",
                 "MediaKernels", nioSSL,
                 logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ] + nio, swiftSettings: house),
         .target(
             name: "Program",
             dependencies: [
-                "LibAV", "Threading", "MediaTypes", "MediaKernels", logging,
+                "Libc", "LibAV", "Threading", "MediaTypes", "MediaKernels", logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
         .target(
-            name: "Encoding", dependencies: ["LibAV", "Threading", "MediaTypes", "MediaKernels", logging],
+            name: "Encoding", dependencies: ["Libc", "LibAV", "Threading", "MediaTypes", "MediaKernels", logging],
             swiftSettings: house),
         .target(
-            name: "Packager", dependencies: ["HLS", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house),
+            name: "Packager", dependencies: ["Libc", "HLS", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house
+        ),
         .target(
-            name: "Recording", dependencies: ["Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
+            name: "Recording", dependencies: ["Libc", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             swiftSettings: house),
         .target(
             name: "Upload",
@@ -129,7 +135,7 @@ let package = Package(
         .target(
             name: "Events",
             dependencies: [
-                "Egress", "PipelineSpec", "LibAV", "Threading", "MediaTypes", nioSSL,
+                "Libc", "Egress", "PipelineSpec", "LibAV", "Threading", "MediaTypes", nioSSL,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -151,7 +157,8 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "CPages", "Events", "HTTPListener", "PipelineSpec", "Threading", "MediaTypes", httpTypes, logging,
+                "Libc", "CPages", "Events", "HTTPListener", "PipelineSpec", "Threading", "MediaTypes", httpTypes,
+                logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),
@@ -196,7 +203,7 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "CVersion", "Room", "RoomAPI", "RoomOutputs", "Control", "Events", "Recording", "Origin",
+                "CVersion", "Libc", "Room", "RoomAPI", "RoomOutputs", "Control", "Events", "Recording", "Origin",
                 "PipelineSpec", "CapacityPlan", "Manifest", "Push", "RTMP", "Egress", "HLS", "HLSLint", "LibAV",
                 "Threading", "MediaTypes",
                 logging,

@@ -1,9 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
+import Libc
 import DequeModule
 
 /// The rooms of a simulation, independent of the fleet; times in milliseconds.

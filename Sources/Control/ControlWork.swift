@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 import Threading
 
 /// The threads that answer operators. A command that blocks (on a remote file, a lock, or the encoding of a JPEG)

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 package import LibAV
 package import MediaTypes
 import Threading
@@ -19,7 +15,7 @@ package final class RawWriter {
 
     /// - Throws: ``MediaError/Code/notCreatable``.
     package static func open(path: String, width: Int, height: Int, fps: Int) throws(MediaError) -> RawWriter {
-        let file = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let file = Libc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else {
             throw MediaError(
                 .notCreatable, "cannot create \(path): errno \(errno)", at: "raw",

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 import Dispatch
 import Threading
 import Synchronization
@@ -74,14 +70,14 @@ package final class EventJournal: Sendable {
         guard !lines.isEmpty else { return }
         mkdir(self.directory, 0o755)
         let path = "\(self.directory)/\(Self.name)"
-        let file = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        let file = Libc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         // A worker killed while writing, or a full disk, may have left an incomplete line.
         let isCut = FileReading.tail(of: path, limit: 1).last.map { $0 != 0x0A } ?? false
         FileWriting.write(
             Array((isCut ? "\n" : "").utf8) + Array((lines.joined(separator: "\n") + "\n").utf8), to: file)
         let size = lseek(file, 0, SEEK_END)
-        Glibc.close(file)
+        Libc.close(file)
         if size > Self.fileBytes { rename(path, "\(self.directory)/\(Self.earlierName)") }
     }
 }

@@ -1,11 +1,6 @@
 package import MediaTypes
 package import NIOCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Reads the socket of one publisher in larger pieces instead of packet by packet; see ``ReadScheduler``.
 ///

@@ -1,10 +1,5 @@
 package import NIOCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Reads a socket on a timer, without waiting for a readiness event: one system call.
 ///

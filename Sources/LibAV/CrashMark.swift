@@ -1,11 +1,6 @@
 import CLibAV
 package import MediaTypes
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Marks whose data a thread is processing, so that after a crash the next worker knows which source caused it.
 ///

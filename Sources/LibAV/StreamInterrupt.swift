@@ -1,11 +1,6 @@
 import CLibAV
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Ends a blocking call of libavformat: on request, at a deadline, or if it reads without end.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 import Synchronization
 
 /// Allocator for packet memory. Blocks are kept when a packet releases them, and reused for later packets.
@@ -117,9 +113,5 @@ package enum PacketAllocator {
         return index < self.classes ? index : nil
     }
 
-    #if canImport(Glibc)
-        private static func release(_ base: UnsafeMutableRawPointer) { unsafe Glibc.free(base) }
-    #elseif canImport(Musl)
-        private static func release(_ base: UnsafeMutableRawPointer) { unsafe Musl.free(base) }
-    #endif
+    private static func release(_ base: UnsafeMutableRawPointer) { unsafe Libc.free(base) }
 }

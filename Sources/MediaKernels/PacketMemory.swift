@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// The bytes of one coded packet: written once by a ``PacketAssembler``, then immutable and shared by reference.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// One coded sample of a part: the range of its bytes, and its row in the fragment's table.
 public struct PartSample: Sendable {

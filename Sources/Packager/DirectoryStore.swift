@@ -1,11 +1,6 @@
 package import MediaKernels
 package import MediaTypes
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// A store in a directory. Each object is written to a temporary file and renamed to its name.
 package struct DirectoryStore: SegmentStore {

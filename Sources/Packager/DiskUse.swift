@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Disk usage of directories in bytes of whole blocks, and free space, by file system.
 package struct DiskUse: Sendable, Hashable {

@@ -1,11 +1,6 @@
 import MediaKernels
 import MediaTypes
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// An open descriptor of an output directory.
 final class OpenDirectory: HeldDirectory {

@@ -1,11 +1,6 @@
 import MediaKernels
 package import MediaTypes
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Audio levels of the program and its sources at one moment.
 package struct AudioLevels: Sendable, Equatable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Lowers the volume of the other sources while one of the given users speaks.
 package struct Ducking: Sendable, Equatable {

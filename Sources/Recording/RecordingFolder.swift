@@ -1,12 +1,7 @@
 import LibAV
 import MediaTypes
 import Packager
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// The directory of a recording.
 package struct RecordingFolder: Sendable {
@@ -222,14 +217,14 @@ package struct RecordingFolder: Sendable {
             self.checksum = Hexadecimal.text(self.hash.finish())
             let isSafe = durable ? self.folder.systemSync(self.descriptor) == 0 : true
             self.isOpen = false
-            guard Glibc.close(self.descriptor) == 0, isSafe else {
+            guard Libc.close(self.descriptor) == 0, isSafe else {
                 throw self.folder.lost("cannot write \(self.path)", errno)
             }
         }
 
         /// Closes and removes the unfinished file.
         mutating func abandon() {
-            if self.isOpen { Glibc.close(self.descriptor) }
+            if self.isOpen { Libc.close(self.descriptor) }
             self.isOpen = false
             unlink(self.path)
         }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Reads files or parts of them as bytes.
 package enum FileReading {
@@ -43,7 +39,7 @@ package enum FileReading {
         var bytes = [UInt8](repeating: 0, count: wanted)
         var count = 0
         while count < bytes.count {
-            let read = bytes[count...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            let read = bytes[count...].withUnsafeMutableBytes { Libc.read(file, $0.baseAddress, $0.count) }
             if read < 0, errno == EINTR { continue }
             guard read >= 0 else { throw .unreadable(errno) }
             guard read > 0 else { break }
@@ -80,7 +76,7 @@ package enum FileReading {
         var bytes = [UInt8](repeating: 0, count: size > 0 ? min(Int(clamping: size), limit) : limit)
         var count = 0
         while count < bytes.count {
-            let read = bytes[count...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            let read = bytes[count...].withUnsafeMutableBytes { Libc.read(file, $0.baseAddress, $0.count) }
             if read < 0, errno == EINTR { continue }
             guard read > 0 else { break }
             count += read

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Identity and version of a file, to detect without reading it that it was replaced, changed or had its permissions
 /// changed.

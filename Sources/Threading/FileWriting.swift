@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Writes that either complete or fail.
 package enum FileWriting {
@@ -13,7 +9,7 @@ package enum FileWriting {
     package static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
         var start = 0
         while start < bytes.count {
-            let count = bytes[start...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            let count = bytes[start...].withUnsafeBytes { Libc.write(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }
             start += count

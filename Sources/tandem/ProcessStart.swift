@@ -5,12 +5,7 @@ import NIOCore
 import PipelineSpec
 import CapacityPlan
 import Room
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Process-wide setup before a command begins.
 enum ProcessStart {

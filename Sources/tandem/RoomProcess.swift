@@ -1,12 +1,8 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 
 /// Helpers for this process and its child processes.
 enum RoomProcess {
-    static func exit(_ status: ExitStatus) -> Never { Glibc._exit(status.rawValue) }
+    static func exit(_ status: ExitStatus) -> Never { Libc._exit(status.rawValue) }
 
     /// Ignores SIGPIPE: if the reader of our output exits, lines are lost, but the room continues.
     static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
@@ -40,7 +36,7 @@ enum RoomProcess {
 
     /// Whether no process listens on this TCP port of the loopback address.
     static func isPortFree(_ port: UInt16) -> Bool {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let socket = Libc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { return false }
         defer { close(socket) }
         var one: Int32 = 1
