@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The body of `POST /v1/clips`.
 package struct ClipRequest: Sendable, Hashable {
     /// Program date-times, as received.
@@ -27,13 +29,7 @@ package struct ClipRequest: Sendable, Hashable {
     }
 
     private static func isPlain(_ name: String) -> Bool {
-        func isWord(_ byte: UInt8) -> Bool {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-            default: false
-            }
-        }
-        guard (1...64).contains(name.utf8.count), let first = name.utf8.first, isWord(first) else { return false }
-        return name.utf8.allSatisfy { isWord($0) || [0x2e, 0x5f, 0x2d].contains($0) }
+        guard (1...64).contains(name.utf8.count), let first = name.utf8.first else { return false }
+        return (first.isLetter || first.isDigit) && name.isPlain(marks: "._-")
     }
 }

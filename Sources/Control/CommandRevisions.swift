@@ -1,3 +1,4 @@
+import MediaTypes
 import DequeModule
 package import HTTPListener
 import HTTPTypes
@@ -163,7 +164,7 @@ package final class CommandRevisions: Sendable {
 
     private static func key(_ field: String?) throws(ControlFailure) -> String? {
         guard let field else { return nil }
-        guard (1...self.longestKey).contains(field.utf8.count), field.utf8.allSatisfy(Self.isPlain) else {
+        guard (1...self.longestKey).contains(field.utf8.count), field.isPlain(marks: "_.-") else {
             throw .invalidFormat(
                 "the Idempotency-Key is invalid",
                 fix: "send 1 to \(self.longestKey) letters, digits, _ . or -, such as a UUID")
@@ -171,29 +172,16 @@ package final class CommandRevisions: Sendable {
         return field
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true
-        default: false
-        }
-    }
-
     /// A hash that is the same in every process, because later workers compare it too: 64-bit FNV-1a over the parts,
     /// each preceded by its length.
     private static func fingerprint(_ request: ListenerRequest) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        func add(_ bytes: some Sequence<UInt8>) {
-            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        }
-        var body: [UInt8] = []
-        if case .bytes(let bytes) = request.body { body = bytes }
+        var bytes: [UInt8] = []
         let head = request.head
         for part in [head.method.rawValue, head.path ?? "", head.headerFields[.ifMatch] ?? ""] {
-            add("\(part.utf8.count):".utf8)
-            add(part.utf8)
+            bytes += "\(part.utf8.count):\(part)".utf8
         }
-        add(body)
-        return String(hash, radix: 16)
+        if case .bytes(let body) = request.body { bytes += body }
+        return String(FNV1a.hash(bytes), radix: 16)
     }
 
     /// - Returns: The reply to the same earlier request; `nil`: the caller must carry it out.

@@ -23,12 +23,6 @@ extension ControlResponder {
     }
 
     private static func isRelayID(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true
-                default: false
-                }
-            }
+        (1...64).contains(text.utf8.count) && text.isPlain(marks: "_.-")
     }
 }

@@ -134,7 +134,7 @@ package final class ControlServer: Sendable {
         _ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) -> @Sendable (ListenerReply) -> Void {
         let sent = request.head.headerFields[Self.requestID].flatMap { id in
-            (1...128).contains(id.utf8.count) && id.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? id : nil
+            (1...128).contains(id.utf8.count) && id.isVisible ? id : nil
         }
         return { reply in
             var reply = reply

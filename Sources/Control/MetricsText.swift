@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Builds the metrics text that Prometheus reads: families with their help text, and one sample per line.
 ///
 /// Spec: Prometheus text exposition format 0.0.4.
@@ -81,13 +83,9 @@ package struct MetricsText: Sendable {
 
     /// Formats exactly: a Double would round counters of workers that have run for weeks.
     static func seconds(_ nanoseconds: Int64) -> String {
-        let magnitude = nanoseconds.magnitude
-        let (whole, part) = (magnitude / 1_000_000_000, magnitude % 1_000_000_000)
-        guard part > 0 else { return "\(nanoseconds < 0 ? "-" : "")\(whole)" }
-        let digits = "\(part)"
-        var fraction = String(repeating: "0", count: 9 - digits.count) + digits
-        while fraction.hasSuffix("0") { fraction.removeLast() }
-        return "\(nanoseconds < 0 ? "-" : "")\(whole).\(fraction)"
+        var text = nanoseconds.decimal(9)[...]
+        while text.last == "0" { text.removeLast() }
+        return String(text.last == "." ? text.dropLast() : text)
     }
 }
 

@@ -30,9 +30,7 @@ package struct CloudEvent: Sendable, Hashable {
         if let time = facts.time { members.append(.init("time", .string(time))) }
         members.append(.init("datacontenttype", "application/json"))
         // Spec: extension "sequence": ordered by string comparison.
-        let digits = "\(event.sequence)"
-        members.append(
-            .init("sequence", .string(String(repeating: "0", count: max(0, 12 - digits.count)) + digits)))
+        members.append(.init("sequence", .string(event.sequence.padded(12))))
         let envelope = JSONValue.object(members).text
         self.body = Array("\(envelope.dropLast()),\"data\":\(event.line)}".utf8)
     }

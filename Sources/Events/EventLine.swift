@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Parses the beginning of an event's line, which all events have in common.
 enum EventLine {
     private static let typeKey = Array(#"{"type":""#.utf8)
@@ -23,7 +25,7 @@ enum EventLine {
         while let start = rest.firstIndex(of: key[0]) {
             rest = rest[start...]
             if rest.starts(with: key) {
-                let digits = rest.dropFirst(key.count).prefix { (0x30...0x39).contains($0) }
+                let digits = rest.dropFirst(key.count).prefix(while: \.isDigit)
                 return Int64(String(decoding: digits, as: UTF8.self))
             }
             rest = rest.dropFirst()

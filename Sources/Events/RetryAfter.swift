@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Parses the time in a `Retry-After` field.
 ///
 /// Spec: RFC 9110 §10.2.3: seconds, or a date.
@@ -32,16 +34,12 @@ package enum RetryAfter {
             let minute = self.number(clock[1], digits: 2), minute < 60,
             let second = self.number(clock[2], digits: 2), second <= 60
         else { return nil }
-        // Days since 1 March of the year 0, so that a leap day is the last day of its year.
-        let fromMarch = (Int64(month) + 10) % 12
-        let shifted = month < 2 ? year - 1 : year
-        let ofYear = (153 * fromMarch + 2) / 5 + day - 1
-        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + ofYear - 719_468
+        let days = CivilDate.daysSinceEpoch(year: year, month: Int64(month) + 1, day: day)
         return days * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
     private static func number(_ text: Substring, digits: Int) -> Int64? {
-        guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard text.utf8.count == digits, text.isDigits else { return nil }
         return Int64(text)
     }
 }

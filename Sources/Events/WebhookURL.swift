@@ -1,3 +1,4 @@
+import MediaTypes
 import PipelineSpec
 
 /// The components of a webhook's URL, parsed strictly, so that no other parser can understand them differently.
@@ -14,7 +15,7 @@ struct WebhookURL: Sendable, Hashable {
     init?(_ text: String) {
         let lower = text.prefix(8).lowercased()
         guard let scheme = ["http://", "https://"].first(where: { lower.hasPrefix($0) }), text.utf8.count <= 2048,
-            text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+            text.isVisible
         else { return nil }
         self.isSecure = scheme == "https://"
         let rest = text.dropFirst(scheme.count).prefix { $0 != "#" }
@@ -33,18 +34,11 @@ struct WebhookURL: Sendable, Hashable {
         } else {
             host = authority.prefix { $0 != ":" }
             behind = authority[host.endIndex...]
-            let isName = host.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f: true
-                default: false
-                }
-            }
-            guard isName, !host.isEmpty else { return nil }
+            guard host.isPlain(marks: "-._"), !host.isEmpty else { return nil }
         }
         if !behind.isEmpty {
             let digits = behind.dropFirst()
-            guard behind.first == ":", (1...5).contains(digits.utf8.count),
-                digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            guard behind.first == ":", (1...5).contains(digits.utf8.count), digits.isDigits,
                 let number = Int(digits), (1...65_535).contains(number)
             else { return nil }
             port = number

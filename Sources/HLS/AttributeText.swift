@@ -21,14 +21,4 @@ enum AttributeText {
         }
         return result
     }
-
-    /// `value / 10^digits` in decimal, with exactly `digits` digits after the point.
-    static func decimal(_ value: Int64, digits: Int) -> String {
-        var unit: Int64 = 1
-        for _ in 0..<digits { unit *= 10 }
-        let magnitude = value.magnitude
-        let fraction = String(magnitude % UInt64(unit))
-        let padding = String(repeating: "0", count: max(0, digits - fraction.utf8.count))
-        return "\(value < 0 ? "-" : "")\(magnitude / UInt64(unit)).\(padding)\(fraction)"
-    }
 }

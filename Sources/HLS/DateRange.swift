@@ -72,7 +72,7 @@ package struct DateRange: Sendable, Hashable {
     var openingTag: String {
         var fields = self.head
         if let planned = self.plannedDuration {
-            fields.append("PLANNED-DURATION=\(AttributeText.decimal(planned / 1_000_000, digits: 3))")
+            fields.append("PLANNED-DURATION=\((planned / 1_000_000).decimal(3))")
         }
         fields += self.attributes.map { "\($0.name)=\(AttributeText.quoted($0.value))" }
         return "#EXT-X-DATERANGE:\(fields.joined(separator: ","))\n"
@@ -86,7 +86,7 @@ package struct DateRange: Sendable, Hashable {
         let fields =
             self.head + [
                 "END-DATE=\(AttributeText.quoted(ProgramDate.format(end)))",
-                "DURATION=\(AttributeText.decimal(duration, digits: 3))",
+                "DURATION=\(duration.decimal(3))",
             ]
         return "#EXT-X-DATERANGE:\(fields.joined(separator: ","))\n"
     }

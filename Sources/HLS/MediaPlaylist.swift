@@ -116,7 +116,7 @@ package struct MediaPlaylist: Sendable {
             text += ranges.tags(before: segment.mediaSequence, part: .max)
             // After the parts: a segment can become a gap when some of its parts are already listed.
             if segment.gap { text += "#EXT-X-GAP\n" }
-            text += "#EXTINF:\(AttributeText.decimal(segment.listedDuration, digits: 5)),\n"
+            text += "#EXTINF:\(segment.listedDuration.decimal(5)),\n"
             if let range = segment.byteRange { text += "#EXT-X-BYTERANGE:\(range.count)@\(range.lowerBound)\n" }
             text += "\(segment.uri)\n"
         }
@@ -181,7 +181,7 @@ private struct TagState {
         guard let key else { return "#EXT-X-KEY:METHOD=NONE\n" }
         var tag = "#EXT-X-KEY:METHOD=\(key.method.rawValue),URI=\(AttributeText.quoted(key.uri))"
         if let vector = key.initializationVector {
-            tag += ",IV=0x" + vector.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            tag += ",IV=0x\(Hexadecimal.text(vector))"
         }
         return tag + "\n"
     }

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The multivariant playlist: which renditions there are.
 ///
 /// Spec: rfc8216bis §4.4.6.
@@ -61,7 +63,7 @@ package struct MultivariantPlaylist: Sendable, Hashable {
             if !codecs.isEmpty { attributes.append("CODECS=\(AttributeText.quoted(codecs.joined(separator: ",")))") }
             if let size = self.resolution { attributes.append("RESOLUTION=\(size.width)x\(size.height)") }
             if let rate = self.frameRateMilli {
-                attributes.append("FRAME-RATE=\(AttributeText.decimal(rate, digits: 3))")
+                attributes.append("FRAME-RATE=\(rate.decimal(3))")
             }
             if let group = self.audioGroup { attributes.append("AUDIO=\(AttributeText.quoted(group))") }
             // On every variant or on none (§4.4.6.2): without it players offer captions that do not exist.

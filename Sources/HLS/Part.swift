@@ -34,7 +34,7 @@ package struct Part: Sendable, Hashable {
 
     /// The tag, ended by a line feed.
     var line: String {
-        "#EXT-X-PART:DURATION=\(AttributeText.decimal(self.listedDuration, digits: 5))"
+        "#EXT-X-PART:DURATION=\(self.listedDuration.decimal(5))"
             + ",URI=\(AttributeText.quoted(self.uri))" + (self.independent ? ",INDEPENDENT=YES" : "")
             + (self.gap ? ",GAP=YES" : "") + "\n"
     }

@@ -22,20 +22,16 @@ extension ProgramDate {
             fraction = digits
             for _ in 0..<(9 - (bytes.count - 21)) { fraction *= 10 }
         }
-        // The inverse of `civil(daysSinceEpoch:)`: computes the day, then checks that it prints the same.
-        let shiftedYear = month <= 2 ? year - 1 : year
-        let era = shiftedYear / 400
-        let yearOfEra = shiftedYear - era * 400
-        let monthFromMarch = month > 2 ? month - 3 : month + 9
-        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
-        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-        guard self.civil(daysSinceEpoch: days) == (year, month, day) else { return nil }
+        // A day that does not exist gives another date.
+        let days = CivilDate.daysSinceEpoch(year: year, month: month, day: day)
+        let date = CivilDate(daysSinceEpoch: days)
+        guard (date.year, date.month, date.day) == (year, month, day) else { return nil }
         let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second
         return seconds * TimeMath.nanoseconds + fraction
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
-        guard !digits.isEmpty, digits.count <= 9, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !digits.isEmpty, digits.count <= 9, digits.allSatisfy(\.isDigit) else { return nil }
         return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
     }
 }

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The delivery directives of a playlist request.
 ///
 /// Spec: rfc8216bis §6.2.5 (`_HLS_msn`, `_HLS_part`, `_HLS_skip`).
@@ -43,7 +45,7 @@ package struct ReloadDirectives: Sendable, Hashable {
 
     /// Parses a decimal-integer (§4.2): only digits, at most 2^63-1.
     private mutating func number(_ text: String, _ name: String) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int64(text) else {
+        guard text.isDigits, let value = Int64(text) else {
             self.fault = self.fault ?? "\(name) is not a number from 0 to \(Int64.max)"
             return nil
         }

@@ -35,11 +35,11 @@ package struct ServerControl: Sendable, Hashable {
     /// `EXT-X-SERVER-CONTROL`, ended by a line feed; used alone in a playlist without parts.
     var controlTag: String {
         "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK="
-            + "\(AttributeText.decimal(self.partHoldBack, digits: 2)),CAN-SKIP-UNTIL=\(self.canSkipUntil).0,CAN-SKIP-DATERANGES=YES\n"
+            + "\(self.partHoldBack.decimal(2)),CAN-SKIP-UNTIL=\(self.canSkipUntil).0,CAN-SKIP-DATERANGES=YES\n"
     }
 
     /// Both tags, each line ended by a line feed.
     var tags: String {
-        self.controlTag + "#EXT-X-PART-INF:PART-TARGET=\(AttributeText.decimal(self.partTarget, digits: 3))\n"
+        self.controlTag + "#EXT-X-PART-INF:PART-TARGET=\(self.partTarget.decimal(3))\n"
     }
 }

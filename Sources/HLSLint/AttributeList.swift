@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The attributes of a tag. Spec: rfc8216bis §4.2.
 struct AttributeList: Sendable, Hashable {
     struct Value: Sendable, Hashable {
@@ -21,7 +23,7 @@ struct AttributeList: Sendable, Hashable {
             let isName =
                 !name.isEmpty
                 && name.utf8.allSatisfy {
-                    (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+                    (0x41...0x5A).contains($0) || $0.isDigit || $0 == 0x2D
                 }
             if !isName { self.fault("\"\(name)\" is not an attribute name") }
             position = equals + 1

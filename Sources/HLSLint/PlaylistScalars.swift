@@ -4,10 +4,7 @@ import MediaTypes
 enum PlaylistScalars {
     /// Parses a `decimal-integer`: 0…2^63-1 here, more than a media sequence number ever reaches.
     static func integer(_ text: some StringProtocol) -> Int64? {
-        guard !text.isEmpty, text.utf8.count <= 19, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
-        }
-        return Int64(text)
+        text.utf8.count <= 19 && text.isDigits ? Int64(text) : nil
     }
 
     /// Parses decimal seconds as whole nanoseconds; digits after the ninth are dropped. Spec: §4.2.
@@ -26,7 +23,7 @@ enum PlaylistScalars {
         var fraction: Int64 = 0
         if pieces.count == 2 {
             let text = pieces[1]
-            guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            guard text.isDigits else { return nil }
             let kept = text.prefix(9)
             guard let value = Int64(kept) else { return nil }
             fraction = value
@@ -53,14 +50,16 @@ enum PlaylistScalars {
         if bytes[19] == 0x2E {
             position = 20
             var unit: Int64 = 100_000_000
-            while position < bytes.count, (0x30...0x39).contains(bytes[position]) {
+            while position < bytes.count, bytes[position].isDigit {
                 fraction += Int64(bytes[position] - 0x30) * unit
                 unit /= 10
                 position += 1
             }
         }
         guard let zone = self.zone(Array(bytes[position...])) else { return nil }
-        let seconds = self.days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - zone
+        let seconds =
+            CivilDate.daysSinceEpoch(year: year, month: month, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
+            - zone
         return seconds * TimeMath.nanoseconds + fraction
     }
 
@@ -68,7 +67,7 @@ enum PlaylistScalars {
         guard start + count <= bytes.count else { return nil }
         var value: Int64 = 0
         for byte in bytes[start..<(start + count)] {
-            guard (0x30...0x39).contains(byte) else { return nil }
+            guard byte.isDigit else { return nil }
             value = value * 10 + Int64(byte - 0x30)
         }
         return value
@@ -83,15 +82,5 @@ enum PlaylistScalars {
             let minutes = self.number(Array(digits), 2, 2)
         else { return nil }
         return (first == 0x2B ? 1 : -1) * (hours * 3_600 + minutes * 60)
-    }
-
-    /// Days since 1970-01-01 of the proleptic Gregorian calendar. Years begin in March, so that the leap day is the
-    /// last one.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let ofEra = shifted - era * 400
-        let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
     }
 }

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The target of a request: a decoded path and the query.
 ///
 /// Spec: RFC 9112 §3.2 (origin-form and absolute-form), RFC 3986 §2.1 (percent-encoding).
@@ -11,7 +13,7 @@ package struct RequestTarget: Sendable, Hashable {
 
     package init?(parsing text: String) {
         var rest = text[...]
-        if let scheme = rest.range(ofASCII: "://"), !rest.hasPrefix("/") {
+        if let scheme = rest.firstRange(of: "://"), !rest.hasPrefix("/") {
             // Absolute form, as sent by a proxy; the authority is taken from the Host field.
             rest = rest[scheme.upperBound...]
             rest = rest[(rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex)...]
@@ -36,20 +38,10 @@ package struct RequestTarget: Sendable, Hashable {
 
     /// `nil` for a broken escape, bytes that are not UTF-8, or a NUL.
     private static func percentDecoded(_ text: Substring, plusIsSpace: Bool) -> String? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count)
-        var units = text.utf8.makeIterator()
-        while let unit = units.next() {
-            switch unit {
-            case UInt8(ascii: "%"):
-                guard let high = units.next()?.hexValue, let low = units.next()?.hexValue else { return nil }
-                bytes.append(high << 4 | low)
-            case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
-            default: bytes.append(unit)
-            }
+        guard let decoded = PercentEncoding.decode(text, plusIsSpace: plusIsSpace), !decoded.utf8.contains(0) else {
+            return nil
         }
-        guard !bytes.contains(0) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        return decoded
     }
 
     package static func == (left: RequestTarget, right: RequestTarget) -> Bool {
@@ -62,22 +54,5 @@ package struct RequestTarget: Sendable, Hashable {
             hasher.combine(pair.name)
             hasher.combine(pair.value)
         }
-    }
-}
-
-extension UInt8 {
-    fileprivate var hexValue: UInt8? {
-        switch self {
-        case 0x30...0x39: self &- 0x30
-        case 0x41...0x46: self &- 0x37
-        case 0x61...0x66: self &- 0x57
-        default: nil
-        }
-    }
-}
-
-extension Substring {
-    fileprivate func range(ofASCII needle: String) -> Range<Index>? {
-        self.firstRange(of: needle)
     }
 }

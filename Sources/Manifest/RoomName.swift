@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// A room's id in the forms that orchestrators require: RFC 1123 labels, and values of Kubernetes labels.
 package struct RoomName: Sendable, Hashable {
     package let roomID: String
@@ -28,7 +30,6 @@ package struct RoomName: Sendable, Hashable {
     /// 32-bit FNV-1a hash as eight hexadecimal digits.
     private var digest: String {
         let hash = self.roomID.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
-        let text = String(hash, radix: 16)
-        return String(repeating: "0", count: 8 - text.count) + text
+        return hash.padded(8, radix: 16)
     }
 }

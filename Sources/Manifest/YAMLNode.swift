@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// A value of a YAML document, limited to what manifests need.
 package indirect enum YAMLNode: Sendable, Hashable {
     /// Text, quoted if it could be read as another type.
@@ -120,18 +122,10 @@ extension YAMLNode {
     private static func isPlain(_ text: String) -> Bool {
         guard let first = text.utf8.first, !self.words.contains(text.lowercased()) else { return false }
         // Text that begins with a digit, a sign or a dot may be a number, a date or a time, so it is quoted.
-        let letters = first >= 0x41 && first <= 0x5a || first >= 0x61 && first <= 0x7a || first == 0x2f
-        return letters
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x2f, 0x5f: true
-                default: false
-                }
-            }
+        return (first.isLetter || first == 0x2f) && text.isPlain(marks: "-./_")
     }
 
     private static func quoted(_ text: String) -> String {
-        let hex: [Character] = Array("0123456789abcdef")
         var out = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -139,9 +133,7 @@ extension YAMLNode {
             case "\\": out += "\\\\"
             case "\n": out += "\\n"
             case "\t": out += "\\t"
-            case _ where !self.isPrintable(scalar):
-                out += "\\U"
-                for shift in stride(from: 28, through: 0, by: -4) { out.append(hex[Int(scalar.value >> shift & 15)]) }
+            case _ where !self.isPrintable(scalar): out += "\\U\(scalar.value.padded(8, radix: 16))"
             default: out.unicodeScalars.append(scalar)
             }
         }

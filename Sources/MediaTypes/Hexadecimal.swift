@@ -21,17 +21,8 @@ package enum Hexadecimal {
     ///
     /// - Returns: `nil` for other characters or an odd number of digits.
     package static func decode(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.compactMap(self.value)
+        let digits = text.utf8.compactMap(\.hexadecimalValue)
         guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
         return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46: digit - 0x41 + 10
-        case 0x61...0x66: digit - 0x61 + 10
-        default: nil
-        }
     }
 }

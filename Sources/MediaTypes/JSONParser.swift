@@ -210,7 +210,7 @@ package struct JSONParser {
     /// The current character, for a message. Never more than one character, because the text may contain secrets.
     func shown() -> String {
         guard let byte = self.peek() else { return "the end of the text" }
-        return (0x21...0x7e).contains(byte) ? String(UnicodeScalar(byte)) : "byte \(byte)"
+        return byte.isVisible ? String(UnicodeScalar(byte)) : "byte \(byte)"
     }
 
     private func adviceForValue() -> String {

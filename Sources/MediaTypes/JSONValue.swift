@@ -46,7 +46,7 @@ package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
         case .null: out += "null"
         case .bool(let value): out += value ? "true" : "false"
         case .integer(let value): out += "\(value)"
-        case .thousandths(let value): out += Self.decimal(value)
+        case .thousandths(let value): out += value.decimal(3)
         case .string(let value): Self.quote(value, to: &out)
         case .array(let values):
             out += "["
@@ -67,13 +67,6 @@ package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
         }
     }
 
-    private static func decimal(_ thousandths: Int64) -> String {
-        let magnitude = thousandths.magnitude
-        let fraction = "\(magnitude % 1000)"
-        let padded = String(repeating: "0", count: 3 - fraction.count) + fraction
-        return "\(thousandths < 0 ? "-" : "")\(magnitude / 1000).\(padded)"
-    }
-
     /// Appends `text` in quotes.
     ///
     /// Spec: RFC 8259 §7. Quotes, backslashes and control characters are escaped, everything else stays as it is.
@@ -88,8 +81,7 @@ package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
             case "\t": out += "\\t"
             // The C1 controls and line separators are legal but would upset terminals and JavaScript.
             case "\0"..<" ", "\u{7f}"..."\u{9f}", "\u{2028}"..."\u{2029}":
-                let hex = String(scalar.value, radix: 16)
-                out += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+                out += "\\u" + scalar.value.padded(4, radix: 16)
             default: out.unicodeScalars.append(scalar)
             }
         }

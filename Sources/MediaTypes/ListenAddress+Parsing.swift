@@ -36,7 +36,7 @@ extension ListenAddress {
         } else if !Self.looksLikeName(host) {
             throw Malformed(what: "\"\(host)\" is not a host name or address", fix: "write 127.0.0.1:\(digits)")
         }
-        guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit), let port = UInt16(digits) else {
+        guard digits.isDigits, let port = UInt16(digits) else {
             throw Malformed(
                 what: "\"\(digits)\" is not a port", fix: "use a number from 1 to 65535, or 0 for any free port")
         }
@@ -49,28 +49,20 @@ extension ListenAddress {
 
     /// For a number suggests a port, for other texts a host.
     private static func example(for text: String) -> String {
-        if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) { return "127.0.0.1:\(text)" }
+        if text.isDigits { return "127.0.0.1:\(text)" }
         return Self.looksLikeName(text) ? "\(text):8080" : "127.0.0.1:8080"
     }
 
     private static func looksLikeName(_ host: String) -> Bool {
-        (1...253).contains(host.utf8.count)
-            && host.utf8.allSatisfy {
-                $0.isDigit || $0.isLetter || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
-                    || $0 == UInt8(ascii: "_")
-            }
+        (1...253).contains(host.utf8.count) && host.isPlain(marks: ".-_")
     }
 
     private static func looksLikeIPv6(_ host: Substring) -> Bool {
         // A zone ("%eth0") may follow; bind(2) checks whether the address exists.
         let address = host.prefix { $0 != "%" }
         return host.utf8.count <= 253 && address.contains(":")
-            && address.utf8.allSatisfy { $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+            && address.utf8.allSatisfy {
+                $0.hexadecimalValue != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
+            }
     }
-}
-
-extension UInt8 {
-    fileprivate var isLetter: Bool { (0x41...0x5a).contains(self & 0xdf) }
-    fileprivate var isHexDigit: Bool { self.isDigit || (0x41...0x46).contains(self & 0xdf) }
-    var isDigit: Bool { (0x30...0x39).contains(self) }
 }

@@ -34,7 +34,7 @@ package struct SRTURL: Sendable, Hashable {
         } else if host.contains(":") {
             return nil
         }
-        guard !host.isEmpty, host.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+        guard !host.isEmpty, host.isVisible,
             !host.contains(where: { "/@?#".contains($0) })
         else { return nil }
         (self.host, self.port) = (String(host), port)
@@ -66,21 +66,7 @@ package struct SRTURL: Sendable, Hashable {
 
     /// Decodes `%XX`; `nil` if the result is not UTF-8 or contains control characters.
     private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == 0x25 else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = Substring(rest.prefix(2))
-            guard digits.utf8.count == 2, !digits.contains("+"), !digits.contains("-"),
-                let pair = UInt8(digits, radix: 16)
-            else { return nil }
-            bytes.append(pair)
-            rest = rest.dropFirst(2)
-        }
-        guard let text = String(validating: bytes, as: UTF8.self),
+        guard let text = PercentEncoding.decode(text),
             text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
         else { return nil }
         return text

@@ -21,11 +21,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
 
     /// RFC 6381 §3.3: `avc1.PPCCLL`.
     package var codecString: String {
-        "avc1." + [self.profile, self.constraints, self.level].map(Self.hex).joined()
-    }
-
-    private static func hex(_ byte: UInt8) -> String {
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        "avc1." + Hexadecimal.text([self.profile, self.constraints, self.level])
     }
 
     /// Whether parameter sets of a profile contain the chroma format and bit depths. Spec: §7.3.2.1.1.

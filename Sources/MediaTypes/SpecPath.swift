@@ -17,7 +17,7 @@ package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
             if rest.first == "[" {
                 guard !self.steps.isEmpty, let end = rest.firstIndex(of: "]") else { return nil }
                 let digits = rest[rest.index(after: rest.startIndex)..<end]
-                guard (1...9).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                guard (1...9).contains(digits.utf8.count), digits.isDigits,
                     let index = Int(digits)
                 else { return nil }
                 self.steps.append(.index(index))
@@ -59,12 +59,6 @@ package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func isPlain(_ key: Substring) -> Bool {
-        (1...64).contains(key.utf8.count)
-            && key.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x24, 0x2d: true
-                default: false
-                }
-            }
+        (1...64).contains(key.utf8.count) && key.isPlain(marks: "_$-")
     }
 }

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The part of an object that a `Range` field requests.
 ///
 /// Spec: RFC 9110 §14.1.2 (byte ranges), §14.2 (an invalid field is ignored).
@@ -19,7 +21,7 @@ package enum ByteRange: Sendable, Hashable {
         }
         let spec = field[field.index(after: equals)...].filter { $0 != " " && $0 != "\t" }
         let ends = spec.split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }) else {
             self = .whole
             return
         }

@@ -1,3 +1,4 @@
+import MediaTypes
 import LibAV
 import Synchronization
 
@@ -33,7 +34,7 @@ final class PlaylistVariants: Sendable {
         guard object.contentType == PlaylistVersion.contentType, !object.isGzip, !object.variesByEncoding,
             case .bytes(let plain) = object.body
         else { return object }
-        let form = Form(fingerprint: PlaylistVersion.fingerprint(plain), query: query, isGzip: acceptsGzip)
+        let form = Form(fingerprint: FNV1a.hash(plain), query: query, isGzip: acceptsGzip)
         guard let rendered = self.made.withLock({ $0.forms[form] }) ?? self.make(form, of: plain) else { return nil }
         var result = object
         result.body = .bytes(rendered.bytes)

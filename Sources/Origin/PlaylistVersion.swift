@@ -1,3 +1,4 @@
+import MediaTypes
 import HLS
 import LibAV
 import NIOCore
@@ -113,11 +114,6 @@ final class PlaylistVersion: Sendable {
 
     /// A hash of the bytes, not a counter: a later worker of the room must not give the same tag to another text.
     static func entityTag(of bytes: [UInt8], isGzip: Bool) -> String {
-        "\"\(String(self.fingerprint(bytes), radix: 36))\(isGzip ? "z" : "")\""
-    }
-
-    /// 64-bit FNV-1a.
-    static func fingerprint(_ bytes: [UInt8]) -> UInt64 {
-        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+        "\"\(String(FNV1a.hash(bytes), radix: 36))\(isGzip ? "z" : "")\""
     }
 }

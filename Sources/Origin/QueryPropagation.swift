@@ -1,3 +1,4 @@
+import MediaTypes
 import HTTPListener
 
 /// Appends the query of a viewer's playlist request to every URI in the playlist: a token that opens the playlist must
@@ -20,7 +21,7 @@ enum QueryPropagation {
     /// line; empty for none.
     static func query(of target: RequestTarget) -> String {
         zip(target.query, target.writtenQuery).filter { pair, _ in !self.isOwn(pair.name) }
-            .map { _, text in self.encoded(text, keeping: self.written) }.joined(separator: "&")
+            .map { _, text in PercentEncoding.encode(text, keeping: self.written) }.joined(separator: "&")
     }
 
     /// Whether a parameter belongs only to the playlist request.
@@ -29,23 +30,9 @@ enum QueryPropagation {
     /// A query of these pairs, escaped in the same safe way.
     static func query(_ pairs: [(name: String, value: String)]) -> String {
         pairs.map { name, value in
-            value.isEmpty ? self.encoded(name) : "\(self.encoded(name))=\(self.encoded(value))"
+            value.isEmpty
+                ? PercentEncoding.encode(name) : "\(PercentEncoding.encode(name))=\(PercentEncoding.encode(value))"
         }.joined(separator: "&")
-    }
-
-    /// Percent-encodes everything but unreserved characters and those to keep. Spec: RFC 3986 §2.3.
-    private static func encoded(_ text: String, keeping kept: Set<UInt8> = []) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e:
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            case _ where kept.contains(byte): result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return result
     }
 
     /// Adds `query` to every URI in a playlist; the URIs in our playlists have no query of their own.

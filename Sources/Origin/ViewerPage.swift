@@ -1,3 +1,4 @@
+import MediaTypes
 import CPages
 
 /// The page at `/`: one self-contained document, assembled from embedded parts.
@@ -17,13 +18,7 @@ package enum ViewerPage {
     package static func origin(of url: String) -> String? {
         guard let scheme = ["https://", "http://"].first(where: { url.hasPrefix($0) }) else { return nil }
         let authority = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        let isPlain = authority.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5B, 0x5D: true
-            default: false
-            }
-        }
-        return !authority.isEmpty && isPlain ? scheme + authority : nil
+        return !authority.isEmpty && authority.isPlain(marks: "-.:[]") ? scheme + authority : nil
     }
 
     /// - Parameters:

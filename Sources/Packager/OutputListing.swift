@@ -207,7 +207,7 @@ extension HLSPackager {
     /// Whether this is the track's first initialization segment: its name has no change number.
     private static func isFirstConfiguration(_ uri: String, of track: String) -> Bool {
         guard uri.hasPrefix("\(track)-"), uri.hasSuffix(".mp4") else { return false }
-        return uri.dropFirst(track.utf8.count + 1).dropLast(4).utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return uri.dropFirst(track.utf8.count + 1).dropLast(4).utf8.allSatisfy(\.isDigit)
     }
 }
 

@@ -70,7 +70,7 @@ package struct ThumbnailIndex: Sendable, Hashable {
     private static func isCue(_ line: Substring, of name: String) -> Bool {
         guard let mark = line.firstRange(of: ".jpg#xywh="), line.hasPrefix("\(name)-") else { return false }
         return line[..<mark.lowerBound].dropFirst(name.utf8.count + 1).utf8.allSatisfy {
-            (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
+            $0.isDigit || $0 == UInt8(ascii: "-")
         }
     }
 
@@ -110,19 +110,9 @@ package struct ThumbnailIndex: Sendable, Hashable {
         var text = "WEBVTT\n"
         for (index, cue) in self.cues.enumerated() {
             let end = self.cues.indices.contains(index + 1) ? self.cues[index + 1].slot : cue.slot + 1
-            text += "\n\(Self.time(cue.slot * self.interval)) --> \(Self.time(end * self.interval))\n\(cue.payload)\n"
+            text += "\n\((cue.slot * self.interval).clockText) --> \((end * self.interval).clockText)\n\(cue.payload)\n"
         }
         return text
-    }
-
-    private static func time(_ milliseconds: Int64) -> String {
-        func padded(_ value: Int64, _ digits: Int) -> String {
-            let text = String(value)
-            return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-        }
-        let seconds = milliseconds / 1_000
-        return "\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))."
-            + padded(milliseconds % 1_000, 3)
     }
 
     /// Hours may have more than two digits.

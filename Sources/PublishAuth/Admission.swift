@@ -139,7 +139,7 @@ package struct Admission: Sendable {
     }
 
     private func named(_ name: String, among sources: Set<SourceID>) -> SourceID? {
-        guard !sources.isEmpty, let plain = PercentText.decode(name) else { return nil }
+        guard !sources.isEmpty, let plain = PercentEncoding.decode(name) else { return nil }
         return sources.first { $0.description == plain }
     }
 }

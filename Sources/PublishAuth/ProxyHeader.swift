@@ -1,3 +1,4 @@
+import MediaTypes
 package import PipelineSpec
 
 /// Reads the header with which a proxy names the client of a connection.
@@ -62,7 +63,7 @@ package struct ProxyHeader: Sendable, Hashable {
     }
 
     private static func port(_ text: String) -> Int? {
-        guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard (1...5).contains(text.utf8.count), text.isDigits,
             text.utf8.count == 1 || text.utf8.first != 0x30
         else { return nil }
         return UInt16(text).map { Int($0) }

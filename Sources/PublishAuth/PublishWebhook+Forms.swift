@@ -21,7 +21,7 @@ extension PublishWebhook {
             ("pageurl", ""), ("addr", facts.address?.description ?? ""), ("clientid", String(facts.connection)),
             ("call", "publish"), ("name", facts.stream), ("type", "live"),
         ]
-        let form = fields.map { "\($0.0)=\(PercentText.encode($0.1))" }.joined(separator: "&")
+        let form = fields.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
         // The publisher's own fields come last. If they repeated ours, readers that use the last value would believe
         // them.
         let known = Set(fields.map(\.0))
@@ -38,7 +38,7 @@ extension PublishWebhook {
     /// Whether a reader could take a field name for one of `known`: some readers drop leading space, and end the name
     /// at a NUL or at the bracket of an array. A name that cannot be decoded could be any.
     private static func isOneOf(_ known: Set<String>, _ name: String) -> Bool {
-        guard let plain = PercentText.decode(name)?.lowercased() else { return true }
+        guard let plain = PercentEncoding.decode(name)?.lowercased() else { return true }
         let bare = plain.unicodeScalars.drop { $0.properties.isWhitespace || $0 == "+" }
             .prefix { $0 != "\0" && $0 != "[" }
         return known.contains(String(String.UnicodeScalarView(bare)))

@@ -105,23 +105,16 @@ extension SignedKeyCheck: CustomStringConvertible, CustomReflectable {
 }
 
 enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    /// Encodes without padding.
-    static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        var text: [UInt8] = []
-        var bits: UInt32 = 0
-        var count = 0
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                text.append(self.alphabet[Int(bits >> UInt32(count) & 63)])
+    /// Encodes without padding. Spec: RFC 4648 §5.
+    static func encode(_ bytes: [UInt8]) -> [UInt8] {
+        Base64.encode(bytes).utf8.compactMap { digit in
+            switch digit {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            case UInt8(ascii: "="): nil
+            default: digit
             }
         }
-        if count > 0 { text.append(self.alphabet[Int(bits << UInt32(6 - count) & 63)]) }
-        return text
     }
 }
 
@@ -132,9 +125,7 @@ extension UInt8 {
 extension Int64 {
     /// Digits only, at most 12.
     fileprivate init?(decimal text: some StringProtocol) {
-        guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
-        }
+        guard (1...12).contains(text.utf8.count), text.isDigits else { return nil }
         self.init(text)
     }
 

@@ -113,13 +113,7 @@ package struct TestPattern: Sendable {
     }
 
     static func clockText(_ ms: Int64) -> String {
-        func padded(_ value: Int64, _ digits: Int) -> String {
-            let text = "\(value)"
-            return String(repeating: "0", count: max(0, digits - text.count)) + text
-        }
-        let ms = ((ms % 86_400_000) + 86_400_000) % 86_400_000
-        return
-            "\(padded(ms / 3_600_000, 2)):\(padded(ms / 60_000 % 60, 2)):\(padded(ms / 1000 % 60, 2)).\(padded(ms % 1000, 3))"
+        (((ms % 86_400_000) + 86_400_000) % 86_400_000).clockText
     }
 
     // MARK: Audio

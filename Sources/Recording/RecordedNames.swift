@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Names of files in a recording's directory.
 enum RecordedNames {
     static let manifest = "recording.json"
@@ -15,12 +17,6 @@ enum RecordedNames {
 
     /// Whether a name is a plain file name, so that a foreign journal cannot name a path outside the directory.
     static func isValid(_ name: String) -> Bool {
-        guard (1...80).contains(name.utf8.count), name.utf8.first != UInt8(ascii: ".") else { return false }
-        return name.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2e, 0x5f, 0x2d: true
-            default: false
-            }
-        }
+        (1...80).contains(name.utf8.count) && !name.hasPrefix(".") && name.isPlain(marks: "._-")
     }
 }

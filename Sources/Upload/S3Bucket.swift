@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// A bucket of a service with Amazon's S3 protocol.
 package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
     /// `http` or `https`.
@@ -25,7 +27,8 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
         let usual = isPlain ? ":80" : ":443"
         if host.hasSuffix(usual) { host.removeLast(usual.utf8.count) }
         self.host = pathStyle ? host : "\(bucket).\(host)"
-        self.path = SignatureV4.encoded(pathStyle ? "/\(bucket)/\(prefix)" : "/\(prefix)", slashes: true)
+        self.path = PercentEncoding.encode(
+            pathStyle ? "/\(bucket)/\(prefix)" : "/\(prefix)", keeping: [UInt8(ascii: "/")])
         self.signature = SignatureV4(accessKey: accessKey, secretKey: secretKey, region: region, service: "s3")
     }
 
@@ -37,7 +40,7 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
     package func request(
         _ head: ObjectRequest, at now: Int64
     ) -> (url: String, fields: [(name: String, value: String)]) {
-        let path = self.path + SignatureV4.encoded(head.name)
+        let path = self.path + PercentEncoding.encode(head.name)
         let time = SignatureV4.date(now)
         let hash = SignatureV4.hash(head.body)
         // The HTTP client adds the same host field itself.

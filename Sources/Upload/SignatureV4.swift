@@ -34,7 +34,9 @@ package struct SignatureV4: Sendable, Hashable, CustomReflectable {
     ) -> String {
         let sorted = fields.sorted { $0.name < $1.name }
         let names = sorted.map(\.name).joined(separator: ";")
-        let parameters = query.map { (Self.encoded($0.name), Self.encoded($0.value)) }.sorted { $0 < $1 }
+        let parameters = query.map { (PercentEncoding.encode($0.name), PercentEncoding.encode($0.value)) }.sorted {
+            $0 < $1
+        }
         let canonical = [
             method, path, parameters.map { "\($0)=\($1)" }.joined(separator: "&"),
             sorted.map { "\($0.name):\(Self.trimmed($0.value))\n" }.joined(), names, payloadHash,
@@ -58,40 +60,13 @@ package struct SignatureV4: Sendable, Hashable, CustomReflectable {
     /// Consecutive spaces become one.
     private static func trimmed(_ value: String) -> String { value.split(separator: " ").joined(separator: " ") }
 
-    /// Percent-encodes everything but unreserved characters, in upper case. Spec: RFC 3986 §2.3.
-    ///
-    /// - Parameter slashes: Leaves slashes as they are.
-    package static func encoded(_ text: String, slashes: Bool = false) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e: bytes.append(byte)
-            case 0x2f where slashes: bytes.append(byte)
-            default: bytes += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// ISO 8601 basic format, in UTC.
     ///
     /// - Parameter seconds: Since the Unix epoch.
     package static func date(_ seconds: Int64) -> String {
-        let (days, time) = (seconds / 86_400, seconds % 86_400)
-        // Civil date from a day number: eras of 400 years that begin in March, so that the leap day is the last day of
-        // a year.
-        let shifted = days + 719_468
-        let (era, day) = (shifted / 146_097, shifted % 146_097)
-        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365
-        let dayOfYear = day - (365 * year + year / 4 - year / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let civil = (
-            year: year + era * 400 + (month >= 10 ? 1 : 0), month: month < 10 ? month + 3 : month - 9,
-            day: dayOfYear - (153 * month + 2) / 5 + 1
-        )
-        return "\(civil.year)\(two(civil.month))\(two(civil.day))T"
-            + "\(two(time / 3_600))\(two(time / 60 % 60))\(two(time % 60))Z"
+        let date = CivilDate(daysSinceEpoch: seconds / 86_400)
+        let time = seconds % 86_400
+        return "\(date.year)\(date.month.padded(2))\(date.day.padded(2))T"
+            + "\((time / 3_600).padded(2))\((time / 60 % 60).padded(2))\((time % 60).padded(2))Z"
     }
 }

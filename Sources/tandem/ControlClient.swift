@@ -26,12 +26,7 @@ struct ControlClient: Sendable {
     init(_ address: String, tokenFile: String?) throws {
         try ProcessStart.checkClient()
         if address.hasPrefix("unix:/") {
-            let path = address.dropFirst("unix:".count).utf8.map { byte in
-                let isPlain =
-                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                return isPlain ? String(UnicodeScalar(byte)) : "%" + Self.hex(byte)
-            }
-            self.base = "http+unix://" + path.joined()
+            self.base = "http+unix://" + PercentEncoding.encode(String(address.dropFirst("unix:".count)))
         } else if address.hasPrefix("http://") || address.hasPrefix("https://") {
             self.base = address.hasSuffix("/") ? String(address.dropLast()) : address
         } else {
@@ -49,11 +44,6 @@ struct ControlClient: Sendable {
         } catch {
             throw ValidationError("--token-file \(tokenFile) cannot be read. Fix: give the path in control.tokenFile")
         }
-    }
-
-    private static func hex(_ byte: UInt8) -> String {
-        let digits = Array("0123456789ABCDEF")
-        return String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
     }
 
     /// A client without connection retries, so that a missing room is reported at once.

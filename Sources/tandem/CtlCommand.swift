@@ -58,15 +58,6 @@ struct ControlOptions: ParsableArguments {
             throw ExitStatus.unavailable.code
         }
     }
-
-    static func segment(_ text: String) -> String {
-        text.utf8.map { byte in
-            let isPlain =
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                || byte == 0x2D || byte == 0x5F || byte == 0x2E
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
-    }
 }
 
 /// The source that a subcommand of `tandem ctl` applies to.
@@ -80,7 +71,7 @@ struct SourceOptions: ParsableArguments {
     /// - Parameter verb: For example `:kick`.
     func path(_ verb: String = "") -> String {
         let query = self.streamType == .main ? "" : "?streamType=\(self.streamType.rawValue)"
-        return "/v1/sources/\(ControlOptions.segment(self.uid))\(verb)\(query)"
+        return "/v1/sources/\(PercentEncoding.encode(self.uid))\(verb)\(query)"
     }
 }
 
@@ -191,7 +182,7 @@ struct CtlCommand: ParsableCommand {
         @OptionGroup var control: ControlOptions
         func run() async throws {
             try await self.control.exchange(
-                .PUT, "/v1/texts/\(ControlOptions.segment(self.textID))", ["text": .string(self.text)])
+                .PUT, "/v1/texts/\(PercentEncoding.encode(self.textID))", ["text": .string(self.text)])
         }
     }
 
@@ -203,7 +194,7 @@ struct CtlCommand: ParsableCommand {
         @OptionGroup var control: ControlOptions
         func run() async throws {
             try await self.control.exchange(
-                .PUT, "/v1/scores/\(ControlOptions.segment(self.scoreID))",
+                .PUT, "/v1/scores/\(PercentEncoding.encode(self.scoreID))",
                 ["left": JSONValue(self.left), "right": JSONValue(self.right)])
         }
     }

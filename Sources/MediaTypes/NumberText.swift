@@ -1,0 +1,22 @@
+extension BinaryInteger {
+    /// The digits of a number that is not negative, with zeros in front up to `width` digits.
+    package func padded(_ width: Int, radix: Int = 10) -> String {
+        let digits = String(self, radix: radix)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}
+
+extension Int64 {
+    /// The number divided by 10^`digits`, with exactly `digits` (1…18) digits after the point.
+    package func decimal(_ digits: Int) -> String {
+        let unit = (0..<digits).reduce(UInt64(1)) { unit, _ in unit * 10 }
+        let (whole, fraction) = self.magnitude.quotientAndRemainder(dividingBy: unit)
+        return "\(self < 0 ? "-" : "")\(whole).\(fraction.padded(digits))"
+    }
+
+    /// The number of milliseconds, 0 or more, as `hh:mm:ss.mmm`. From 100 hours on, the hours have more digits.
+    package var clockText: String {
+        let (hours, minutes, seconds) = (self / 3_600_000, self / 60_000 % 60, self / 1_000 % 60)
+        return "\(hours.padded(2)):\(minutes.padded(2)):\(seconds.padded(2)).\((self % 1_000).padded(3))"
+    }
+}
