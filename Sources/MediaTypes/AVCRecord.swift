@@ -68,21 +68,24 @@ package struct AVCRecord: Sendable, Hashable {
         return bytes + self.rest
     }
 
-    /// Skips empty sets; `nil` if a length is invalid.
-    private static func units(in record: [UInt8], at offset: inout Int, count: Int) -> [[UInt8]]? {
+    /// Reads units with 16-bit lengths and skips those shorter than `least` bytes; `nil` if a length is invalid.
+    package static func units(
+        in record: [UInt8], at offset: inout Int, count: Int, atLeast least: Int = 1
+    ) -> [[UInt8]]? {
         var units: [[UInt8]] = []
         for _ in 0..<count {
             guard record.count - offset >= 2 else { return nil }
             let length = Int(record[offset]) << 8 | Int(record[offset + 1])
             offset += 2
             guard length <= record.count - offset else { return nil }
-            if length > 0 { units.append(Array(record[offset..<(offset + length)])) }
+            if length >= least { units.append(Array(record[offset..<(offset + length)])) }
             offset += length
         }
         return units
     }
 
-    private static func append(_ units: [[UInt8]], to bytes: inout [UInt8]) {
+    /// Appends units with 16-bit lengths.
+    package static func append(_ units: [[UInt8]], to bytes: inout [UInt8]) {
         for unit in units {
             bytes += [UInt8(truncatingIfNeeded: unit.count >> 8), UInt8(truncatingIfNeeded: unit.count)]
             bytes += unit

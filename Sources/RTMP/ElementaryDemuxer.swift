@@ -51,10 +51,7 @@ package struct ElementaryDemuxer: Sendable {
     ///   - arrival: Nanoseconds of the process's monotonic clock.
     ///   - items: Receives the configuration if it has changed, and the packet.
     package mutating func receive(_ unit: MPEGTSUnit, arrival: Int64, into items: inout [SourceItem]) {
-        guard unit.track < (unit.kind == .video ? 1 : Self.maximumAudioTracks) else {
-            self.counters.extraTracks += 1
-            return
-        }
+        guard unit.track < (unit.kind == .video ? 1 : Self.maximumAudioTracks) else { return self.count(\.extraTracks) }
         guard let codec = unit.codec, self.codecs.contains(codec) else {
             self.counters.unsupported += 1
             self.unsupportedCodec = unit.codecName
@@ -62,15 +59,9 @@ package struct ElementaryDemuxer: Sendable {
             return
         }
         self.hasSupportedTrack = true
-        guard unit.payload.count > 0, unit.payload.count <= self.maximumBytes else {
-            self.counters.malformed += 1
-            return
-        }
+        guard unit.payload.count > 0, unit.payload.count <= self.maximumBytes else { return self.count(\.malformed) }
         if self.changedCodec == nil { self.changedCodec = Self.change(of: unit, from: codec) }
-        guard self.changedCodec == nil else {
-            self.counters.malformed += 1
-            return
-        }
+        guard self.changedCodec == nil else { return self.count(\.malformed) }
         switch unit.kind {
         case .video: self.picture(unit, codec, arrival, &items)
         case .audio: self.sound(unit, codec, arrival, &items)
@@ -102,14 +93,8 @@ package struct ElementaryDemuxer: Sendable {
             self.unsupportedCodec = unit.codecName
             return
         }
-        guard self.video?.codec == codec else {
-            self.counters.beforeConfiguration += 1
-            return
-        }
-        guard let (pts, dts) = self.times(ofPicture: unit) else {
-            self.counters.malformed += 1
-            return
-        }
+        guard self.video?.codec == codec else { return self.count(\.beforeConfiguration) }
+        guard let (pts, dts) = self.times(ofPicture: unit) else { return self.count(\.malformed) }
         var packet = CodedPacket(
             kind: .video, memory: unit.payload, range: range, pts: pts, dts: dts, timescale: Self.timescale,
             isKey: isKey, arrival: arrival)
@@ -146,10 +131,7 @@ package struct ElementaryDemuxer: Sendable {
         guard
             let configuration = AVCRecord(
                 sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
-        else {
-            self.counters.badConfigurations += 1
-            return
-        }
+        else { return self.count(\.badConfigurations) }
         self.emit(CodecParameters(codec: .h264, configuration: configuration.record), 0, &items)
     }
 
@@ -164,19 +146,13 @@ package struct ElementaryDemuxer: Sendable {
         if codec == .aac {
             guard let header = ADTSHeader(unit.payload, at: 0),
                 let config = AudioSpecificConfig(record: header.configuration)
-            else {
-                self.counters.malformed += 1
-                return
-            }
+            else { return self.count(\.malformed) }
             start = header.size
             samples = (1024, Int64(config.sampleRate))
             parameters = CodecParameters(codec: .aac, configuration: header.configuration)
         }
         parameters.track = unit.track
-        guard let pts = self.time(of: unit, samples) else {
-            self.counters.malformed += 1
-            return
-        }
+        guard let pts = self.time(of: unit, samples) else { return self.count(\.malformed) }
         self.emit(parameters, unit.track, &items)
         var packet = CodedPacket(
             kind: .audio, memory: unit.payload, range: start..<unit.payload.count, pts: pts, dts: pts,
@@ -200,10 +176,13 @@ package struct ElementaryDemuxer: Sendable {
         return pts
     }
 
+    private mutating func count(_ counter: WritableKeyPath<FLVDemuxer.Counters, Int>) {
+        self.counters[keyPath: counter] += 1
+    }
+
     private mutating func emit(_ parameters: CodecParameters, _ track: UInt8, _ items: inout [SourceItem]) {
         guard parameters.configuration.count <= CodecParameters.largestConfiguration else {
-            self.counters.badConfigurations += 1
-            return
+            return self.count(\.badConfigurations)
         }
         switch parameters.kind {
         case .video:

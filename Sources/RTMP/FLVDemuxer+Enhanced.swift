@@ -31,12 +31,11 @@ extension FLVDemuxer {
             return
         }
         guard let packetType = message.payload.byte(at: 1), let offset = message.payload.unsigned24(at: 2) else {
-            self.counters.short += 1
-            return
+            return self.count(\.short)
         }
         self.hasSupportedTrack = true
         switch packetType {
-        case 0: self.configure(hevc: message.payload.bytes(in: 5..<message.payload.count), &items)
+        case 0: self.configure(.hevc, message.payload.bytes(in: 5..<message.payload.count), &items)
         case 1: self.hevcPicture(message, from: 5, FLVDemuxer.signed24(offset), arrival, &items)
         default: break
         }
@@ -87,10 +86,7 @@ extension FLVDemuxer {
             self.configure(codec, message.payload.bytes(in: start..<message.payload.count), &items)
         case .transportSequenceStart where codec == .av1: self.configure(codec, [], &items)
         case .codedFrames where codec == .h264 || codec == .hevc:
-            guard let offset = message.payload.unsigned24(at: start) else {
-                self.counters.short += 1
-                return
-            }
+            guard let offset = message.payload.unsigned24(at: start) else { return self.count(\.short) }
             self.nalPicture(codec, message, from: start + 3, FLVDemuxer.signed24(offset), arrival, &items)
         case .codedFrames, .codedFramesX:
             if codec == .h264 || codec == .hevc {
@@ -102,37 +98,13 @@ extension FLVDemuxer {
         }
     }
 
-    private mutating func configure(_ codec: CodecName, _ record: [UInt8], _ items: inout [SourceItem]) {
+    mutating func configure(_ codec: CodecName, _ record: [UInt8], _ items: inout [SourceItem]) {
         switch codec {
-        case .h264: self.configure(video: record, &items)
-        case .hevc: self.configure(hevc: record, &items)
+        case .h264, .hevc: self.configure(nal: codec, record, &items)
         case .av1 where !record.isEmpty && (record.count < 4 || record[0] != 0x81):
             self.counters.badConfigurations += 1
         default: self.emit(CodecParameters(codec: codec, configuration: record), &items)
         }
-    }
-
-    private mutating func configure(hevc record: [UInt8], _ items: inout [SourceItem]) {
-        if record.isEmpty {
-            self.counters.empty += 1
-            return
-        }
-        guard let configuration = HEVCConfiguration(record: record) else {
-            self.counters.badConfigurations += 1
-            return
-        }
-        let canonical = configuration.record
-        guard canonical.count <= CodecParameters.largestConfiguration else {
-            self.counters.badConfigurations += 1
-            return
-        }
-        self.lengthSize = configuration.lengthSize
-        if self.video?.codec == .hevc {
-            if self.videoHeader == canonical { return }
-            self.ahead = ([], [])
-        }
-        self.videoHeader = canonical
-        self.emit(CodecParameters(codec: .hevc, configuration: canonical), &items)
     }
 
     private mutating func nalPicture(
@@ -153,10 +125,7 @@ extension FLVDemuxer {
             let (memory, range, units) = self.joined(hevc: unit.memory, unit.range)
         else { return }
         if !units.sequence.isEmpty, !units.picture.isEmpty { self.parameterSets(units, &items) }
-        guard self.video?.codec == .hevc else {
-            self.counters.beforeConfiguration += 1
-            return
-        }
+        guard self.video?.codec == .hevc else { return self.count(\.beforeConfiguration) }
         let composition = self.checked(offset)
         let dts = self.unwrapper.unwrap(message.timestamp)
         var packet = CodedPacket(
@@ -200,10 +169,7 @@ extension FLVDemuxer {
     private mutating func wholePicture(
         _ codec: CodecName, _ message: RTMPMediaMessage, from start: Int, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
-        guard start < message.payload.count else {
-            self.counters.empty += 1
-            return
-        }
+        guard start < message.payload.count else { return self.count(\.empty) }
         // The key frames of these codecs contain everything a decoder needs.
         if self.video?.codec != codec { self.emit(CodecParameters(codec: codec, configuration: []), &items) }
         let dts = self.unwrapper.unwrap(message.timestamp)
@@ -267,8 +233,7 @@ extension FLVDemuxer {
         case .sequenceStart:
             let said = message.payload.bytes(in: start..<message.payload.count)
             guard let record = AudioConfigurationRecord.read(said, of: codec) else {
-                self.counters.badConfigurations += 1
-                return
+                return self.count(\.badConfigurations)
             }
             self.emit(sound: CodecParameters(codec: codec, configuration: record), track: track, &items)
         case .codedFrames:
@@ -284,14 +249,8 @@ extension FLVDemuxer {
             } else if codec != .aac, codec != .flac, self.soundCodec(of: track) != codec {
                 self.emit(sound: CodecParameters(codec: codec, configuration: []), track: track, &items)
             }
-            guard start < message.payload.count else {
-                self.counters.empty += 1
-                return
-            }
-            guard self.soundCodec(of: track) == codec else {
-                self.counters.beforeConfiguration += 1
-                return
-            }
+            guard start < message.payload.count else { return self.count(\.empty) }
+            guard self.soundCodec(of: track) == codec else { return self.count(\.beforeConfiguration) }
             self.sound(message, from: start, arrival, &items)
         case .metadata: self.layOut(codec, track, message.payload.bytes(in: start..<message.payload.count), &items)
         default: break  // End of sequence: encoders also send it in mid-stream and continue.
@@ -300,10 +259,7 @@ extension FLVDemuxer {
 
     /// Sets the channel layout of a track, before or after its sequence start.
     private mutating func layOut(_ codec: CodecName, _ track: UInt8, _ bytes: [UInt8], _ items: inout [SourceItem]) {
-        guard let layout = MultichannelConfig.read(bytes) else {
-            self.counters.badConfigurations += 1
-            return
-        }
+        guard let layout = MultichannelConfig.read(bytes) else { return self.count(\.badConfigurations) }
         let before = self.enhanced.layouts[track]
         guard before != nil || self.enhanced.layouts.count <= FLVDemuxer.maximumExtraAudioTracks else { return }
         self.enhanced.layouts[track] = layout

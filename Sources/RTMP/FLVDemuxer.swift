@@ -96,10 +96,7 @@ package struct FLVDemuxer: Sendable {
     ///   - items: Receives the configuration if it has changed, and the packet.
     package mutating func receive(_ message: RTMPMediaMessage, arrival: Int64, into items: inout [SourceItem]) {
         // An empty audio message means "silence" in Enhanced RTMP; there is nothing to decode either way.
-        guard let first = message.payload.byte(at: 0) else {
-            self.counters.empty += 1
-            return
-        }
+        guard let first = message.payload.byte(at: 0) else { return self.count(\.empty) }
         switch message.kind {
         case .video: self.video(message, first, arrival, &items)
         case .audio: self.audio(message, first, arrival, &items)
@@ -122,12 +119,11 @@ package struct FLVDemuxer: Sendable {
             return
         }
         guard let packetType = message.payload.byte(at: 1), let offset = message.payload.unsigned24(at: 2) else {
-            self.counters.short += 1
-            return
+            return self.count(\.short)
         }
         self.hasSupportedTrack = true
         switch packetType {
-        case 0: self.configure(video: message.payload.bytes(in: 5..<message.payload.count), &items)
+        case 0: self.configure(.h264, message.payload.bytes(in: 5..<message.payload.count), &items)
         case 1: self.picture(message, from: 5, FLVDemuxer.signed24(offset), arrival, &items)
         default: break  // End of sequence: encoders also send it in mid-stream and continue.
         }
@@ -136,29 +132,24 @@ package struct FLVDemuxer: Sendable {
     /// `SI24`: 24 bits, two's complement.
     static func signed24(_ value: UInt32) -> Int64 { Int64(Int32(bitPattern: value << 8) >> 8) }
 
-    mutating func configure(video record: [UInt8], _ items: inout [SourceItem]) {
-        if record.isEmpty {
-            self.counters.empty += 1
-            return
-        }
-        guard let configuration = AVCRecord(record: record) else {
-            self.counters.badConfigurations += 1
-            return
-        }
-        let canonical = configuration.record
-        guard canonical.count <= CodecParameters.largestConfiguration else {
-            self.counters.badConfigurations += 1
-            return
-        }
-        self.lengthSize = configuration.lengthSize
-        if self.video?.codec == .h264 {
+    /// Takes the configuration record of H.264 or H.265.
+    mutating func configure(nal codec: CodecName, _ record: [UInt8], _ items: inout [SourceItem]) {
+        if record.isEmpty { return self.count(\.empty) }
+        let configuration =
+            codec == .hevc
+            ? HEVCConfiguration(record: record).map { ($0.record, $0.lengthSize) }
+            : AVCRecord(record: record).map { ($0.record, $0.lengthSize) }
+        guard let (canonical, lengthSize) = configuration, canonical.count <= CodecParameters.largestConfiguration
+        else { return self.count(\.badConfigurations) }
+        self.lengthSize = lengthSize
+        if self.video?.codec == codec {
             // A repeated sequence header: parameter sets that arrived in band since then remain valid.
             if self.videoHeader == canonical { return }
             // The units ahead belong to a frame that never arrived. Their parameter sets would replace the new ones.
             self.ahead = ([], [])
         }
         self.videoHeader = canonical
-        self.emit(CodecParameters(codec: .h264, configuration: canonical), &items)
+        self.emit(CodecParameters(codec: codec, configuration: canonical), &items)
     }
 
     /// - Parameter start: Offset of the first NAL unit.
@@ -168,10 +159,7 @@ package struct FLVDemuxer: Sendable {
         guard let unit = self.sanitized(message.payload, from: start), let (memory, range, types) = self.joined(unit)
         else { return }
         if types.contains(.sps) && types.contains(.pps) { self.parameterSets(memory, range, types, &items) }
-        guard self.video?.codec == .h264 else {
-            self.counters.beforeConfiguration += 1
-            return
-        }
+        guard self.video?.codec == .h264 else { return self.count(\.beforeConfiguration) }
         let composition = self.checked(offset)
         let dts = self.unwrapper.unwrap(message.timestamp)
         let isKey = types.contains(.idr) || types.contains(.sei) && RecoveryPoint.isAtOnce(memory, in: range)
@@ -283,10 +271,7 @@ package struct FLVDemuxer: Sendable {
             self.unsupported(name)
             return
         }
-        guard message.payload.count > 1 else {
-            self.counters.empty += 1
-            return
-        }
+        guard message.payload.count > 1 else { return self.count(\.empty) }
         self.hasSupportedTrack = true
         self.emit(parameters, &items)
         self.sound(message, from: 1, arrival, &items)
@@ -294,21 +279,12 @@ package struct FLVDemuxer: Sendable {
 
     private mutating func aac(_ message: RTMPMediaMessage, _ arrival: Int64, _ items: inout [SourceItem]) {
         let payload = message.payload
-        guard let packetType = payload.byte(at: 1) else {
-            self.counters.short += 1
-            return
-        }
+        guard let packetType = payload.byte(at: 1) else { return self.count(\.short) }
         self.hasSupportedTrack = true
-        guard payload.count > 2 else {
-            self.counters.empty += 1
-            return
-        }
+        guard payload.count > 2 else { return self.count(\.empty) }
         if packetType == 0 {
             let record = payload.bytes(in: 2..<payload.count)
-            guard AudioSpecificConfig(record: record) != nil else {
-                self.counters.badConfigurations += 1
-                return
-            }
+            guard AudioSpecificConfig(record: record) != nil else { return self.count(\.badConfigurations) }
             self.emit(CodecParameters(codec: .aac, configuration: record), &items)
             return
         }
@@ -321,10 +297,7 @@ package struct FLVDemuxer: Sendable {
                 self.emit(CodecParameters(codec: .aac, configuration: header.configuration), &items)
             }
         }
-        guard self.audio?.codec == .aac else {
-            self.counters.beforeConfiguration += 1
-            return
-        }
+        guard self.audio?.codec == .aac else { return self.count(\.beforeConfiguration) }
         self.sound(message, from: start, arrival, &items)
     }
 
@@ -367,6 +340,9 @@ package struct FLVDemuxer: Sendable {
         self.counters.badConfigurations += 1
         return false
     }
+
+    /// Counts a message that is skipped.
+    mutating func count(_ counter: WritableKeyPath<Counters, Int>) { self.counters[keyPath: counter] += 1 }
 
     mutating func unsupported(_ codec: String) {
         self.counters.unsupported += 1

@@ -32,21 +32,14 @@ package struct HEVCConfiguration: Sendable, Hashable {
         var total = 0
         for _ in 0..<record[22] {
             guard record.count - offset >= 3 else { return nil }
-            var array = UnitArray(type: record[offset] & 0x3F, units: [])
+            let type = record[offset] & 0x3F
             let count = Int(record[offset + 1]) << 8 | Int(record[offset + 2])
             offset += 3
             total += count
             guard total <= HEVCConfiguration.unitLimit else { return nil }
-            for _ in 0..<count {
-                guard record.count - offset >= 2 else { return nil }
-                let length = Int(record[offset]) << 8 | Int(record[offset + 1])
-                offset += 2
-                guard length <= record.count - offset else { return nil }
-                // A unit has at least two header bytes.
-                if length >= 2 { array.units.append([UInt8](record[offset..<offset + length])) }
-                offset += length
-            }
-            if !array.units.isEmpty { arrays.append(array) }
+            // A unit has at least two header bytes.
+            guard let units = AVCRecord.units(in: record, at: &offset, count: count, atLeast: 2) else { return nil }
+            if !units.isEmpty { arrays.append(UnitArray(type: type, units: units)) }
         }
         self.head = [UInt8](record[..<22])
         self.lengthSize = Int(record[21] & 3) + 1
@@ -82,10 +75,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
         bytes.append(UInt8(truncatingIfNeeded: self.arrays.count))
         for array in self.arrays {
             bytes += [0x80 | array.type, UInt8(array.units.count >> 8), UInt8(truncatingIfNeeded: array.units.count)]
-            for unit in array.units {
-                bytes += [UInt8(truncatingIfNeeded: unit.count >> 8), UInt8(truncatingIfNeeded: unit.count)]
-                bytes += unit
-            }
+            AVCRecord.append(array.units, to: &bytes)
         }
         return bytes
     }

@@ -86,7 +86,7 @@ enum SupplementalTime {
         var next = self.behindSpaces(&text)
         var number: Int64 = 0
         var count = 0
-        while let digit = next, (0x30...0x39).contains(digit) {
+        while let digit = next, digit.isDigit {
             count += 1
             guard count <= self.digits else { return nil }
             number = number * 10 + Int64(digit - 0x30)
