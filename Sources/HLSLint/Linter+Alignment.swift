@@ -3,53 +3,49 @@ extension Linter {
     /// The playlist that the others are compared with: the first one.
     private var reference: Int { 0 }
 
-    mutating func checkAgainstOthers(_ list: MediaList, _ index: Int, at now: Int64) {
+    mutating func checkAgainstOthers(_ list: MediaList, _ index: Int) {
         for other in self.histories where other.index != index && !other.isEnded {
             guard let known = other.list, !list.isEnded else { continue }
             // Each pair is reported once, for the later playlist.
             let url = self.histories[max(index, other.index)].url
             if known.targetSeconds != list.targetSeconds {
-                self.addOnce(.targetDiffers, "another playlist has another target duration", in: url, at: now)
+                self.addOnce(.targetDiffers, "another playlist has another target duration", in: url)
             }
             if known.type != list.type {
-                self.addOnce(.typeDiffers, "another playlist has another EXT-X-PLAYLIST-TYPE", in: url, at: now)
+                self.addOnce(.typeDiffers, "another playlist has another EXT-X-PLAYLIST-TYPE", in: url)
             }
             if known.serverControl != list.serverControl {
-                self.addOnce(
-                    .serverControlDiffers, "another playlist has another EXT-X-SERVER-CONTROL", in: url, at: now)
+                self.addOnce(.serverControlDiffers, "another playlist has another EXT-X-SERVER-CONTROL", in: url)
             }
             if !other.isIFrames, !self.histories[index].isIFrames {
-                self.compareDateRanges(list, index, other, at: now)
+                self.compareDateRanges(list, index, other)
             }
-            self.compareEdges(list, index, other, at: now)
+            self.compareEdges(list, index, other)
         }
     }
 
     /// A range that another playlist has had for a target duration must be in this one too.
-    private mutating func compareDateRanges(
-        _ list: MediaList, _ index: Int, _ other: PlaylistHistory, at now: Int64
-    ) {
+    private mutating func compareDateRanges(_ list: MediaList, _ index: Int, _ other: PlaylistHistory) {
         let ids = Set(list.dateRanges.map(\.id))
         for range in other.list?.dateRanges ?? [] where !ids.contains(range.id) {
-            guard let seen = other.dateRanges[range.id]?.seenAt, seen &+ list.targetDuration < now,
+            guard let seen = other.dateRanges[range.id]?.seenAt, seen &+ list.targetDuration < self.now,
                 self.histories[index].list != nil
             else { continue }
             self.addOnce(
-                .dateRangesDiffer, "\(range.id) is listed in \(other.name) but not here", in: self.histories[index].url,
-                at: now)
+                .dateRangesDiffer, "\(range.id) is listed in \(other.name) but not here", in: self.histories[index].url)
         }
     }
 
     /// The other playlist may be behind by at most two target durations plus the time since it was last read.
-    private mutating func compareEdges(_ list: MediaList, _ index: Int, _ other: PlaylistHistory, at now: Int64) {
+    private mutating func compareEdges(_ list: MediaList, _ index: Int, _ other: PlaylistHistory) {
         guard let known = other.list, let mine = Self.end(list), let theirs = Self.end(known), !known.isEnded,
             let at = other.known?.at
         else { return }
-        let stale = max(0, now - at)
+        let stale = max(0, self.now - at)
         if mine &- theirs > 2 * list.targetDuration + stale + Self.timingSlack {
             self.addOnce(
                 .renditionBehind, "it ends \(Self.seconds(mine &- theirs)) before \(self.histories[index].name)",
-                in: other.url, at: now)
+                in: other.url)
         }
     }
 
@@ -63,15 +59,15 @@ extension Linter {
 
     /// Compares a received segment with the matching segment of the reference playlist; a segment of the reference is
     /// compared with all others.
-    mutating func align(_ index: Int, _ number: Int64, at now: Int64) {
-        self.checkMixedUp(index, number, at: now)
+    mutating func align(_ index: Int, _ number: Int64) {
+        self.checkMixedUp(index, number)
         if index == self.reference {
             for other in self.histories where other.index != index {
                 guard let match = self.nearest(to: index, number, in: other.index) else { continue }
-                self.compare(other.index, match, with: index, number, at: now)
+                self.compare(other.index, match, with: index, number)
             }
         } else if let match = self.nearest(to: index, number, in: self.reference) {
-            self.compare(index, number, with: self.reference, match, at: now)
+            self.compare(index, number, with: self.reference, match)
         }
     }
 
@@ -100,7 +96,7 @@ extension Linter {
     }
 
     /// No other rendition may have the bytes of a video segment, unless the two renditions are identical throughout.
-    private mutating func checkMixedUp(_ index: Int, _ number: Int64, at now: Int64) {
+    private mutating func checkMixedUp(_ index: Int, _ number: Int64) {
         guard self.histories[index].records[number]?.digest?.main?.isVideo == true else { return }
         for other in self.histories where other.index != index && !other.isIFrames {
             guard let match = self.nearest(to: index, number, in: other.index) else { continue }
@@ -117,7 +113,7 @@ extension Linter {
                 self.addOnce(
                     .segmentMixedUp,
                     "segment \(own) has the bytes of segment \(theirs) of \(self.histories[earlier].name): one of them is "
-                        + "served under the other's name", in: self.histories[later].url, segment: own, at: now)
+                        + "served under the other's name", in: self.histories[later].url, segment: own)
             }
         }
     }
@@ -134,8 +130,7 @@ extension Linter {
 
     /// The same frames must be presented at the same times.
     private mutating func compareFrameTimes(
-        _ index: Int, _ number: Int64, _ span: MediaDigest.Span, with other: Int, _ reference: MediaDigest.Span,
-        at now: Int64
+        _ index: Int, _ number: Int64, _ span: MediaDigest.Span, with other: Int, _ reference: MediaDigest.Span
     ) {
         guard span.isVideo, reference.isVideo else { return }
         let off = span.shownTime &- reference.shownTime
@@ -143,12 +138,10 @@ extension Linter {
         self.add(
             .frameTimesDiffer,
             "it presents its first frame \(Self.seconds(off)) after \(self.histories[other].name) does (tfdt plus cts)",
-            index, segment: number, at: now)
+            index, segment: number)
     }
 
-    private mutating func compare(
-        _ index: Int, _ number: Int64, with other: Int, _ match: Int64, at now: Int64
-    ) {
+    private mutating func compare(_ index: Int, _ number: Int64, with other: Int, _ match: Int64) {
         guard let mine = self.histories[index].records[number], let theirs = self.histories[other].records[match],
             let span = mine.digest?.main, let reference = theirs.digest?.main
         else { return }
@@ -161,25 +154,25 @@ extension Linter {
         if off.magnitude > UInt64(slack) {
             self.add(
                 .boundariesDiffer, "it starts \(Self.seconds(off)) after segment \(match) of \(name)", index,
-                segment: number, at: now)
+                segment: number)
             return
         }
-        self.compareFrameTimes(index, number, span, with: other, reference, at: now)
+        self.compareFrameTimes(index, number, span, with: other, reference)
         if mine.listed.discontinuityNumber != theirs.listed.discontinuityNumber {
             self.add(
                 .discontinuityDiffers,
                 "its discontinuity number is \(mine.listed.discontinuityNumber), in \(name) it is \(theirs.listed.discontinuityNumber)",
-                index, segment: number, at: now)
+                index, segment: number)
         }
         if let first = mine.digest, let second = theirs.digest {
-            self.compareEvents(index, number, first, with: other, second, at: now)
+            self.compareEvents(index, number, first, with: other, second)
         }
         guard let date = mine.listed.date, let known = theirs.listed.date else { return }
         let shift = (date &- span.startTime) &- (known &- reference.startTime)
         if shift.magnitude > UInt64(Self.dateSlack) {
             self.add(
                 .datesDiffer, "the same media time has a date \(Self.seconds(shift)) later than in \(name)", index,
-                segment: number, at: now)
+                segment: number)
         }
     }
 }

@@ -2,25 +2,24 @@
 extension Linter {
     // MARK: Date ranges
 
-    mutating func checkDateRanges(_ list: MediaList, _ index: Int, at now: Int64) {
+    mutating func checkDateRanges(_ list: MediaList, _ index: Int) {
         let url = self.histories[index].url
         if !list.dateRanges.isEmpty,
             !(list.segments + [list.open].compactMap { $0 }).contains(where: { $0.date != nil })
         {
-            self.addOnce(.dateRangeUndated, "there are date ranges but no date", in: url, at: now)
+            self.addOnce(.dateRangeUndated, "there are date ranges but no date", in: url)
         }
         for range in list.dateRanges {
-            self.checkDateRange(range, url, at: now)
+            self.checkDateRange(range, url)
             if let known = self.histories[index].dateRanges[range.id] {
                 for (name, value) in known.attributes where range.attributes[name].map({ $0 != value }) ?? false {
                     self.addOnce(
                         .dateRangeChanged,
                         "\(range.id): \(name) went from \(value.text) to \(range.attributes[name]?.text ?? "")",
-                        in: url,
-                        at: now)
+                        in: url)
                 }
             }
-            let seenAt = self.histories[index].dateRanges[range.id]?.seenAt ?? now
+            let seenAt = self.histories[index].dateRanges[range.id]?.seenAt ?? self.now
             self.histories[index].dateRanges[range.id] = (range.attributes, seenAt)
         }
         let listed = Set(list.dateRanges.map(\.id))
@@ -32,8 +31,7 @@ extension Linter {
                 Self.date(known.attributes["END-DATE"])
                 ?? known.attributes["DURATION"].flatMap { PlaylistScalars.nanoseconds($0.text) }.map { start &+ $0 }
             if (end ?? start) > firstDate {
-                self.addOnce(
-                    .dateRangeRemoved, "\(id) was removed but still overlaps the listed media", in: url, at: now)
+                self.addOnce(.dateRangeRemoved, "\(id) was removed but still overlaps the listed media", in: url)
             }
         }
     }
@@ -42,8 +40,8 @@ extension Linter {
         value.flatMap { PlaylistScalars.date($0.text) }
     }
 
-    private mutating func checkDateRange(_ range: MediaList.DateRange, _ url: String, at now: Int64) {
-        func fault(_ what: String) { self.addOnce(.dateRangeValue, "\(range.id): \(what)", in: url, at: now) }
+    private mutating func checkDateRange(_ range: MediaList.DateRange, _ url: String) {
+        func fault(_ what: String) { self.addOnce(.dateRangeValue, "\(range.id): \(what)", in: url) }
         let attributes = range.attributes
         let start = Self.date(attributes["START-DATE"])
         if attributes["START-DATE"] != nil, start == nil { fault("START-DATE is not a date") }
@@ -79,13 +77,12 @@ extension Linter {
     // MARK: Rendition reports
 
     mutating func checkReports(_ list: MediaList, _ index: Int, _ request: LintRequest, _ reply: LintReply) {
-        let now = reply.receivedAt
         // Edges that other playlists reported before this request must be reached in this reply.
         for claim in self.histories[index].claims where claim.at <= reply.sentAt && list.edge < claim.edge {
             self.add(
                 .reportWrong,
                 "\(claim.by) reports \(Self.text(claim.edge)), this playlist ends at \(Self.text(list.edge))",
-                index, at: now)
+                index)
         }
         self.histories[index].claims.removeAll { $0.at <= reply.sentAt }
         guard list.blocksReload, list.hasParts, !list.isEnded, !reply.isLocal else { return }
@@ -97,16 +94,16 @@ extension Linter {
         for other in self.histories
         where other.index != index && !other.isEnded && other.failures == 0 && !other.isIFrames {
             guard let report = reported[Location.withoutQuery(other.url)] else {
-                self.addOnce(.reportMissing, "there is no report for \(other.name)", in: url, at: now)
+                self.addOnce(.reportMissing, "there is no report for \(other.name)", in: url)
                 continue
             }
             guard let number = report.lastNumber else {
-                self.addOnce(.reportWrong, "the report for \(other.name) has no LAST-MSN", in: url, at: now)
+                self.addOnce(.reportWrong, "the report for \(other.name) has no LAST-MSN", in: url)
                 continue
             }
             let edge = MediaList.Edge(number: number, part: report.lastPart ?? -1)
             if self.histories[other.index].claims.count < 16 {
-                self.histories[other.index].claims.append((edge, now, self.histories[index].name))
+                self.histories[other.index].claims.append((edge, self.now, self.histories[index].name))
             }
             // A report may be one part behind; only edges that were known before this request count.
             guard let known = other.known, known.at <= reply.sentAt else { continue }
@@ -118,7 +115,7 @@ extension Linter {
                 self.add(
                     .reportWrong,
                     "\(other.name) was at \(Self.text(known.edge)) before but is reported at \(Self.text(edge))",
-                    index, at: now)
+                    index)
             }
         }
     }

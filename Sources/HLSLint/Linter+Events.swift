@@ -5,7 +5,7 @@ extension Linter {
     /// Most events of a rendition to remember, to detect repeats.
     private static let rememberedEvents = 4_096
 
-    mutating func checkEvents(_ digest: MediaDigest, _ index: Int, _ number: Int64, at now: Int64) {
+    mutating func checkEvents(_ digest: MediaDigest, _ index: Int, _ number: Int64) {
         guard !digest.events.isEmpty, let span = digest.main else { return }
         let target = self.histories[index].list?.targetDuration ?? 0
         let end = span.startTime &+ span.duration
@@ -16,11 +16,11 @@ extension Linter {
                     .eventBroken,
                     "\(event.name) is \(Self.seconds(event.time &- span.startTime)) after the segment's start",
                     index,
-                    segment: number, at: now)
+                    segment: number)
             }
             let key = "\(event.scheme) \(event.id)"
             if let other = self.histories[index].events[key], other != number {
-                self.add(.eventRepeated, "\(event.name) is also in segment \(other)", index, segment: number, at: now)
+                self.add(.eventRepeated, "\(event.name) is also in segment \(other)", index, segment: number)
             }
             if self.histories[index].events.count >= Self.rememberedEvents {
                 self.histories[index].events = self.histories[index].events.filter { $0.value &+ 256 > number }
@@ -31,7 +31,7 @@ extension Linter {
 
     /// Matching segments of video renditions must have the same events.
     mutating func compareEvents(
-        _ index: Int, _ number: Int64, _ mine: MediaDigest, with other: Int, _ theirs: MediaDigest, at now: Int64
+        _ index: Int, _ number: Int64, _ mine: MediaDigest, with other: Int, _ theirs: MediaDigest
     ) {
         guard mine.main?.isVideo == true, theirs.main?.isVideo == true else { return }
         let difference = Set(mine.events).symmetricDifference(theirs.events)
@@ -39,6 +39,6 @@ extension Linter {
         self.add(
             .eventsDiffer,
             "\(event.name) differs in \(self.histories[other].name) (\(mine.events.count) events here, "
-                + "\(theirs.events.count) there)", index, segment: number, at: now)
+                + "\(theirs.events.count) there)", index, segment: number)
     }
 }

@@ -5,14 +5,13 @@ extension Linter {
     /// - Returns: Requests for all new media, and for media that has left the playlist, at the end of its retention
     ///   time.
     mutating func adopt(_ list: MediaList, _ index: Int, _ reply: LintReply) -> [LintRequest] {
-        let now = reply.receivedAt
         let old = self.histories[index].list
         if old == nil { self.histories[index].joinedNext = list.nextNumber }
         self.histories[index].list = list
-        self.histories[index].known = (list.edge, now)
+        self.histories[index].known = (list.edge, self.now)
         // Media that this version lacks may have left at any time since the previous version.
-        let before = self.histories[index].adoptedAt ?? now
-        self.histories[index].adoptedAt = now
+        let before = self.histories[index].adoptedAt ?? self.now
+        self.histories[index].adoptedAt = self.now
         self.histories[index].longest = max(self.histories[index].longest, list.duration)
         var requests: [LintRequest] = []
         let previous = old?.nextNumber ?? .min
@@ -24,8 +23,8 @@ extension Linter {
                 let last = self.histories[index].records[segment.number &- 1]
                 position = last.map { $0.position &+ $0.listed.duration } ?? position
                 self.histories[index].records[segment.number] = PlaylistHistory.Record(
-                    listed: segment, seenAt: old == nil ? now &- distance : now, position: position)
-                requests += self.fetchSegment(segment, index, now)
+                    listed: segment, seenAt: old == nil ? self.now &- distance : self.now, position: position)
+                requests += self.fetchSegment(segment, index)
             }
             position &+= segment.duration
             if !segment.parts.isEmpty {
@@ -34,12 +33,12 @@ extension Linter {
                 } else {
                     self.histories[index].records[segment.number]?.listed = segment
                 }
-                requests += self.fetchParts(segment, index, now, isOpen: false)
+                requests += self.fetchParts(segment, index, isOpen: false)
             }
         }
-        if let open = list.open { requests += self.fetchParts(open, index, now, isOpen: true) }
+        if let open = list.open { requests += self.fetchParts(open, index, isOpen: true) }
         requests += self.follow(list, index, reply)
-        requests += self.retain(from: old, seen: before, to: list, index, now)
+        requests += self.retain(from: old, seen: before, to: list, index)
         return requests
     }
 
@@ -53,7 +52,7 @@ extension Linter {
         return [LintRequest(.map(index, map), self.address(map.uri, index), byteRange: map.byteRange)]
     }
 
-    private mutating func fetchSegment(_ segment: MediaList.Segment, _ index: Int, _ now: Int64) -> [LintRequest] {
+    private mutating func fetchSegment(_ segment: MediaList.Segment, _ index: Int) -> [LintRequest] {
         guard !segment.isGap else { return [] }
         return self.fetchMap(segment.map, index) + self.fetchKey(segment.key, index) + [
             LintRequest(
@@ -63,23 +62,20 @@ extension Linter {
     }
 
     /// Fetches listed parts that did not arrive as hints.
-    private mutating func fetchParts(
-        _ segment: MediaList.Segment, _ index: Int, _ now: Int64, isOpen: Bool
-    ) -> [LintRequest] {
+    private mutating func fetchParts(_ segment: MediaList.Segment, _ index: Int, isOpen: Bool) -> [LintRequest] {
         var requests = isOpen ? self.fetchMap(segment.map, index) + self.fetchKey(segment.key, index) : []
         for (place, part) in segment.parts.enumerated() where !part.isGap {
             let key = part.uri + (part.byteRange.map { "@\($0)" } ?? "")
             if let digest = self.histories[index].openParts[key] {
                 if !isOpen {
                     self.histories[index].openParts[key] = nil
-                    self.placePart(digest, part, index, segment.number, place, at: now)
+                    self.placePart(digest, part, index, segment.number, place)
                 }
                 continue
             }
             if let reason = self.histories[index].hintFailures.removeValue(forKey: part.uri) {
                 self.add(
-                    .hintUnanswered, "\(part.uri) was hinted: \(reason)", index, segment: segment.number, part: place,
-                    at: now)
+                    .hintUnanswered, "\(part.uri) was hinted: \(reason)", index, segment: segment.number, part: place)
                 self.histories[index].hintsAsked.remove(part.uri)
             }
             let isKnown = self.histories[index].records[segment.number]?.parts[place] != nil
@@ -110,7 +106,7 @@ extension Linter {
     // MARK: Media that has left the playlist
 
     private mutating func retain(
-        from old: MediaList?, seen before: Int64, to new: MediaList, _ index: Int, _ now: Int64
+        from old: MediaList?, seen before: Int64, to new: MediaList, _ index: Int
     ) -> [LintRequest] {
         guard let old else { return [] }
         var requests: [LintRequest] = []
@@ -139,7 +135,7 @@ extension Linter {
             let until = record.seenAt &+ segment.duration &+ self.histories[index].longest
             var request = LintRequest(
                 .retainedSegment(index, segment.number), self.address(segment.uri, index),
-                notBefore: max(now, until &- margin))
+                notBefore: max(self.now, until &- margin))
             request.isHead = true
             requests.append(request)
         }

@@ -5,36 +5,33 @@ extension Linter {
 
     mutating func checkPlaylistHeaders(_ reply: LintReply, _ url: String, target: Int64?, isLive: Bool) {
         guard !reply.isLocal else { return }
-        let now = reply.receivedAt
         let type = Self.mediaType(reply)
         if type != "application/vnd.apple.mpegurl", type != "audio/mpegurl" {
-            self.addOnce(.contentType, "a playlist is served as \(type.isEmpty ? "no type" : type)", in: url, at: now)
+            self.addOnce(.contentType, "a playlist is served as \(type.isEmpty ? "no type" : type)", in: url)
         }
         if reply.headers["content-encoding"] != "gzip", reply.body.count > Self.worthCompressing {
-            self.addOnce(.gzipMissing, "it is served without compression", in: url, at: now)
+            self.addOnce(.gzipMissing, "it is served without compression", in: url)
         }
         guard let control = reply.headers["cache-control"] else {
-            return self.addOnce(.cachingMissing, "it has no Cache-Control", in: url, at: now)
+            return self.addOnce(.cachingMissing, "it has no Cache-Control", in: url)
         }
         if isLive, let target, let age = Self.maxAge(control), age > target {
-            self.addOnce(
-                .cachingLong, "it may be cached for \(age) s but changes every \(target) s", in: url, at: now)
+            self.addOnce(.cachingLong, "it may be cached for \(age) s but changes every \(target) s", in: url)
         }
     }
 
     mutating func checkMediaHeaders(_ reply: LintReply, _ uri: String, _ index: Int) {
         guard !reply.isLocal, reply.isGood else { return }
         let url = self.histories[index].url
-        let now = reply.receivedAt
         let allowed: Set<String> = [
             "video/mp4", "audio/mp4", "video/iso.segment", "audio/iso.segment", "video/mp2t", "audio/aac", "text/vtt",
         ]
         let type = Self.mediaType(reply)
         if !allowed.contains(type) {
-            self.addOnce(.contentType, "media is served as \(type.isEmpty ? "no type" : type)", in: url, at: now)
+            self.addOnce(.contentType, "media is served as \(type.isEmpty ? "no type" : type)", in: url)
         }
         if reply.headers["cache-control"] == nil {
-            self.addOnce(.cachingMissing, "media has no Cache-Control", in: url, at: now)
+            self.addOnce(.cachingMissing, "media has no Cache-Control", in: url)
         }
     }
 

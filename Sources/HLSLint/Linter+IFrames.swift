@@ -3,30 +3,28 @@ import MediaTypes
 /// Checks I-frame playlists: every entry must be a frame that can be decoded alone. Spec: rfc8216bis §4.4.3.6,
 /// §4.4.6.3; Apple's authoring specification 6.
 extension Linter {
-    mutating func checkIFrameList(_ list: MediaList, _ index: Int, at now: Int64) {
+    mutating func checkIFrameList(_ list: MediaList, _ index: Int) {
         let history = self.histories[index]
         if history.isIFrames, !list.isIFramesOnly {
             self.addOnce(
-                .iFrameList, "EXT-X-I-FRAME-STREAM-INF names it but it has no EXT-X-I-FRAMES-ONLY", in: history.url,
-                at: now)
+                .iFrameList, "EXT-X-I-FRAME-STREAM-INF names it but it has no EXT-X-I-FRAMES-ONLY", in: history.url)
         }
         if list.isIFramesOnly, list.hasParts {
-            self.addOnce(.iFrameList, "it has parts", in: history.url, at: now)
+            self.addOnce(.iFrameList, "it has parts", in: history.url)
         }
     }
 
     /// Checks the bytes of an entry.
     mutating func receivedIFrame(_ reply: LintReply, _ request: LintRequest, _ index: Int, _ number: Int64) {
         guard let record = self.histories[index].records[number] else { return }
-        let now = reply.receivedAt
         guard reply.isGood else {
-            self.add(.resourceMissing, "\(record.listed.uri): \(reply.reason)", index, segment: number, at: now)
+            self.add(.resourceMissing, "\(record.listed.uri): \(reply.reason)", index, segment: number)
             return
         }
         guard let map = record.listed.map else {
             return self.addOnce(
                 .mapMissing, "key frames are fragmented MP4 but there is no EXT-X-MAP", in: self.histories[index].url,
-                segment: number, at: now)
+                segment: number)
         }
         let content: [UInt8]?
         switch (self.histories[index].maps[map], self.openedRange(reply, record.listed, index)) {
@@ -37,7 +35,7 @@ extension Linter {
             return
         case (.known(let facts), .clear(let bytes)):
             content = bytes
-            self.checkIFrame(bytes, record.listed, facts, index, at: now)
+            self.checkIFrame(bytes, record.listed, facts, index)
         // The key is not available, or the map cannot be read.
         default: content = nil
         }
@@ -45,15 +43,15 @@ extension Linter {
         self.histories[index].records[number]?.digest = MediaDigest(unread: content ?? reply.body)
         self.histories[index].segmentCount += 1
         self.histories[index].byteCount &+= Int64(reply.body.count)
-        self.checkDistance(index, number, at: now)
+        self.checkDistance(index, number)
         self.measure(index)
     }
 
     private mutating func checkIFrame(
-        _ bytes: [UInt8], _ segment: MediaList.Segment, _ facts: InitializationFacts, _ index: Int, at now: Int64
+        _ bytes: [UInt8], _ segment: MediaList.Segment, _ facts: InitializationFacts, _ index: Int
     ) {
         func fault(_ what: String) {
-            self.add(.iFrameRange, "\(segment.uri): \(what)", index, segment: segment.number, at: now)
+            self.add(.iFrameRange, "\(segment.uri): \(what)", index, segment: segment.number)
         }
         if let range = segment.byteRange.flatMap({ LintRequest.range($0) }), Int64(bytes.count) != range.count {
             return fault("\(range.count) bytes from \(range.start) are listed, \(bytes.count) were received")
@@ -71,7 +69,7 @@ extension Linter {
     }
 
     /// EXTINF must be the distance to the next listed frame.
-    private mutating func checkDistance(_ index: Int, _ number: Int64, at now: Int64) {
+    private mutating func checkDistance(_ index: Int, _ number: Int64) {
         for first in [number &- 1, number] {
             guard let one = self.histories[index].records[first], let start = one.iFrameStart,
                 let next = self.histories[index].records[first &+ 1], let end = next.iFrameStart,
@@ -82,7 +80,7 @@ extension Linter {
             self.add(
                 .extinfWrong,
                 "EXTINF is \(Self.seconds(one.listed.duration)), the next frame is \(Self.seconds(end &- start)) later",
-                index, segment: first, at: now)
+                index, segment: first)
         }
     }
 
@@ -112,12 +110,12 @@ extension Linter {
     // MARK: The multivariant playlist
 
     /// Checks of the I-frame playlists that need the whole run.
-    mutating func finishIFrames(at now: Int64) {
+    mutating func finishIFrames() {
         for attributes in self.multivariant?.iFrameVariants ?? [] {
             guard let uri = attributes.quoted("URI") else { continue }
             let url = Location.resolve(uri, against: self.url)
             func fault(_ rule: Rule, _ what: String) {
-                self.addOnce(rule, "\(uri): \(what)", in: self.url, at: now)
+                self.addOnce(rule, "\(uri): \(what)", in: self.url)
             }
             if attributes.quoted("CODECS") == nil { fault(.codecsMissing, "it has no CODECS") }
             guard let history = self.histories.first(where: { $0.url == url }), history.hasVideo else { continue }

@@ -42,7 +42,7 @@ extension Linter {
         guard !attributes.isEmpty, let lock = Lock(attributes) else { return [] }
         if lock.vector == nil {
             self.addOnce(
-                .keyVector, "EXT-X-KEY has no IV of 16 bytes", in: self.histories[index].url, at: self.startedAt)
+                .keyVector, "EXT-X-KEY has no IV of 16 bytes", in: self.histories[index].url)
         }
         guard self.cipher != nil, self.histories[index].keys[lock.uri] == nil else { return [] }
         self.histories[index].keys[lock.uri] = .asked
@@ -56,9 +56,9 @@ extension Linter {
             self.histories[index].keys[uri] = .failed
             // A key may require authorization, and a local directory may not have it: this is not a finding.
             if reply.isGood {
-                self.add(.keyWrong, "\(Self.bare(uri)) has \(reply.body.count) bytes", index, at: reply.receivedAt)
+                self.add(.keyWrong, "\(Self.bare(uri)) has \(reply.body.count) bytes", index)
             } else if !reply.isLocal, reply.status != 401, reply.status != 403 {
-                self.add(.resourceMissing, "\(Self.bare(uri)): \(reply.reason)", index, at: reply.receivedAt)
+                self.add(.resourceMissing, "\(Self.bare(uri)): \(reply.reason)", index)
             }
         }
         let waiting = self.histories[index].waiting
@@ -90,7 +90,7 @@ extension Linter {
             if isSure {
                 self.add(
                     .keyWrong, "its \(reply.body.count) bytes cannot be decrypted with \(Self.bare(lock.uri))", index,
-                    segment: segment.number, at: reply.receivedAt)
+                    segment: segment.number)
             }
             return .unread
         }

@@ -1,19 +1,18 @@
 /// Checks the bytes of maps, segments and parts. Spec: rfc8216bis §3.1.2, §4.4.4.
 extension Linter {
     mutating func receivedMap(_ reply: LintReply, _ index: Int, _ map: MediaList.Map) -> [LintRequest] {
-        let now = reply.receivedAt
         self.checkMediaHeaders(reply, map.uri, index)
         guard reply.isGood else {
             self.histories[index].maps[map] = .failed
-            self.add(.resourceMissing, "\(map.uri): \(reply.reason)", index, at: now)
+            self.add(.resourceMissing, "\(map.uri): \(reply.reason)", index)
             return []
         }
         guard let facts = InitializationFacts(reply.body) else {
             self.histories[index].maps[map] = .failed
-            self.add(.mapUnreadable, "\(map.uri) has no readable moov with a track", index, at: now)
+            self.add(.mapUnreadable, "\(map.uri) has no readable moov with a track", index)
             return []
         }
-        for fault in facts.faults { self.add(fault.rule, "\(map.uri): \(fault.what)", index, at: now) }
+        for fault in facts.faults { self.add(fault.rule, "\(map.uri): \(fault.what)", index) }
         self.histories[index].maps[map] = .known(facts)
         for track in facts.tracks {
             self.histories[index].codecs.insert(track.codec ?? track.entry)
@@ -30,6 +29,8 @@ extension Linter {
     }
 
     mutating func receivedMedia(_ reply: LintReply, _ request: LintRequest) -> [LintRequest] {
+        // The reply may have waited for its map or key.
+        self.now = reply.receivedAt
         switch request.purpose {
         case .segment(let index, let number):
             if self.histories[index].list?.isIFramesOnly == true {
@@ -80,15 +81,14 @@ extension Linter {
         _ reply: LintReply, _ request: LintRequest, _ index: Int, _ number: Int64
     ) -> [LintRequest] {
         guard let record = self.histories[index].records[number] else { return [] }
-        let now = reply.receivedAt
         guard reply.isGood else {
-            self.add(.resourceMissing, "\(record.listed.uri): \(reply.reason)", index, segment: number, at: now)
+            self.add(.resourceMissing, "\(record.listed.uri): \(reply.reason)", index, segment: number)
             return []
         }
         if record.listed.map == nil, Self.isFragmented(reply.body) {
             self.addOnce(
                 .mapMissing, "segments are fragmented MP4 but there is no EXT-X-MAP", in: self.histories[index].url,
-                segment: number, at: now)
+                segment: number)
         }
         guard var digest = self.digest(reply, request, record.listed, index, keepsSamples: self.decodes) else {
             return []
@@ -100,12 +100,12 @@ extension Linter {
         self.histories[index].records[number]?.digest = digest
         self.histories[index].segmentCount += 1
         self.histories[index].byteCount &+= Int64(digest.bytes.count)
-        for fault in digest.faults { self.add(fault.rule, fault.what, index, segment: number, at: now) }
-        self.checkSpan(digest, record, index, at: now)
-        self.checkEvents(digest, index, number, at: now)
-        self.checkNeighbors(index, number, at: now)
-        self.compareWithParts(index, number, at: now)
-        self.align(index, number, at: now)
+        for fault in digest.faults { self.add(fault.rule, fault.what, index, segment: number) }
+        self.checkSpan(digest, record, index)
+        self.checkEvents(digest, index, number)
+        self.checkNeighbors(index, number)
+        self.compareWithParts(index, number)
+        self.align(index, number)
         self.measure(index)
         guard let coded, !coded.samples.isEmpty, digest.main?.startsIndependent == true,
             !digest.faults.contains(where: { $0.rule == .sliceDamaged })
@@ -116,7 +116,7 @@ extension Linter {
     /// Takes a decoder's result for a segment.
     mutating func receivedDecoding(_ reply: LintReply, _ index: Int, _ number: Int64) {
         guard let damage = reply.failure else { return }
-        self.add(.sliceDamaged, damage, index, segment: number, at: reply.receivedAt)
+        self.add(.sliceDamaged, damage, index, segment: number)
     }
 
     private static func isFragmented(_ bytes: [UInt8]) -> Bool {
@@ -124,9 +124,7 @@ extension Linter {
             && ["styp", "moof", "sidx", "emsg", "prft"].contains(String(decoding: bytes[4..<8], as: UTF8.self))
     }
 
-    private mutating func checkSpan(
-        _ digest: MediaDigest, _ record: PlaylistHistory.Record, _ index: Int, at now: Int64
-    ) {
+    private mutating func checkSpan(_ digest: MediaDigest, _ record: PlaylistHistory.Record, _ index: Int) {
         guard let span = digest.main else { return }
         let number = record.listed.number
         let off = span.duration &- record.listed.duration
@@ -135,23 +133,21 @@ extension Linter {
                 .extinfWrong,
                 "EXTINF is \(Self.seconds(record.listed.duration)), its samples last \(Self.seconds(span.duration))",
                 index,
-                segment: number, at: now)
+                segment: number)
         }
         let isPromised = self.multivariant?.isIndependent == true || self.histories[index].list?.isIndependent == true
         if isPromised, span.isVideo, !span.startsIndependent {
-            self.add(.idrMissing, "it does not begin with an IDR frame", index, segment: number, at: now)
+            self.add(.idrMissing, "it does not begin with an IDR frame", index, segment: number)
         }
         if span.isVideo, self.histories[index].frame == 0 || span.frame < self.histories[index].frame {
             self.histories[index].frame = span.frame
         }
-        self.checkDrift(span, record, index, at: now)
+        self.checkDrift(span, record, index)
     }
 
     /// Over every run of segments the sum of EXTINF must be within a frame of the media's duration, and dates must
     /// follow media time.
-    private mutating func checkDrift(
-        _ span: MediaDigest.Span, _ record: PlaylistHistory.Record, _ index: Int, at now: Int64
-    ) {
+    private mutating func checkDrift(_ span: MediaDigest.Span, _ record: PlaylistHistory.Record, _ index: Int) {
         let number = record.listed.discontinuityNumber
         let delta = span.startTime &- record.position
         if var drift = self.histories[index].drift, drift.number == number {
@@ -162,7 +158,7 @@ extension Linter {
                 self.add(
                     .extinfDrift,
                     "sums of EXTINF are up to \(Self.seconds(drift.high &- drift.low)) off the media's timeline",
-                    index, segment: record.listed.number, at: now)
+                    index, segment: record.listed.number)
             }
             self.histories[index].drift = drift
         } else if number >= self.histories[index].drift?.number ?? .min {
@@ -175,7 +171,7 @@ extension Linter {
                 self.add(
                     .dateWrong,
                     "its date is \(Self.seconds(offset &- dates.offset)) off the media's timeline",
-                    index, segment: record.listed.number, at: now)
+                    index, segment: record.listed.number)
             }
         } else if number >= self.histories[index].dates?.number ?? .min {
             self.histories[index].dates = (number, offset)
@@ -183,7 +179,7 @@ extension Linter {
     }
 
     /// Decode times and fragment numbers must continue from segment to segment.
-    private mutating func checkNeighbors(_ index: Int, _ number: Int64, at now: Int64) {
+    private mutating func checkNeighbors(_ index: Int, _ number: Int64) {
         for (one, other) in [(number &- 1, number), (number, number &+ 1)] {
             guard let before = self.histories[index].records[one], let after = self.histories[index].records[other],
                 let first = before.digest, let second = after.digest,
@@ -196,21 +192,21 @@ extension Linter {
                     self.add(
                         .decodeTimeBroken,
                         "it starts at \(span.start), the previous one ends at \(last.end) (\(Self.seconds(gap)) apart)",
-                        index, segment: other, at: now)
+                        index, segment: other)
                 }
-                self.checkPresentation(last, span, index, other, at: now)
+                self.checkPresentation(last, span, index, other)
             }
             if let low = first.lastSequence, let high = second.firstSequence, high <= low {
                 self.add(
                     .sequenceBroken, "its first fragment is number \(high), the previous one is \(low)", index,
-                    segment: other, at: now)
+                    segment: other)
             }
         }
     }
 
     /// The first frame of a segment must be presented one frame after the last frame of the previous segment.
     private mutating func checkPresentation(
-        _ last: MediaDigest.Span, _ span: MediaDigest.Span, _ index: Int, _ number: Int64, at now: Int64
+        _ last: MediaDigest.Span, _ span: MediaDigest.Span, _ index: Int, _ number: Int64
     ) {
         guard span.isVideo, span.isEven, last.isEven, span.timescale == last.timescale else { return }
         // Media before a discontinuity may have been cut anywhere, so it is not checked.
@@ -218,14 +214,14 @@ extension Linter {
             self.add(
                 .frameTimesBroken,
                 "its frames are presented over \(Self.seconds(last.shownDuration)) but last \(Self.seconds(last.duration))",
-                index, segment: number &- 1, at: now)
+                index, segment: number &- 1)
         }
         let off = span.shownTime &- last.shownTime &- last.shownDuration
         guard off.magnitude > UInt64(span.frame / 2) else { return }
         self.add(
             .frameTimesBroken,
             "its first frame is presented \(Self.seconds(off &+ last.frame)) after the previous segment's last one",
-            index, segment: number, at: now)
+            index, segment: number)
     }
 
     // MARK: Parts
@@ -241,15 +237,13 @@ extension Linter {
         guard reply.isGood else {
             // If a new worker has taken over, its part has another name.
             guard Location.resolve(part.uri, against: self.histories[index].url) == request.url else { return }
-            self.add(
-                .resourceMissing, "\(part.uri): \(reply.reason)", index, segment: number, part: place,
-                at: reply.receivedAt)
+            self.add(.resourceMissing, "\(part.uri): \(reply.reason)", index, segment: number, part: place)
             return
         }
         guard let digest = self.digest(reply, request, segment, index) else { return }
         self.checkMediaHeaders(reply, part.uri, index)
         if self.histories[index].records[number] != nil {
-            self.placePart(digest, part, index, number, place, at: reply.receivedAt)
+            self.placePart(digest, part, index, number, place)
         } else {
             self.histories[index].openParts[part.uri + (part.byteRange.map { "@\($0)" } ?? "")] = digest
         }
@@ -262,7 +256,7 @@ extension Linter {
             self.histories[index].hintsAsked.remove(uri)
             return
         }
-        self.noteHint(uri, index, at: reply.receivedAt)
+        self.noteHint(uri, index)
         let list = self.histories[index].list
         // Assume the map of the newest listed segment, unless a map is hinted too.
         var segment = list?.open ?? list?.segments.last
@@ -286,41 +280,40 @@ extension Linter {
                 self.histories[index].records[segment.number] != nil
             else { continue }
             self.histories[index].openParts[uri] = nil
-            self.placePart(digest, segment.parts[place], index, segment.number, place, at: reply.receivedAt)
+            self.placePart(digest, segment.parts[place], index, segment.number, place)
         }
     }
 
     mutating func placePart(
-        _ digest: MediaDigest, _ part: MediaList.Part, _ index: Int, _ number: Int64, _ place: Int, at now: Int64
+        _ digest: MediaDigest, _ part: MediaList.Part, _ index: Int, _ number: Int64, _ place: Int
     ) {
         guard self.histories[index].records[number]?.parts[place] == nil else { return }
         self.histories[index].records[number]?.parts[place] = digest
         self.histories[index].partCount += 1
-        for fault in digest.faults { self.add(fault.rule, fault.what, index, segment: number, part: place, at: now) }
+        for fault in digest.faults { self.add(fault.rule, fault.what, index, segment: number, part: place) }
         if let span = digest.main {
             if (span.duration &- part.duration).magnitude > UInt64(span.frame / 2 + 1_000_000) {
                 self.add(
                     .partDurationWrong,
                     "DURATION is \(Self.seconds(part.duration)), its samples last \(Self.seconds(span.duration))",
                     index,
-                    segment: number, part: place, at: now)
+                    segment: number, part: place)
             }
             if part.isIndependent, !span.hasIndependent {
                 self.add(
-                    .independentUntrue, "it has INDEPENDENT=YES but no IDR frame", index, segment: number,
-                    part: place, at: now)
+                    .independentUntrue, "it has INDEPENDENT=YES but no IDR frame", index, segment: number, part: place)
             }
             if !part.isIndependent, span.isVideo, span.hasIndependent {
                 self.add(
                     .independentUnmarked, "it has an IDR frame but no INDEPENDENT=YES", index,
-                    segment: number, part: place, at: now)
+                    segment: number, part: place)
             }
         }
-        self.compareWithParts(index, number, at: now)
+        self.compareWithParts(index, number)
     }
 
     /// The bytes of an unencrypted segment must be those of its parts.
-    private mutating func compareWithParts(_ index: Int, _ number: Int64, at now: Int64) {
+    private mutating func compareWithParts(_ index: Int, _ number: Int64) {
         guard let record = self.histories[index].records[number], let whole = record.digest,
             !record.listed.parts.isEmpty, !record.isComparedWithParts,
             record.listed.key.isEmpty
@@ -337,7 +330,7 @@ extension Linter {
             self.add(
                 .partsNotSegment,
                 "the segment has \(whole.bytes.count) bytes, its parts \(bytes.count), and they differ",
-                index, segment: number, at: now)
+                index, segment: number)
         }
     }
 

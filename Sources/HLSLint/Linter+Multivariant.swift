@@ -4,8 +4,8 @@ extension Linter {
     /// Least duration for which averages are checked, in nanoseconds: Apple's rule is about the long-term average.
     private static let longestRun: Int64 = 60_000_000_000
 
-    mutating func checkMultivariant(_ list: MultivariantList, at now: Int64) {
-        func fault(_ rule: Rule, _ what: String) { self.addOnce(rule, what, in: self.url, at: now) }
+    mutating func checkMultivariant(_ list: MultivariantList) {
+        func fault(_ rule: Rule, _ what: String) { self.addOnce(rule, what, in: self.url) }
         for entry in list.faults { fault(entry.rule, entry.what) }
         var names: Set<String> = []
         for rendition in list.renditions {
@@ -50,8 +50,9 @@ extension Linter {
 
     /// Runs the checks that need the whole run.
     package mutating func finish(at now: Int64) {
+        self.now = now
         guard let list = self.multivariant else { return }
-        self.finishIFrames(at: now)
+        self.finishIFrames()
         for variant in list.variants {
             let url = Location.resolve(variant.uri, against: self.url)
             guard let history = self.histories.first(where: { $0.url == url }) else { continue }
@@ -64,16 +65,16 @@ extension Linter {
                     let url = Location.resolve(uri, against: self.url)
                     return self.histories.first { $0.url == url && $0.index != history.index }
                 }
-            self.checkCoding(variant, history, sound, at: now)
-            self.checkBandwidth(variant, history, sound, isLive: !history.isEnded || history.reloads > 0, at: now)
+            self.checkCoding(variant, history, sound)
+            self.checkBandwidth(variant, history, sound, isLive: !history.isEnded || history.reloads > 0)
         }
         for rendition in list.renditions where rendition.plain("TYPE") == "AUDIO" {
-            self.checkChannels(rendition, at: now)
+            self.checkChannels(rendition)
         }
     }
 
     /// CHANNELS must match the initialization segments. Spec: rfc8216bis §4.4.6.1.
-    private mutating func checkChannels(_ rendition: AttributeList, at now: Int64) {
+    private mutating func checkChannels(_ rendition: AttributeList) {
         guard let text = rendition.quoted("CHANNELS"), let uri = rendition.quoted("URI") else { return }
         let url = Location.resolve(uri, against: self.url)
         guard let history = self.histories.first(where: { $0.url == url }), let most = history.channels.max() else {
@@ -82,25 +83,22 @@ extension Linter {
         // The part after the slash describes the coding.
         guard let declared = text.split(separator: "/").first.flatMap({ PlaylistScalars.integer($0) }) else {
             return self.addOnce(
-                .channelsWrong, "\(uri): CHANNELS is \"\(text)\", which is not a number of channels", in: self.url,
-                at: now
-            )
+                .channelsWrong, "\(uri): CHANNELS is \"\(text)\", which is not a number of channels", in: self.url)
         }
         // Parametric stereo makes two channels of one, and may be unsignaled.
         if declared == 2, most == 1, !history.isPlainAAC, history.codecs.contains(where: CodecCompatibility.isAAC) {
             return
         }
         if declared != most {
-            self.addOnce(
-                .channelsWrong, "\(uri): CHANNELS is \"\(text)\", the media has \(most)", in: self.url, at: now)
+            self.addOnce(.channelsWrong, "\(uri): CHANNELS is \"\(text)\", the media has \(most)", in: self.url)
         }
     }
 
     private mutating func checkCoding(
-        _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ sound: [PlaylistHistory], at now: Int64
+        _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ sound: [PlaylistHistory]
     ) {
         func fault(_ rule: Rule, _ what: String) {
-            self.addOnce(rule, "\(variant.uri): \(what)", in: self.url, at: now)
+            self.addOnce(rule, "\(variant.uri): \(what)", in: self.url)
         }
         let attributes = variant.attributes
         if let text = attributes.quoted("CODECS") {
@@ -158,8 +156,7 @@ extension Linter {
     }
 
     private mutating func checkBandwidth(
-        _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ sound: [PlaylistHistory], isLive: Bool,
-        at now: Int64
+        _ variant: MultivariantList.Variant, _ history: PlaylistHistory, _ sound: [PlaylistHistory], isLive: Bool
     ) {
         let peak = history.meter.peak &+ (sound.map(\.meter.peak).max() ?? 0)
         let average = history.meter.average &+ (sound.map(\.meter.average).max() ?? 0)
@@ -169,7 +166,7 @@ extension Linter {
         {
             self.addOnce(
                 .bandwidthExceeded, "\(variant.uri): BANDWIDTH is \(declared), the peak segment bit rate is \(peak)",
-                in: self.url, at: now)
+                in: self.url)
         }
         guard history.meter.totalDuration >= Self.longestRun else { return }
         if let declared = variant.attributes.integer("AVERAGE-BANDWIDTH"),
@@ -178,7 +175,7 @@ extension Linter {
             self.addOnce(
                 .averageBandwidthExceeded,
                 "\(variant.uri): AVERAGE-BANDWIDTH is \(declared), the average is \(average)",
-                in: self.url, at: now)
+                in: self.url)
         }
     }
 }

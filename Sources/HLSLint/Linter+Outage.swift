@@ -29,12 +29,11 @@ extension Linter {
     ///
     /// - Returns: Requests to repeat later; `nil` for a reply that must be checked normally.
     mutating func duringOutage(_ reply: LintReply, _ request: LintRequest) -> [LintRequest]? {
-        let now = reply.receivedAt
-        let isSilent = reply.status == 0 && !reply.isLocal && now &- reply.sentAt < Self.longestHeld
+        let isSilent = reply.status == 0 && !reply.isLocal && self.now &- reply.sentAt < Self.longestHeld
         guard isSilent else {
             if let since = self.silentSince, reply.status != 0, reply.sentAt >= since {
                 if self.outages.count < Self.keptOutages {
-                    self.outages.append(Outage(from: since, duration: now &- since))
+                    self.outages.append(Outage(from: since, duration: self.now &- since))
                 }
                 self.silentSince = nil
             }
@@ -42,16 +41,16 @@ extension Linter {
         }
         guard !self.histories.isEmpty else { return nil }
         if self.silentSince == nil {
-            self.silentSince = now
+            self.silentSince = self.now
             for index in self.histories.indices {
-                self.histories[index].awaySince = now
+                self.histories[index].awaySince = self.now
                 self.histories[index].known = nil
                 self.histories[index].claims = []
             }
         }
-        guard now &- (self.silentSince ?? now) <= self.longestOutage else { return nil }
+        guard self.now &- (self.silentSince ?? self.now) <= self.longestOutage else { return nil }
         var again = request
-        again.notBefore = now &+ Self.retryPause
+        again.notBefore = self.now &+ Self.retryPause
         switch request.purpose {
         case .entry: return nil
         // The retention time of these objects has passed meanwhile.
@@ -75,10 +74,9 @@ extension Linter {
     /// Restarts all timers with the first playlist version after an outage.
     mutating func resume(_ index: Int, _ reply: LintReply) {
         guard let since = self.histories[index].awaySince, reply.sentAt >= since else { return }
-        let now = reply.receivedAt
         self.histories[index].awaySince = nil
-        self.histories[index].segmentAt = now
-        self.histories[index].edgeAt = now
+        self.histories[index].segmentAt = self.now
+        self.histories[index].edgeAt = self.now
         self.histories[index].isStalled = false
         self.histories[index].pace = nil
         self.histories[index].holds = []

@@ -11,30 +11,30 @@ extension Linter {
     // MARK: The end
 
     /// Keeps reading an ended playlist for a while, to detect an end that is revoked.
-    mutating func noteEnd(_ list: MediaList, _ index: Int, at now: Int64) {
+    mutating func noteEnd(_ list: MediaList, _ index: Int) {
         guard list.isEnded else {
             self.histories[index].endedAt = nil
             self.histories[index].wasLive = true
             return
         }
         guard let since = self.histories[index].endedAt else {
-            self.histories[index].endedAt = now
+            self.histories[index].endedAt = self.now
             return
         }
         let wait = self.histories[index].wasLive ? Self.readsOfEnd &* list.targetDuration : 0
-        self.histories[index].isSettled = now &- since >= wait
+        self.histories[index].isSettled = self.now &- since >= wait
     }
 
     // MARK: Listed media against the clock
 
     /// Wall-clock time must not run ahead of the listed media: a player's buffer would shrink by the difference.
-    mutating func checkPace(_ list: MediaList, _ index: Int, at now: Int64) {
+    mutating func checkPace(_ list: MediaList, _ index: Int) {
         guard !list.isIFramesOnly, let pace = self.histories[index].pace, pace.next >= list.mediaSequence else {
-            self.histories[index].pace = (least: now, listed: 0, next: list.nextNumber)
+            self.histories[index].pace = (least: self.now, listed: 0, next: list.nextNumber)
             return
         }
         let listed = list.segments.reduce(pace.listed) { $1.number >= pace.next ? $0 &+ $1.duration : $0 }
-        let ahead = now &- listed
+        let ahead = self.now &- listed
         let least = min(pace.least, ahead)
         self.histories[index].pace = (least: least, listed: listed, next: list.nextNumber)
         guard ahead &- least > list.targetDuration &+ Self.timingSlack, !self.histories[index].isSlow else { return }
@@ -42,7 +42,7 @@ extension Linter {
         self.add(
             .updateSlow,
             "\(Self.seconds(listed)) of media were listed, \(Self.seconds(ahead &- least)) less than the elapsed time",
-            index, segment: list.nextNumber &- 1, at: now)
+            index, segment: list.nextNumber &- 1)
     }
 
     /// A listed segment must be received in less time than its duration.
@@ -56,7 +56,7 @@ extension Linter {
         self.add(
             .segmentSlow,
             "its \(reply.body.count) bytes took \(Self.seconds(took)), it lasts \(Self.seconds(record.listed.duration))",
-            index, segment: record.listed.number, at: reply.receivedAt)
+            index, segment: record.listed.number)
     }
 
     // MARK: Blocking reloads
@@ -84,13 +84,13 @@ extension Linter {
         self.add(
             .reloadLate,
             "\(Self.query(request.url)) is answered \(Self.seconds(late)) after the part was available", index,
-            segment: asked.number, part: Int(exactly: asked.part), at: reply.receivedAt)
+            segment: asked.number, part: Int(exactly: asked.part))
         self.histories[index].holds = []
     }
 
     /// Remembers when a hinted part had fully arrived.
-    mutating func noteHint(_ uri: String, _ index: Int, at now: Int64) {
+    mutating func noteHint(_ uri: String, _ index: Int) {
         if self.histories[index].hintTimes.count >= 64 { self.histories[index].hintTimes = [:] }
-        self.histories[index].hintTimes[uri] = now
+        self.histories[index].hintTimes[uri] = self.now
     }
 }

@@ -1,13 +1,15 @@
+import MediaTypes
+
 /// Checks of a media playlist that do not depend on earlier versions.
 extension Linter {
-    mutating func checkStatic(_ list: MediaList, _ index: Int, at now: Int64) {
+    mutating func checkStatic(_ list: MediaList, _ index: Int) {
         let url = self.histories[index].url
         let known = self.histories[index].list
         for segment in list.segments where segment.number >= known?.nextNumber ?? .min {
-            self.checkSegment(segment, list, index, at: now)
+            self.checkSegment(segment, list, index)
         }
-        self.checkDates(list, index, at: now)
-        self.checkServerControl(list, index, at: now)
+        self.checkDates(list, index)
+        self.checkServerControl(list, index)
         let firstNew = known?.edge ?? MediaList.Edge(number: .min, part: 0)
         if let limit = list.partTarget {
             for segment in list.segments + [list.open].compactMap({ $0 }) {
@@ -15,36 +17,32 @@ extension Linter {
                 where MediaList.Edge(number: segment.number, part: Int64(place)) > firstNew && part.duration > limit {
                     self.add(
                         .partLong, "DURATION \(Self.seconds(part.duration)) is more than \(Self.seconds(limit))", index,
-                        segment: segment.number, part: place, at: now)
+                        segment: segment.number, part: place)
                 }
             }
         }
         if list.isEnded, !list.hints.isEmpty {
-            self.addOnce(.hintAfterEnd, "the playlist has ended but has a hint", in: url, at: now)
+            self.addOnce(.hintAfterEnd, "the playlist has ended but has a hint", in: url)
         }
         if !list.isEnded, list.hasParts, !list.hints.contains(where: { $0.type == "PART" }) {
-            self.addOnce(.hintMissing, "there is no hint for the next part", in: url, at: now)
+            self.addOnce(.hintMissing, "there is no hint for the next part", in: url)
         }
         for name in list.dateRanges where name.attributes["START-DATE"] == nil {
-            self.addOnce(.dateRangeIncomplete, "\(name.id) has no START-DATE", in: url, at: now)
+            self.addOnce(.dateRangeIncomplete, "\(name.id) has no START-DATE", in: url)
         }
     }
 
     static func seconds(_ nanoseconds: Int64) -> String {
-        let micro = nanoseconds / 1_000
-        let magnitude = micro.magnitude
-        let fraction = String(magnitude % 1_000_000)
-        let padded = String(repeating: "0", count: 6 - fraction.utf8.count) + fraction
-        return "\(micro < 0 ? "-" : "")\(magnitude / 1_000_000).\(padded) s"
+        "\((nanoseconds / 1_000).decimal(6)) s"
     }
 
-    private mutating func checkSegment(_ segment: MediaList.Segment, _ list: MediaList, _ index: Int, at now: Int64) {
+    private mutating func checkSegment(_ segment: MediaList.Segment, _ list: MediaList, _ index: Int) {
         let number = segment.number
         // Halves round up: AAS 7.7 allows less than half a second more.
         if let target = list.targetSeconds, (segment.duration + 500_000_000) / 1_000_000_000 > target {
             self.add(
                 .targetExceeded, "EXTINF \(Self.seconds(segment.duration)) rounds to more than \(target) s", index,
-                segment: number, at: now)
+                segment: number)
         }
         guard !segment.parts.isEmpty else { return }
         let sum = segment.parts.reduce(0) { $0 &+ $1.duration }
@@ -52,7 +50,7 @@ extension Linter {
         if !segment.isGap, (sum &- segment.duration).magnitude > UInt64(segment.parts.count + 1) * 1_000_000 {
             self.add(
                 .partSum, "the parts last \(Self.seconds(sum)), EXTINF is \(Self.seconds(segment.duration))", index,
-                segment: number, at: now)
+                segment: number)
         }
         guard let target = list.partTarget, !segment.isGap else { return }
         for (place, part) in segment.parts.dropLast().enumerated() {
@@ -61,11 +59,11 @@ extension Linter {
             if !isExempt, part.duration * 100 < target * 85 {
                 self.add(
                     .partShort, "DURATION \(Self.seconds(part.duration)) is less than 85 % of \(Self.seconds(target))",
-                    index, segment: number, part: place, at: now)
+                    index, segment: number, part: place)
             }
         }
         if self.histories[index].hasVideo, !segment.parts.contains(where: \.isIndependent) {
-            self.add(.independentMissing, "no part is INDEPENDENT", index, segment: number, at: now)
+            self.add(.independentMissing, "no part is INDEPENDENT", index, segment: number)
         }
     }
 
@@ -74,55 +72,51 @@ extension Linter {
         !self.histories[index].hasVideo && !self.histories[index].codecs.isEmpty
     }
 
-    mutating func checkVersion(_ list: MediaList, isDelta: Bool, _ index: Int, at now: Int64) {
+    mutating func checkVersion(_ list: MediaList, isDelta: Bool, _ index: Int) {
         let url = self.histories[index].url
         if list.version < list.neededVersion {
-            self.addOnce(
-                .versionLow, "EXT-X-VERSION is \(list.version), its tags need \(list.neededVersion)", in: url, at: now)
+            self.addOnce(.versionLow, "EXT-X-VERSION is \(list.version), its tags need \(list.neededVersion)", in: url)
         }
         if !isDelta, !list.segments.isEmpty, list.version > max(3, list.neededVersion) {
-            self.addOnce(
-                .versionHigh, "EXT-X-VERSION is \(list.version), its tags need \(list.neededVersion)", in: url, at: now)
+            self.addOnce(.versionHigh, "EXT-X-VERSION is \(list.version), its tags need \(list.neededVersion)", in: url)
         }
     }
 
     // MARK: Low latency
 
-    private mutating func checkServerControl(_ list: MediaList, _ index: Int, at now: Int64) {
+    private mutating func checkServerControl(_ list: MediaList, _ index: Int) {
         let url = self.histories[index].url
         let target = list.targetDuration
         if let back = list.control.nanoseconds("HOLD-BACK"), back < 3 * target {
             self.addOnce(
-                .holdBackShort, "HOLD-BACK \(Self.seconds(back)) is less than \(Self.seconds(3 * target))", in: url,
-                at: now)
+                .holdBackShort, "HOLD-BACK \(Self.seconds(back)) is less than \(Self.seconds(3 * target))", in: url)
         }
         if let skip = list.skipBoundary, skip < 6 * target {
             self.addOnce(
                 .skipUntilShort, "CAN-SKIP-UNTIL \(Self.seconds(skip)) is less than \(Self.seconds(6 * target))",
-                in: url, at: now)
+                in: url)
         }
         guard list.hasParts else { return }
         guard let partTarget = list.partTarget else {
-            return self.addOnce(.partTargetMissing, "there are parts but no EXT-X-PART-INF", in: url, at: now)
+            return self.addOnce(.partTargetMissing, "there are parts but no EXT-X-PART-INF", in: url)
         }
         guard let back = list.control.nanoseconds("PART-HOLD-BACK") else {
-            return self.addOnce(.partHoldBackMissing, "there are parts but no PART-HOLD-BACK", in: url, at: now)
+            return self.addOnce(.partHoldBackMissing, "there are parts but no PART-HOLD-BACK", in: url)
         }
         if back < 3 * partTarget {
             self.addOnce(
                 .partHoldBackShort,
-                "PART-HOLD-BACK \(Self.seconds(back)) is less than \(Self.seconds(3 * partTarget))", in: url, at: now)
+                "PART-HOLD-BACK \(Self.seconds(back)) is less than \(Self.seconds(3 * partTarget))", in: url)
         }
     }
 
     // MARK: Dates
 
     /// Dates must advance by EXTINF.
-    private mutating func checkDates(_ list: MediaList, _ index: Int, at now: Int64) {
+    private mutating func checkDates(_ list: MediaList, _ index: Int) {
         let all = list.segments + [list.open].compactMap { $0 }
         if !list.isEnded, !all.isEmpty, !all.contains(where: { $0.date != nil }) {
-            self.addOnce(
-                .dateMissing, "no segment has a date", in: self.histories[index].url, at: now)
+            self.addOnce(.dateMissing, "no segment has a date", in: self.histories[index].url)
         }
         let known = self.histories[index].list?.edge.number ?? .min
         for (before, after) in zip(all, all.dropFirst()) where after.number >= known {
@@ -135,7 +129,7 @@ extension Linter {
                 self.addOnce(
                     .dateWrong,
                     "the date is \(Self.seconds(step)) after the previous, EXTINF is \(Self.seconds(before.duration))",
-                    in: self.histories[index].url, segment: after.number, at: now)
+                    in: self.histories[index].url, segment: after.number)
             }
         }
     }

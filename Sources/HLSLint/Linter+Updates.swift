@@ -1,75 +1,72 @@
 /// Checks what changed between two versions of a media playlist. Spec: rfc8216bis §6.2.1, §6.2.2.
 extension Linter {
-    mutating func checkUpdate(from old: MediaList, to new: MediaList, _ index: Int, at now: Int64) {
-        self.checkFrozen(from: old, to: new, index, at: now)
+    mutating func checkUpdate(from old: MediaList, to new: MediaList, _ index: Int) {
+        self.checkFrozen(from: old, to: new, index)
         guard new.mediaSequence >= old.mediaSequence else {
             self.add(
                 .mediaSequenceFell, "EXT-X-MEDIA-SEQUENCE fell from \(old.mediaSequence) to \(new.mediaSequence)",
-                index, at: now)
+                index)
             return
         }
         if new.discontinuitySequence < old.discontinuitySequence {
             self.add(
                 .discontinuitySequenceFell,
                 "EXT-X-DISCONTINUITY-SEQUENCE fell from \(old.discontinuitySequence) to \(new.discontinuitySequence)",
-                index, at: now)
+                index)
         }
         if new.edge < old.edge {
             self.add(
                 .segmentsWithdrawn,
                 "the playlist ended at \(Self.text(old.edge)) and now ends at \(Self.text(new.edge))",
-                index,
-                at: now)
+                index)
         }
         if new.mediaSequence > old.mediaSequence {
             if let type = old.type {
-                self.add(.typeSliding, "segments left an \(type) playlist", index, at: now)
+                self.add(.typeSliding, "segments left an \(type) playlist", index)
             }
             if !new.isEnded, new.duration < 3 * new.targetDuration {
                 self.add(
                     .windowShort, "only \(Self.seconds(new.duration)) are still listed", index,
-                    segment: new.mediaSequence,
-                    at: now)
+                    segment: new.mediaSequence)
             }
         }
         if old.isEnded, new.segments != old.segments || new.edge != old.edge {
-            self.addOnce(.changedAfterEnd, "it changed after EXT-X-ENDLIST", in: self.histories[index].url, at: now)
+            self.addOnce(.changedAfterEnd, "it changed after EXT-X-ENDLIST", in: self.histories[index].url)
         }
-        self.compareSegments(old, new, index, at: now)
-        self.compareOpen(old, new, index, at: now)
-        self.checkHint(old, new, index, at: now)
+        self.compareSegments(old, new, index)
+        self.compareOpen(old, new, index)
+        self.checkHint(old, new, index)
     }
 
-    private mutating func checkFrozen(from old: MediaList, to new: MediaList, _ index: Int, at now: Int64) {
+    private mutating func checkFrozen(from old: MediaList, to new: MediaList, _ index: Int) {
         if old.targetSeconds != new.targetSeconds {
             self.add(
                 .targetChanged, "EXT-X-TARGETDURATION went from \(old.targetSeconds ?? 0) to \(new.targetSeconds ?? 0)",
-                index, at: now)
+                index)
         }
         if old.type != new.type {
             self.add(
-                .typeChanged, "EXT-X-PLAYLIST-TYPE went from \(old.type ?? "none") to \(new.type ?? "none")", index,
-                at: now)
+                .typeChanged, "EXT-X-PLAYLIST-TYPE went from \(old.type ?? "none") to \(new.type ?? "none")", index)
         }
-        if old.isEnded, !new.isEnded { self.add(.endlistRemoved, "EXT-X-ENDLIST was removed", index, at: now) }
+        if old.isEnded, !new.isEnded { self.add(.endlistRemoved, "EXT-X-ENDLIST was removed", index) }
         // Nothing more is requested after the end.
         guard !new.isEnded else { return }
         if old.serverControl != new.serverControl {
             self.add(
                 .serverControlChanged,
-                "\"\(old.serverControl ?? "nothing")\" became \"\(new.serverControl ?? "nothing")\"", index, at: now)
+                "\"\(old.serverControl ?? "nothing")\" became \"\(new.serverControl ?? "nothing")\"", index)
         }
         if old.partTarget != new.partTarget, old.partTarget != nil {
             self.add(
                 .partTargetChanged,
                 "PART-TARGET went from \(Self.seconds(old.partTarget ?? 0)) to \(Self.seconds(new.partTarget ?? 0))",
-                index, at: now)
+                index)
         }
     }
 
     // MARK: Segments
 
-    private mutating func compareSegments(_ old: MediaList, _ new: MediaList, _ index: Int, at now: Int64) {
+    private mutating func compareSegments(_ old: MediaList, _ new: MediaList, _ index: Int) {
         let first = max(old.segments.first?.number ?? .max, new.segments.first?.number ?? .max)
         guard first != .max else { return }
         let before = old.segments.drop { $0.number < first }
@@ -80,8 +77,7 @@ extension Linter {
         for (one, other) in zip(before, after) {
             distance &-= other.duration
             if one.uri != other.uri || one.byteRange != other.byteRange {
-                self.add(
-                    .numberReused, "it was \(one.uri) and now is \(other.uri)", index, segment: one.number, at: now)
+                self.add(.numberReused, "it was \(one.uri) and now is \(other.uri)", index, segment: one.number)
                 // The numbers are shifted: all other segments would give the same finding.
                 return
             }
@@ -89,15 +85,14 @@ extension Linter {
                 self.add(
                     .discontinuitySequenceWrong,
                     "its discontinuity number went from \(one.discontinuityNumber) to \(other.discontinuityNumber)",
-                    index, segment: one.number, at: now)
+                    index, segment: one.number)
             }
             if let what = Self.difference(one, other, isFirst: other.number == new.mediaSequence) {
-                self.add(.segmentChanged, what, index, segment: one.number, at: now)
+                self.add(.segmentChanged, what, index, segment: one.number)
             }
             if !one.parts.isEmpty {
                 self.compareParts(
-                    one.parts, other.parts, isNear: distance <= near && !new.isEnded, index, segment: one.number,
-                    at: now)
+                    one.parts, other.parts, isNear: distance <= near && !new.isEnded, index, segment: one.number)
             }
         }
     }
@@ -122,15 +117,14 @@ extension Linter {
     }
 
     private mutating func compareParts(
-        _ old: [MediaList.Part], _ new: [MediaList.Part], isNear: Bool, _ index: Int, segment: Int64, at now: Int64
+        _ old: [MediaList.Part], _ new: [MediaList.Part], isNear: Bool, _ index: Int, segment: Int64
     ) {
         if new.count < old.count {
             // Parts may be removed once they are far from the end, but only all of a segment at once.
             if isNear || !new.isEmpty {
                 self.add(
                     .partsWithdrawn, "\(old.count) parts were listed, now there are \(new.count)", index,
-                    segment: segment,
-                    at: now)
+                    segment: segment)
             }
             return
         }
@@ -140,29 +134,26 @@ extension Linter {
                 one.uri != other.uri
                     ? "it was \(one.uri) and now is \(other.uri)"
                     : "\(one.uri) went from \(Self.seconds(one.duration)) to \(Self.seconds(other.duration)), or its attributes changed",
-                index, segment: segment, part: place, at: now)
+                index, segment: segment, part: place)
         }
     }
 
     /// Compares the segment that was incomplete.
-    private mutating func compareOpen(_ old: MediaList, _ new: MediaList, _ index: Int, at now: Int64) {
+    private mutating func compareOpen(_ old: MediaList, _ new: MediaList, _ index: Int) {
         guard let open = old.open else { return }
         let later = new.open?.number == open.number ? new.open : new.segments.first { $0.number == open.number }
         guard let later, !(later.parts.isEmpty && later.uri != "" && new.nextNumber > open.number &+ 2) else { return }
-        self.compareParts(open.parts, later.parts, isNear: !new.isEnded, index, segment: open.number, at: now)
+        self.compareParts(open.parts, later.parts, isNear: !new.isEnded, index, segment: open.number)
         if let date = open.date, let other = later.date, date != other {
-            self.add(
-                .segmentChanged, "its date moved by \(Self.seconds(other - date))", index, segment: open.number, at: now
-            )
+            self.add(.segmentChanged, "its date moved by \(Self.seconds(other - date))", index, segment: open.number)
         }
         if open.hasDiscontinuity != later.hasDiscontinuity {
-            self.add(
-                .segmentChanged, "its discontinuity tag was added or removed", index, segment: open.number, at: now)
+            self.add(.segmentChanged, "its discontinuity tag was added or removed", index, segment: open.number)
         }
     }
 
     /// The next part must be the one that was hinted.
-    private mutating func checkHint(_ old: MediaList, _ new: MediaList, _ index: Int, at now: Int64) {
+    private mutating func checkHint(_ old: MediaList, _ new: MediaList, _ index: Int) {
         guard let hint = old.hints.first(where: { $0.type == "PART" }), !hint.isRange else { return }
         let all = new.segments + [new.open].compactMap { $0 }
         for segment in all where segment.number >= old.edge.number {
@@ -176,7 +167,7 @@ extension Linter {
             if part.uri != hint.uri {
                 self.add(
                     .hintBroken, "\(hint.uri) was hinted but \(part.uri) followed", index, segment: segment.number,
-                    part: skipped, at: now)
+                    part: skipped)
             }
             return
         }
@@ -184,42 +175,40 @@ extension Linter {
 
     // MARK: Time
 
-    mutating func checkTiming(
-        from old: MediaList?, to new: MediaList, _ index: Int, _ request: LintRequest, at now: Int64
-    ) {
+    mutating func checkTiming(from old: MediaList?, to new: MediaList, _ index: Int, _ request: LintRequest) {
         guard let old else {
-            self.histories[index].firstAt = now
-            self.histories[index].segmentAt = now
-            self.histories[index].edgeAt = now
+            self.histories[index].firstAt = self.now
+            self.histories[index].segmentAt = self.now
+            self.histories[index].edgeAt = self.now
             return
         }
         guard !old.isEnded, !new.isEnded else { return }
         let history = self.histories[index]
         let limit = new.targetDuration / 2 * 3 + Self.timingSlack + (request.asked == nil ? new.targetDuration / 2 : 0)
-        let pause = now - history.segmentAt
+        let pause = self.now - history.segmentAt
         if pause > limit, !history.isStalled {
             self.add(
                 .updateLate,
                 "no new segment for \(Self.seconds(pause)), the target duration is \(Self.seconds(new.targetDuration))",
-                index, segment: old.nextNumber, at: now)
+                index, segment: old.nextNumber)
             self.histories[index].isStalled = true
         }
         if new.nextNumber > old.nextNumber {
-            self.histories[index].segmentAt = now
+            self.histories[index].segmentAt = self.now
             self.histories[index].isStalled = false
-            self.checkPace(new, index, at: now)
+            self.checkPace(new, index)
         }
         if new.edge > old.edge {
-            let pause = now - history.edgeAt
+            let pause = self.now - history.edgeAt
             // The first wait began somewhere within a part, and a playlist is read again only after the previous reply
             // was checked.
             if let target = new.partTarget, new.hasParts, request.asked != nil, pause > 2 * target + Self.timingSlack {
                 self.add(
                     .partLate, "no new part for \(Self.seconds(pause)), the part target is \(Self.seconds(target))",
                     index,
-                    segment: new.edge.number, at: now)
+                    segment: new.edge.number)
             }
-            self.histories[index].edgeAt = now
+            self.histories[index].edgeAt = self.now
         }
     }
 
@@ -228,10 +217,9 @@ extension Linter {
     /// Merges a delta update with the skipped segments. Spec: §6.2.5.1.
     ///
     /// - Returns: `false` if they are unknown; the playlist cannot be used then.
-    mutating func merge(_ list: inout MediaList, _ index: Int, at now: Int64) -> Bool {
+    mutating func merge(_ list: inout MediaList, _ index: Int) -> Bool {
         guard let old = self.histories[index].list else {
-            self.addOnce(
-                .deltaUnmergeable, "the first reply is a delta update", in: self.histories[index].url, at: now)
+            self.addOnce(.deltaUnmergeable, "the first reply is a delta update", in: self.histories[index].url)
             return false
         }
         let end = list.mediaSequence &+ list.skipped
@@ -240,7 +228,7 @@ extension Linter {
             self.add(
                 .deltaUnmergeable,
                 "it skips \(list.skipped) segments from \(list.mediaSequence) on, \(kept.count) are known",
-                index, at: now)
+                index)
             return false
         }
         // The tags of skipped segments still apply after them.
@@ -263,7 +251,7 @@ extension Linter {
         return true
     }
 
-    mutating func checkDelta(_ list: MediaList, wasDelta: Bool, _ index: Int, at now: Int64) {
+    mutating func checkDelta(_ list: MediaList, wasDelta: Bool, _ index: Int) {
         guard let boundary = list.skipBoundary, !list.isEnded else { return }
         var distance: Int64 = 0
         var skippable: Int64 = 0
@@ -275,15 +263,12 @@ extension Linter {
             distance &+= segment.duration
         }
         if wasDelta, list.skipped > skippable {
-            self.add(
-                .deltaWrong, "it skips \(list.skipped) segments, \(skippable) end before the skip boundary", index,
-                at: now)
+            self.add(.deltaWrong, "it skips \(list.skipped) segments, \(skippable) end before the skip boundary", index)
         } else if !wasDelta, skippable > 0 {
             self.add(
                 .deltaWrong,
                 "a full playlist answers _HLS_skip=YES although \(skippable) segments end before the skip boundary",
-                index,
-                at: now)
+                index)
         }
     }
 }

@@ -23,6 +23,8 @@ package struct Linter: Sendable {
     var multivariant: MultivariantList?
     private var multivariantBytes: [UInt8] = []
     private var said: Set<String> = []
+    /// When the reply that is being checked was received.
+    var now: Int64 = 0
     package private(set) var startedAt: Int64 = 0
     /// Longest time in nanoseconds that a server may be without any reply.
     let longestOutage: Int64
@@ -72,6 +74,7 @@ package struct Linter: Sendable {
     }
 
     package mutating func received(_ reply: LintReply, for request: LintRequest) -> [LintRequest] {
+        self.now = reply.receivedAt
         if let retries = self.duringOutage(reply, request) { return retries }
         switch request.purpose {
         case .entry: return self.receivedEntry(reply)
@@ -79,8 +82,7 @@ package struct Linter: Sendable {
         case .playlist(let index): return self.receivedPlaylist(reply, request, index)
         case .probe(let index, let rule):
             if reply.status != 400, !self.histories[index].isEnded, reply.failure == nil {
-                self.add(
-                    rule, "\(Self.query(request.url)) returned status \(reply.status)", index, at: reply.receivedAt)
+                self.add(rule, "\(Self.query(request.url)) returned status \(reply.status)", index)
             }
             return []
         case .map(let index, let map): return self.receivedMap(reply, index, map)
@@ -94,15 +96,13 @@ package struct Linter: Sendable {
             if !reply.isGood, let record {
                 self.add(
                     .segmentGone, "\(record.listed.uri): \(reply.reason) before its retention time", index,
-                    segment: number,
-                    at: reply.receivedAt)
+                    segment: number)
             }
             return []
         case .retainedPart(let index, let uri, let number, let part):
             if !reply.isGood {
                 self.add(
-                    .partGone, "\(uri): \(reply.reason) before its retention time", index, segment: number, part: part,
-                    at: reply.receivedAt)
+                    .partGone, "\(uri): \(reply.reason) before its retention time", index, segment: number, part: part)
             }
             return []
         }
@@ -110,18 +110,16 @@ package struct Linter: Sendable {
 
     // MARK: Finding
 
-    mutating func add(
-        _ rule: Rule, _ what: String, _ index: Int, segment: Int64? = nil, part: Int? = nil, at now: Int64
-    ) {
-        self.log.add(rule, what, in: self.histories[index].url, segment: segment, part: part, at: now)
+    mutating func add(_ rule: Rule, _ what: String, _ index: Int, segment: Int64? = nil, part: Int? = nil) {
+        self.log.add(rule, what, in: self.histories[index].url, segment: segment, part: part, at: self.now)
     }
 
     /// Adds a finding once, even if it occurs again.
-    mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, segment: Int64? = nil, at now: Int64) {
+    mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, segment: Int64? = nil) {
         guard self.said.count < 10_000, self.said.insert("\(rule.rawValue) \(playlist) \(what)").inserted else {
             return
         }
-        self.log.add(rule, what, in: playlist, segment: segment, at: now)
+        self.log.add(rule, what, in: playlist, segment: segment, at: self.now)
     }
 
     static func query(_ url: String) -> String { url.split(separator: "?").last.map { "?\($0)" } ?? "" }
@@ -129,14 +127,12 @@ package struct Linter: Sendable {
     // MARK: The entry
 
     private mutating func receivedEntry(_ reply: LintReply) -> [LintRequest] {
-        let now = reply.receivedAt
         guard reply.isGood else {
             if (300..<400).contains(reply.status), let target = reply.headers["location"] {
-                self.addOnce(
-                    .redirected, "it redirects with status \(reply.status) to \(target)", in: self.url, at: now)
+                self.addOnce(.redirected, "it redirects with status \(reply.status) to \(target)", in: self.url)
                 return []
             }
-            self.addOnce(.resourceMissing, reply.reason, in: self.url, at: now)
+            self.addOnce(.resourceMissing, reply.reason, in: self.url)
             return []
         }
         let lines = PlaylistLines(reply.body)
@@ -148,7 +144,7 @@ package struct Linter: Sendable {
         self.multivariant = list
         self.multivariantBytes = reply.body
         self.checkPlaylistHeaders(reply, self.url, target: nil, isLive: true)
-        self.checkMultivariant(list, at: now)
+        self.checkMultivariant(list)
         var urls: [String] = list.variants.map { Location.resolve($0.uri, against: self.url) }
         for rendition in list.renditions where ["AUDIO", "VIDEO"].contains(rendition.plain("TYPE")) {
             if let uri = rendition.quoted("URI") { urls.append(Location.resolve(uri, against: self.url)) }
@@ -163,21 +159,19 @@ package struct Linter: Sendable {
             self.histories.append(PlaylistHistory(index: self.histories.count, url: url, isIFrames: true))
         }
         return self.histories.map { LintRequest(.playlist($0.index), $0.url) }
-            + [LintRequest(.multivariant, self.url, notBefore: now &+ 5_000_000_000)]
+            + [LintRequest(.multivariant, self.url, notBefore: self.now &+ 5_000_000_000)]
     }
 
     private mutating func receivedAgain(_ reply: LintReply) -> [LintRequest] {
-        let now = reply.receivedAt
         if reply.isGood, reply.body != self.multivariantBytes {
-            self.addOnce(.multivariantChanged, "its text has changed since the start", in: self.url, at: now)
+            self.addOnce(.multivariantChanged, "its text has changed since the start", in: self.url)
         }
-        return self.isEnded ? [] : [LintRequest(.multivariant, self.url, notBefore: now &+ 10_000_000_000)]
+        return self.isEnded ? [] : [LintRequest(.multivariant, self.url, notBefore: self.now &+ 10_000_000_000)]
     }
 
     // MARK: Playlists
 
     private mutating func receivedPlaylist(_ reply: LintReply, _ request: LintRequest, _ index: Int) -> [LintRequest] {
-        let now = reply.receivedAt
         guard reply.isGood else {
             // The files of an ended playlist may be removed.
             if self.histories[index].isEnded, request.asked == nil {
@@ -191,11 +185,11 @@ package struct Linter: Sendable {
         let history = self.histories[index]
         var list = MediaListReader.read(PlaylistLines(reply.body))
         for fault in list.faults {
-            self.addOnce(fault.rule, fault.what, in: history.url, segment: fault.segment, at: now)
+            self.addOnce(fault.rule, fault.what, in: history.url, segment: fault.segment)
         }
         let isDelta = list.skipped > 0
-        if isDelta, !self.merge(&list, index, at: now) { return [self.nextReload(index, list, reply, isEarly: true)] }
-        if request.asksDelta { self.checkDelta(list, wasDelta: isDelta, index, at: now) }
+        if isDelta, !self.merge(&list, index) { return [self.nextReload(index, list, reply, isEarly: true)] }
+        if request.asksDelta { self.checkDelta(list, wasDelta: isDelta, index) }
         if !isDelta, request.asked == nil {
             self.checkPlaylistHeaders(reply, history.url, target: list.targetSeconds, isLive: !list.isEnded)
         }
@@ -204,19 +198,19 @@ package struct Linter: Sendable {
             self.add(
                 .reloadTooEarly,
                 "\(Self.query(request.url)) returned a playlist that ends at \(Self.text(list.edge))",
-                index, at: now)
+                index)
         }
         let isFirst = history.list == nil
-        self.noteEnd(list, index, at: now)
-        self.checkStatic(list, index, at: now)
-        self.checkVersion(list, isDelta: isDelta, index, at: now)
-        if let old = history.list { self.checkUpdate(from: old, to: list, index, at: now) }
-        self.checkTiming(from: history.list, to: list, index, request, at: now)
-        self.checkIFrameList(list, index, at: now)
-        self.checkDateRanges(list, index, at: now)
+        self.noteEnd(list, index)
+        self.checkStatic(list, index)
+        self.checkVersion(list, isDelta: isDelta, index)
+        if let old = history.list { self.checkUpdate(from: old, to: list, index) }
+        self.checkTiming(from: history.list, to: list, index, request)
+        self.checkIFrameList(list, index)
+        self.checkDateRanges(list, index)
         self.checkHold(list, index, request, reply)
         self.checkReports(list, index, request, reply)
-        self.checkAgainstOthers(list, index, at: now)
+        self.checkAgainstOthers(list, index)
         var requests = self.adopt(list, index, reply)
         if isFirst, list.blocksReload, list.hasParts, !list.isEnded, !reply.isLocal {
             requests += self.probes(list, index)
@@ -230,18 +224,16 @@ package struct Linter: Sendable {
     }
 
     private mutating func failedPlaylist(_ reply: LintReply, _ request: LintRequest, _ index: Int) -> [LintRequest] {
-        let now = reply.receivedAt
         self.histories[index].failures += 1
         if request.asked != nil {
-            self.add(.reloadUnanswered, "\(Self.query(request.url)): \(reply.reason)", index, at: now)
+            self.add(.reloadUnanswered, "\(Self.query(request.url)): \(reply.reason)", index)
         } else if (300..<400).contains(reply.status) {
-            self.addOnce(
-                .redirected, "it redirects with status \(reply.status)", in: self.histories[index].url, at: now)
+            self.addOnce(.redirected, "it redirects with status \(reply.status)", in: self.histories[index].url)
         } else {
-            self.addOnce(.resourceMissing, reply.reason, in: self.histories[index].url, at: now)
+            self.addOnce(.resourceMissing, reply.reason, in: self.histories[index].url)
         }
         guard self.histories[index].failures < Self.mostFailures else { return [] }
-        return [LintRequest(.playlist(index), self.histories[index].url, notBefore: now &+ 1_000_000_000)]
+        return [LintRequest(.playlist(index), self.histories[index].url, notBefore: self.now &+ 1_000_000_000)]
     }
 
     /// Requests that every server must answer with 400.
