@@ -74,7 +74,7 @@ let package = Package(
         .target(name: "RTMP", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLSLint", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
-        .target(name: "PipelineSpec", dependencies: ["MediaTypes"], swiftSettings: house),
+        .target(name: "PipelineSpec", dependencies: ["Libc", "MediaTypes"], swiftSettings: house),
         .target(
             name: "CapacityPlan",
             dependencies: [

@@ -21,7 +21,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         let width = address.isIPv4 && !text.contains(":") ? 32 : 128
         var length = width
         if parts.count == 2 {
-            guard parts[1].utf8.count <= 3, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            guard parts[1].utf8.count <= 3, parts[1].isDigits,
                 let number = Int(parts[1]), number <= width
             else { return nil }
             length = number

@@ -15,10 +15,8 @@ extension StillImage {
                 Field(
                     required: "path", \.path, .imagePath,
                     "path of a PNG or JPEG file of at most 2 MB, relative to the working directory; not a URL")
-            ] + Area.fields(\.area.x, \.area.y, \.area.width, \.area.height, isRequired: isRequired) + [
-                Field(
-                    "zOrder", \.zOrder, .integer(0...100),
-                    "stacking order; a higher value is drawn on top, and among equal values the later element"),
+            ] + Area.fields(isRequired: isRequired).map { $0.within(\.area) } + [
+                .zOrder(\.zOrder),
                 Field(
                     "alpha", \.alpha, .fraction, "opacity from 0 to 1, multiplied with the image's own alpha channel"),
             ])
@@ -30,7 +28,7 @@ extension TextLabel {
         "a line of text on the canvas", TextLabel(""),
         [
             Field(
-                required: "textId", \.textID, .name(64, marks: "_.-"),
+                required: "textId", \.textID, .id,
                 "its id in the control API: 1 to 64 letters, digits, _ . or -"),
             Field("text", \.text, .title, "up to 256 characters in any script; an empty text is not drawn"),
             Field("x", \.x, .length(0...1920), "position of its left end, middle or right end, depending on align"),
@@ -40,9 +38,7 @@ extension TextLabel {
             Field(optional: "background", \.background, .color, "color of a box behind the text; default none"),
             Field("backgroundAlpha", \.backgroundAlpha, .fraction, "opacity of the box from 0 to 1"),
             Field("align", \.align, .choice, "whether x is the position of its left end, its middle or its right end"),
-            Field(
-                "zOrder", \.zOrder, .integer(0...100),
-                "stacking order; a higher value is drawn on top, and among equal values the later element"),
+            .zOrder(\.zOrder),
             Field(
                 optional: "maxWidth", \.maxWidth, .length(16...1920),
                 "maximum width; a longer text is cut and ends in an ellipsis; default the space that is left on the canvas"
@@ -55,18 +51,16 @@ extension ScoreBar {
         "a bar that shows the ratio of two scores", ScoreBar("", .whole),
         [
             Field(
-                required: "scoreId", \.scoreID, .name(64, marks: "_.-"),
+                required: "scoreId", \.scoreID, .id,
                 "its id in the control API: 1 to 64 letters, digits, _ . or -")
-        ] + Area.fields(\.area.x, \.area.y, \.area.width, \.area.height, isRequired: true) + [
+        ] + Area.fields(isRequired: true).map { $0.within(\.area) } + [
             Field(
                 "left", \.left, .integer(0...1_000_000_000),
                 "score of the left side; if both are 0, each gets half of the bar"),
             Field("right", \.right, .integer(0...1_000_000_000), "score of the right side"),
             Field("leftColor", \.leftColor, .color, "color of the left side"),
             Field("rightColor", \.rightColor, .color, "color of the right side"),
-            Field(
-                "zOrder", \.zOrder, .integer(0...100),
-                "stacking order; a higher value is drawn on top, and among equal values the later element"),
+            .zOrder(\.zOrder),
         ])
 }
 
@@ -75,7 +69,7 @@ extension Countdown {
         "a countdown timer, drawn as mm:ss", Countdown(""),
         [
             Field(
-                required: "countdownId", \.countdownID, .name(64, marks: "_.-"),
+                required: "countdownId", \.countdownID, .id,
                 "its id in the control API: 1 to 64 letters, digits, _ . or -"),
             Field(
                 "of", \.clock, .choice,
@@ -88,9 +82,7 @@ extension Countdown {
             Field("size", \.size, .integer(8...400), "font size in pixels"),
             Field("color", \.color, .color, "color of the digits"),
             Field("align", \.align, .choice, "whether x is the position of its left end, its middle or its right end"),
-            Field(
-                "zOrder", \.zOrder, .integer(0...100),
-                "stacking order; a higher value is drawn on top, and among equal values the later element"),
+            .zOrder(\.zOrder),
         ])
 }
 

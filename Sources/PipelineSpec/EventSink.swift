@@ -55,9 +55,8 @@ package struct EventSink: Sendable, Hashable {
 
     /// Whether the text is a URL that events can be sent to.
     package static func isURL(_ text: String) -> Bool {
-        let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first.map { text.dropFirst($0.count) }
-        guard let rest, text.utf8.count <= 2048, let first = rest.first else { return false }
-        return first != "/" && rest.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        guard let rest = text.behindWebScheme, text.utf8.count <= 2048, let first = rest.first else { return false }
+        return first != "/" && rest.isVisible
     }
 
     static func checked(_ sink: EventSink, _ path: String, _ log: inout SpecLog) -> EventSink {
@@ -69,5 +68,12 @@ package struct EventSink: Sendable, Hashable {
         default: break
         }
         return sink
+    }
+}
+
+extension String {
+    /// The text after `http://` or `https://`; `nil` for any other text.
+    var behindWebScheme: Substring? {
+        ["http://", "https://"].first { self.hasPrefix($0) }.map { self.dropFirst($0.count) }
     }
 }

@@ -9,7 +9,9 @@ struct Field<Root: Sendable>: Sendable {
     /// Keywords of the JSON Schema, including the default from the prototype.
     let schema: @Sendable (_ prototype: Root) -> [JSONMember]
     let read: @Sendable (_ node: JSONNode, _ path: String, _ root: inout Root, _ log: inout SpecLog) -> Void
+}
 
+extension Field {
     /// A field with a default.
     ///
     /// - Parameter derived: The default depends on other fields. `meaning` describes it, and the schema has no `default`.
@@ -17,15 +19,11 @@ struct Field<Root: Sendable>: Sendable {
         _ key: String, _ place: WritableKeyPath<Root, Value> & Sendable, _ rule: ValueRule<Value>, _ meaning: String,
         derived: Bool = false
     ) {
-        self.key = key
-        self.isRequired = false
-        self.meaning = meaning
-        self.schema = { prototype in
+        let schema: @Sendable (Root) -> [JSONMember] = { prototype in
             let shown = derived ? nil : rule.write(prototype[keyPath: place])
-            return [JSONMember("description", .string(meaning))] + rule.schema
-                + (shown.map { [JSONMember("default", $0)] } ?? [])
+            return rule.schema + (shown.map { [JSONMember("default", $0)] } ?? [])
         }
-        self.read = { node, path, root, log in
+        self.init(key, schema, meaning) { node, path, root, log in
             if let value = rule.read(node, path, &log) { root[keyPath: place] = value }
         }
     }
@@ -35,11 +33,7 @@ struct Field<Root: Sendable>: Sendable {
         required key: String, _ place: WritableKeyPath<Root, Value> & Sendable, _ rule: ValueRule<Value>,
         _ meaning: String
     ) {
-        self.key = key
-        self.isRequired = true
-        self.meaning = meaning
-        self.schema = { _ in [JSONMember("description", .string(meaning))] + rule.schema }
-        self.read = { node, path, root, log in
+        self.init(key, isRequired: true, { _ in rule.schema }, meaning) { node, path, root, log in
             if let value = rule.read(node, path, &log) { root[keyPath: place] = value }
         }
     }
@@ -49,25 +43,15 @@ struct Field<Root: Sendable>: Sendable {
         optional key: String, _ place: WritableKeyPath<Root, Value?> & Sendable, _ rule: ValueRule<Value>,
         _ meaning: String
     ) {
-        self.key = key
-        self.isRequired = false
-        self.meaning = meaning
-        self.schema = { _ in [JSONMember("description", .string(meaning))] + rule.schema }
-        self.read = { node, path, root, log in
+        self.init(key, { _ in rule.schema }, meaning) { node, path, root, log in
             if let value = rule.read(node, path, &log) { root[keyPath: place] = value }
         }
     }
 
     /// A key with only one allowed value.
     init(_ key: String, always word: String, isRequired: Bool, _ meaning: String) {
-        self.key = key
-        self.isRequired = isRequired
-        self.meaning = meaning
-        self.schema = { _ in
-            [JSONMember("description", .string(meaning)), JSONMember("const", .string(word))]
-                + (isRequired ? [] : [JSONMember("default", .string(word))])
-        }
-        self.read = { node, path, _, log in
+        let schema = [JSONMember("const", .string(word))] + (isRequired ? [] : [JSONMember("default", .string(word))])
+        self.init(key, isRequired: isRequired, { _ in schema }, meaning) { node, path, _, log in
             if node.string == word { return }
             let what =
                 node.string.map { "\(SpecText.quoted($0)) is not allowed here" } ?? "is \(node.kind), not a string"
@@ -79,17 +63,12 @@ struct Field<Root: Sendable>: Sendable {
 
     /// A boolean that must be false here; writing `true` is a mistake whose message explains why.
     init(neverOn key: String, because reason: String, fix: String, _ meaning: String) {
-        self.key = key
-        self.isRequired = false
-        self.meaning = meaning
-        self.schema = { _ in
-            [JSONMember("description", .string(meaning)), JSONMember("const", false), JSONMember("default", false)]
-        }
-        self.read = { node, path, _, log in
-            switch node.content {
-            case .boolean(false): break
-            case .boolean(true): log.mistake(path, reason, fix: fix, at: node.position)
-            default:
+        let schema = [JSONMember("const", false), JSONMember("default", false)]
+        self.init(key, { _ in schema }, meaning) { node, path, _, log in
+            switch node.boolean {
+            case false?: break
+            case true?: log.mistake(path, reason, fix: fix, at: node.position)
+            case nil:
                 log.mistake(
                     path, "is \(node.kind), not a boolean", fix: "write false, or remove the key",
                     at: node.position)
@@ -99,11 +78,7 @@ struct Field<Root: Sendable>: Sendable {
 
     /// A string for editors and other tools, which the program ignores.
     init(note key: String, _ meaning: String) {
-        self.key = key
-        self.isRequired = false
-        self.meaning = meaning
-        self.schema = { _ in [JSONMember("description", .string(meaning)), JSONMember("type", "string")] }
-        self.read = { node, path, _, log in
+        self.init(key, { _ in [JSONMember("type", "string")] }, meaning) { node, path, _, log in
             if case .string = node.content { return }
             log.mistake(path, "is \(node.kind), not a string", fix: "write a URL or a path", at: node.position)
         }
@@ -111,13 +86,36 @@ struct Field<Root: Sendable>: Sendable {
 
     /// An object whose content the program ignores.
     init(free key: String, _ meaning: String) {
-        self.key = key
-        self.isRequired = false
-        self.meaning = meaning
-        self.schema = { _ in [JSONMember("description", .string(meaning)), JSONMember("type", "object")] }
-        self.read = { node, path, _, log in
+        self.init(key, { _ in [JSONMember("type", "object")] }, meaning) { node, path, _, log in
             if case .object = node.content { return }
             log.mistake(path, "is \(node.kind), not an object", fix: "write { … }", at: node.position)
         }
+    }
+
+    private init(
+        _ key: String, isRequired: Bool = false, _ schema: @escaping @Sendable (Root) -> [JSONMember],
+        _ meaning: String,
+        read: @escaping @Sendable (JSONNode, String, inout Root, inout SpecLog) -> Void
+    ) {
+        self.init(
+            key: key, isRequired: isRequired, meaning: meaning,
+            schema: { [JSONMember("description", .string(meaning))] + schema($0) }, read: read)
+    }
+
+    /// The same field of a part of a larger object.
+    func within<Whole>(_ part: WritableKeyPath<Whole, Root> & Sendable) -> Field<Whole> {
+        Field<Whole>(
+            key: self.key, isRequired: self.isRequired, meaning: self.meaning,
+            schema: { self.schema($0[keyPath: part]) }, read: { self.read($0, $1, &$2[keyPath: part], &$3) })
+    }
+
+    static func outputID(_ place: WritableKeyPath<Root, String> & Sendable) -> Field {
+        Field("outputId", place, .id, "the output's id: 1 to 64 letters, digits, _ . or -")
+    }
+
+    static func zOrder(_ place: WritableKeyPath<Root, Int> & Sendable) -> Field {
+        Field(
+            "zOrder", place, .integer(0...100),
+            "stacking order; a higher value is drawn on top, and among equal values the later element")
     }
 }

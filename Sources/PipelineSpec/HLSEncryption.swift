@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Encryption of segments and parts, each as a whole.
 ///
 /// Spec: rfc8216bis §4.4.4.4 (`EXT-X-KEY`), §5.2.
@@ -41,13 +43,11 @@ package struct HLSEncryption: Sendable, Hashable {
         ])
 
     private static func isKeyURI(_ text: String) -> Bool {
-        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }), text.contains("{period}"),
-            text.contains("{track}")
-        else {
+        guard let rest = text.behindWebScheme, text.contains("{period}"), text.contains("{track}") else {
             return false
         }
-        return text.utf8.count > scheme.utf8.count && text.utf8.count <= 1024
-            && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 }
+        return !rest.isEmpty && text.utf8.count <= 1024
+            && text.isVisible && !text.contains("\"")
     }
 }
 

@@ -45,14 +45,7 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         let isBelow = !isBracketed && rest.hasPrefix("*.")
         if isBelow { rest = rest.dropFirst() }
         let name = isBelow ? rest.dropFirst() : rest
-        let isWellFormed = name.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x61...0x7a, 0x2d, 0x2e, 0x5f: true
-            case 0x3a, 0x25: isBracketed
-            default: false
-            }
-        }
-        guard !name.isEmpty, isWellFormed else { return nil }
+        guard !name.isEmpty, name.isPlain(marks: isBracketed ? "-._:%" : "-._") else { return nil }
         self.host = String(rest)
         self.port = port
         self.description = text

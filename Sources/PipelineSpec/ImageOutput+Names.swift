@@ -22,17 +22,15 @@ extension ImageOutput {
     package func stillPath(of source: SourceID) -> String {
         var word = ""
         for byte in source.uid.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2d: word.unicodeScalars.append(Unicode.Scalar(byte))
-            default: word += Self.code(byte)
-            }
+            let isKept = byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+            word += isKept ? String(Unicode.Scalar(byte)) : Self.code(byte)
         }
         let type = source.streamType == .main ? "" : "-\(source.streamType.rawValue)"
         if type.isEmpty, self.isTaken(word), let dash = word.lastIndex(of: "-") {
             word.replaceSubrange(dash...dash, with: Self.code(0x2d))
         }
         if word.utf8.count > Self.longestWord {
-            let digest = Self.digest(source.uid)
+            let digest = FNV1a.hash(source.uid.utf8).padded(16, radix: 16)
             // An encoded uid contains two dots in a row only here.
             word = "\(word.prefix(Self.longestWord - digest.utf8.count - 2))..\(digest)"
         }
@@ -44,20 +42,8 @@ extension ImageOutput {
         if word.hasSuffix("-\(SourceID.StreamType.sub.rawValue)") { return true }
         guard self.sprites != nil else { return false }
         let parts = word.split(separator: "-", omittingEmptySubsequences: false)
-        return parts.count == 2
-            && parts.allSatisfy { part in !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        return parts.count == 2 && parts.allSatisfy(\.isDigits)
     }
 
-    private static func code(_ byte: UInt8) -> String { "." + self.hexadecimal(UInt64(byte), digits: 2) }
-
-    /// FNV-1a, 64 bits, as sixteen hexadecimal digits.
-    private static func digest(_ text: String) -> String {
-        let hash = text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return self.hexadecimal(hash, digits: 16)
-    }
-
-    private static func hexadecimal(_ number: UInt64, digits: Int) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-    }
+    private static func code(_ byte: UInt8) -> String { ".\(byte.padded(2, radix: 16))" }
 }

@@ -76,8 +76,7 @@ package struct ImageOutput: Sendable, Hashable {
         "a still image of the program as a JPEG file, written again every few seconds", ImageOutput(path: ""),
         [
             Field("type", always: "image", isRequired: true, "the kind of output"),
-            Field(
-                "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            .outputID(\.outputID),
             Field(
                 required: "path", \.path,
                 .text("a path whose file name has only letters, digits, _ . - and ends in .jpg", pattern: "\\.jpg$") {

@@ -26,7 +26,7 @@ package enum Length: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func digits(_ text: Substring.UTF8View, _ count: ClosedRange<Int>) -> Int? {
-        guard count.contains(text.count), text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard count.contains(text.count), text.allSatisfy(\.isDigit) else { return nil }
         return text.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 

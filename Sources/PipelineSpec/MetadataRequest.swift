@@ -27,9 +27,9 @@ package struct MetadataRequest: Sendable, Equatable {
     static let rule = ObjectRule(
         "timed metadata for viewers, in sync with a frame", MetadataRequest(),
         [
-            Field(required: "type", \.type, .name(64, marks: "_.-"), "type of the metadata, such as gift"),
+            Field(required: "type", \.type, .id, "type of the metadata, such as gift"),
             Field(
-                optional: "id", \.id, .name(64, marks: "_.-"), "an id of your choice; a repeated id is the same event"),
+                optional: "id", \.id, .id, "an id of your choice; a repeated id is the same event"),
             Field(optional: "text", \.text, .text("any text", accepts: { _ in true }), "content as text"),
             Field(optional: "data", \.data, Self.object, "content as a JSON object"),
             Field(

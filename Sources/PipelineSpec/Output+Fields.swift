@@ -9,43 +9,32 @@ extension Output {
                 .array(
                     [
                         HLSOutput.rule.schema, TransportOutput.rule.schema, RawOutput.rule.schema,
-                        RecordOutput.rule.schema,
-                        HTTPOutput.rule.schema, S3Output.rule.schema, ImageOutput.rule.schema,
+                        RecordOutput.rule.schema, HTTPOutput.rule.schema, S3Output.rule.schema, ImageOutput.rule.schema,
                         RTMPOutput.rule.schema,
                     ].map { .object($0) }))
         ],
         read: { node, path, log in
-            if node[key: "type"]?.string == "raw" {
-                return RawOutput.rule.read(node, path, &log).map { .raw($0) }
-            }
-            if node[key: "type"]?.string == "record" {
-                return RecordOutput.rule.read(node, path, &log).map { .record($0) }
-            }
-            if node[key: "type"]?.string == "http" {
-                return HTTPOutput.rule.read(node, path, &log).map { .http($0) }
-            }
-            if node[key: "type"]?.string == "s3" { return S3Output.rule.read(node, path, &log).map { .s3($0) } }
-            if node[key: "type"]?.string == "image" {
-                return ImageOutput.rule.read(node, path, &log).map { .image($0) }
-            }
-            if node[key: "type"]?.string == "rtmp" {
-                return RTMPOutput.rule.read(node, path, &log).map { .rtmp($0) }
-            }
-            if let type = node[key: "type"], type.string != "hls" {
-                log.note("\(path).type", at: type.position)
-                let what =
-                    type.string.map { "\(SpecText.quoted($0)) is not an output type" }
-                    ?? "is \(type.kind), not a string"
+            let type = node[key: "type"]
+            switch type?.string {
+            case "raw": return RawOutput.rule.read(node, path, &log).map { .raw($0) }
+            case "record": return RecordOutput.rule.read(node, path, &log).map { .record($0) }
+            case "http": return HTTPOutput.rule.read(node, path, &log).map { .http($0) }
+            case "s3": return S3Output.rule.read(node, path, &log).map { .s3($0) }
+            case "image": return ImageOutput.rule.read(node, path, &log).map { .image($0) }
+            case "rtmp": return RTMPOutput.rule.read(node, path, &log).map { .rtmp($0) }
+            case let word where type == nil || word == "hls":
+                return node[key: "segmentFormat"]?.string == "ts"
+                    ? TransportOutput.rule.read(node, path, &log).map { .transport($0) }
+                    : HLSOutput.rule.read(node, path, &log).map { .hls($0) }
+            case let word:
+                log.note("\(path).type", at: type?.position ?? .none)
                 log.mistake(
-                    "\(path).type", what,
+                    "\(path).type",
+                    word.map { "\(SpecText.quoted($0)) is not an output type" }
+                        ?? "is \(type?.kind ?? "null"), not a string",
                     fix: "write \"hls\", \"raw\", \"record\", \"rtmp\", \"http\", \"s3\" or \"image\"")
-                // Without a type it is unknown which keys are allowed.
                 return nil
             }
-            if node[key: "segmentFormat"]?.string == "ts" {
-                return TransportOutput.rule.read(node, path, &log).map { .transport($0) }
-            }
-            return HLSOutput.rule.read(node, path, &log).map { .hls($0) }
         })
 }
 
@@ -54,8 +43,7 @@ extension RawOutput {
         "the composed video before encoding, as YUV4MPEG2", RawOutput(path: ""),
         [
             Field("type", always: "raw", isRequired: true, "the kind of output"),
-            Field(
-                "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            .outputID(\.outputID),
             Field(
                 required: "path", \.path,
                 .text("a path that ends in .y4m", pattern: "^[^\\u0000]+\\.y4m$") { text in
@@ -72,8 +60,7 @@ extension HLSOutput {
             Field(
                 "segmentFormat", always: "fmp4", isRequired: false,
                 "fragmented MP4; \"ts\" declares an MPEG-TS output instead, which needs an hls output with fmp4"),
-            Field(
-                "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            .outputID(\.outputID),
             Field(required: "path", \.path, .path, "directory, relative to the working directory"),
             Field(
                 "multivariantPlaylist", \.multivariantPlaylist, Self.playlistName,
@@ -123,13 +110,7 @@ extension HLSOutput {
     static let playlistName = ValueRule<String>.text(
         "a file name that ends in .m3u8", pattern: "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,58}\\.m3u8$"
     ) { text in
-        text.utf8.count <= 64 && text.hasSuffix(".m3u8") && text.utf8.first != UInt8(ascii: ".")
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true
-                default: false
-                }
-            }
+        text.utf8.count <= 64 && text.hasSuffix(".m3u8") && !text.hasPrefix(".") && text.isPlain(marks: "_.-")
     }
 }
 
@@ -175,9 +156,7 @@ extension HLSOutput.HTTP {
     /// RFC 6454 §6.2: scheme and authority, no path.
     private static func isOrigin(_ text: String) -> Bool {
         if text == "*" { return true }
-        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
-        let host = text.utf8.dropFirst(scheme.utf8.count)
-        return (1...256).contains(host.count)
-            && host.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x2f && $0 != 0x22 }
+        guard let host = text.behindWebScheme else { return false }
+        return (1...256).contains(host.utf8.count) && host.isVisible && !host.contains { "/\"".contains($0) }
     }
 }

@@ -6,10 +6,8 @@ extension Pane {
         [
             Field(required: "uid", \.source.uid, .uid, "the user whose video and audio it carries"),
             Field("streamType", \.source.streamType, .choice, "which of the user's streams"),
-        ] + Area.fields(\.area.x, \.area.y, \.area.width, \.area.height, isRequired: true) + [
-            Field(
-                "zOrder", \.zOrder, .integer(0...100),
-                "stacking order; a higher value is drawn on top, and among equal values the later element"),
+        ] + Area.fields(isRequired: true).map { $0.within(\.area) } + [
+            .zOrder(\.zOrder),
             Field(
                 "adaption", \.adaption, .choice,
                 "how video with another aspect ratio is scaled: fitted in, cropped to fill, or stretched"),
@@ -30,19 +28,16 @@ extension Area {
     /// The keys `x`, `y`, `width` and `height` of every object that has a rectangle.
     ///
     /// - Parameter isRequired: Whether `width` and `height` are required.
-    static func fields<Root>(
-        _ x: WritableKeyPath<Root, Length> & Sendable, _ y: WritableKeyPath<Root, Length> & Sendable,
-        _ width: WritableKeyPath<Root, Length> & Sendable, _ height: WritableKeyPath<Root, Length> & Sendable,
-        isRequired: Bool
-    ) -> [Field<Root>] {
-        func size(_ key: String, _ side: WritableKeyPath<Root, Length> & Sendable) -> Field<Root> {
+    static func fields(isRequired: Bool) -> [Field<Area>] {
+        func size(_ key: String, _ side: WritableKeyPath<Area, Length> & Sendable) -> Field<Area> {
             isRequired
                 ? Field(required: key, side, .length(2...1920), "\(key) \(self.wording)")
                 : Field(key, side, .length(2...1920), "\(key) \(self.wording)")
         }
         return [
-            Field("x", x, .length(0...1920), "left edge \(self.wording)"),
-            Field("y", y, .length(0...1920), "top edge \(self.wording)"), size("width", width), size("height", height),
+            Field("x", \.x, .length(0...1920), "left edge \(self.wording)"),
+            Field("y", \.y, .length(0...1920), "top edge \(self.wording)"),
+            size("width", \.width), size("height", \.height),
         ]
     }
 }

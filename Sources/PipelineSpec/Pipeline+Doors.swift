@@ -69,7 +69,7 @@ extension ListenAddress {
         guard case .tcp(let host, let port) = self, case .tcp(let otherHost, let otherPort) = other,
             port == otherPort, port != 0
         else { return false }
-        func isIPv4(_ host: String) -> Bool { host.utf8.allSatisfy { $0 == 0x2e || (0x30...0x39).contains($0) } }
+        func isIPv4(_ host: String) -> Bool { host.utf8.allSatisfy { $0 == 0x2e || $0.isDigit } }
         func isIPv6(_ host: String) -> Bool { host.utf8.contains(0x3a) }
         // A wildcard of one address family does not collide with an address of the other.
         return host == otherHost

@@ -80,7 +80,7 @@ extension Pipeline.Room {
         "id and title of the room", Pipeline.Room(roomID: ""),
         [
             Field(
-                required: "roomId", \.roomID, .name(64, marks: "_.-"),
+                required: "roomId", \.roomID, .id,
                 "the room's id: 1 to 64 letters, digits, _ . or -"),
             Field(optional: "title", \.title, .title, "a title to display"),
         ])
@@ -207,7 +207,7 @@ extension Pipeline.RTMP {
                 "listen", \.listen, .nullable(.address(unix: false)),
                 "host:port; port 0: any free port; null: no listener, which needs rtmps or srt"
             ),
-            Field("app", \.app, .name(64, marks: "_.-"), "application name in the publish URL"),
+            Field("app", \.app, .id, "application name in the publish URL"),
             Field("chunkSize", \.chunkSize, .integer(128...65_536), "chunk size that the worker announces, in bytes"),
             Field(
                 "onDuplicate", \.onDuplicate, .choice,
@@ -315,7 +315,7 @@ extension Pipeline.Ducking {
 extension Pipeline.Program {
     static let rule = ObjectRule(
         "the first scene on air", Pipeline.Program(scene: ""),
-        [Field("scene", \.scene, .name(64, marks: "_.-"), "sceneId; default the first scene", derived: true)])
+        [Field("scene", \.scene, .id, "sceneId; default the first scene", derived: true)])
 }
 
 extension Pipeline.Limits {

@@ -31,7 +31,7 @@ extension Pipeline {
 }
 
 extension Pipeline.PK {
-    private static let id: ValueRule<String> = .name(64, marks: "_.-")
+    private static let id: ValueRule<String> = .id
 
     static let rule = ObjectRule(
         "the phases of a PK: countdown, pk, punish, end", Pipeline.PK(scene: ""),

@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 
 extension Pipeline {
     /// Servers that `rtmp-pull` and `srt-pull` sources may be pulled from.
@@ -7,10 +7,6 @@ extension Pipeline {
         package var allowedHosts: [HostPattern] = []
 
         package init() {}
-
-        package func allows(_ url: RTMPURL) -> Bool {
-            self.allowedHosts.contains { $0.allows(host: url.host, port: url.port) }
-        }
     }
 
     /// Another room that receives a source's packets, from the start of the source's publication.
@@ -48,7 +44,7 @@ struct RelayDraft: Sendable {
         "another room that receives the source's packets", RelayDraft(),
         [
             Field(
-                required: "relayId", \.relayID, .name(64, marks: "_.-"), "a name for the relay, unique in its source"),
+                required: "relayId", \.relayID, .id, "a name for the relay, unique in its source"),
             Field(optional: "url", \.url, .rtmpURL, "rtmp://host[:port]/app/key of the other room"),
             Field(optional: "urlEnv", \.urlEnv, .variable, "environment variable that holds the URL instead"),
         ], keywords: [SourceDraft.needsURL])
@@ -81,35 +77,39 @@ extension ValueRule where Value == String {
     /// An RTMP URL to publish to or to play from. Its last part is a secret.
     static var rtmpURL: ValueRule {
         self.text("rtmp://host[:port]/app/key", pattern: "^[rR][tT][mM][pP]://[^/]+/.+$", isSecret: true) { text in
-            text.utf8.count <= 1024 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) } && RTMPURL(text) != nil
+            text.utf8.count <= 1024 && text.isVisible && RTMPURL(text) != nil
         }
     }
 }
 
 extension PipelineRules {
-    /// Checks that RTMP pull sources use allowed servers, and that the relay ids of each source are unique.
+    /// Checks that pull sources use allowed servers, and that the relay ids of each source are unique.
     func checkRelays(_ log: inout SpecLog) {
         for (index, source) in self.pipeline.sources.enumerated() {
             let path = "sources[\(index)]"
-            if case .pull(.inline(let text)) = source.input, let url = RTMPURL(text),
-                log.isSound("\(path).url", "ingest.pull"), !self.pipeline.ingest.pull.allows(url)
-            {
-                let server = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.port)"
-                log.mistake(
-                    "\(path).url", "\(server) is not in ingest.pull.allowedHosts",
-                    fix: "add \(SpecText.quoted(server)) to ingest.pull.allowedHosts if you trust this server")
-            }
-            var names: [String: Int] = [:]
-            for (position, relay) in source.relays.enumerated() where log.isSound("\(path).relays[\(position)].relayId")
-            {
-                if let first = names[relay.relayID] {
-                    log.mistake(
-                        "\(path).relays[\(position)].relayId",
-                        "\(SpecText.quoted(relay.relayID)) is relays[\(first)] already", fix: "use another name")
-                } else {
-                    names[relay.relayID] = position
-                }
+            self.checkPull(of: source, path, &log)
+            var names: [String: String] = [:]
+            for (position, relay) in source.relays.enumerated() {
+                let element = "relays[\(position)]"
+                log.checkUnique(
+                    relay.relayID, "\(path).\(element).relayId", of: element, &names, fix: "use another name")
             }
         }
+    }
+
+    private func checkPull(of source: Pipeline.Source, _ path: String, _ log: inout SpecLog) {
+        let server: (host: String, port: Int)?
+        switch source.input {
+        case .pull(.inline(let text)): server = RTMPURL(text).map { ($0.host, $0.port) }
+        case .srtPull(.inline(let text)): server = SRTURL(text).map { ($0.host, $0.port) }
+        default: server = nil
+        }
+        guard let (host, port) = server, log.isSound("\(path).url", "ingest.pull"),
+            !self.pipeline.ingest.pull.allowedHosts.contains(where: { $0.allows(host: host, port: port) })
+        else { return }
+        let shown = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        log.mistake(
+            "\(path).url", "\(shown) is not in ingest.pull.allowedHosts",
+            fix: "add \(SpecText.quoted(shown)) to ingest.pull.allowedHosts if you trust this server")
     }
 }

@@ -49,19 +49,7 @@ extension Pipeline.SRT {
 extension ValueRule where Value == Int {
     /// Length of an AES key in bytes: 16, 24 or 32.
     static var srtKeyLength: ValueRule {
-        let allowed: [Int64] = [16, 24, 32]
-        return ValueRule(
-            schema: [JSONMember("enum", .array(allowed.map { .integer(Int($0)) }))],
-            read: { node, path, log in
-                if case .integer(let number) = node.content, allowed.contains(number) { return Int(number) }
-                let what =
-                    if case .integer(let number) = node.content { "\(number) is not the length of an AES key" } else {
-                        "is \(node.kind), not a number"
-                    }
-                log.mistake(path, what, fix: "write 16, 24 or 32", at: node.position)
-                return nil
-            },
-            write: { .integer($0) })
+        self.one(of: [16, 24, 32], otherwise: "is not the length of an AES key")
     }
 }
 
@@ -72,7 +60,7 @@ extension ValueRule where Value == String {
             "rtmp://host[:port]/app/name, or srt://host:port?streamid=… (parameters: streamid, latency, passphrase, pbkeylen)",
             pattern: "^([rR][tT][mM][pP]://[^/]+/.+|[sS][rR][tT]://[^/]+:[0-9]+.*)$", isSecret: true
         ) { text in
-            text.utf8.count <= 1024 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+            text.utf8.count <= 1024 && text.isVisible
                 && (RTMPURL(text) != nil || SRTURL(text) != nil)
         }
     }
@@ -87,27 +75,5 @@ extension SourceDraft {
         log.mistake(
             "\(path).url", "is not an \(isSRT ? "rtmp" : "srt") URL",
             fix: "write \"type\": \"\(isSRT ? "srt-pull" : "rtmp-pull")\", or change the URL")
-    }
-}
-
-extension Pipeline.Pull {
-    package func allows(_ url: SRTURL) -> Bool {
-        self.allowedHosts.contains { $0.allows(host: url.host, port: url.port) }
-    }
-}
-
-extension PipelineRules {
-    /// Checks that SRT pull sources use allowed servers.
-    func checkSRTPulls(_ log: inout SpecLog) {
-        for (index, source) in self.pipeline.sources.enumerated() {
-            let path = "sources[\(index)]"
-            guard case .srtPull(.inline(let text)) = source.input, let url = SRTURL(text),
-                log.isSound("\(path).url", "ingest.pull"), !self.pipeline.ingest.pull.allows(url)
-            else { continue }
-            let server = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.port)"
-            log.mistake(
-                "\(path).url", "\(server) is not in ingest.pull.allowedHosts",
-                fix: "add \(SpecText.quoted(server)) to ingest.pull.allowedHosts if you trust this server")
-        }
     }
 }

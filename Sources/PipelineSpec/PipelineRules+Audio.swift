@@ -3,17 +3,10 @@ import MediaTypes
 /// Rules about audio renditions, and about the rates and latency of renditions.
 extension PipelineRules {
     func checkAudioRenditions(_ log: inout SpecLog) {
-        var names: [String: Int] = [:]
+        var names: [String: String] = [:]
         for (index, sound) in self.pipeline.audioRenditions.enumerated() {
             let path = "audioRenditions[\(index)]"
-            guard log.isSound("\(path).name") else { continue }
-            if let first = names[sound.name] {
-                log.mistake(
-                    "\(path).name", "\(SpecText.quoted(sound.name)) is audioRenditions[\(first)] already",
-                    fix: "use another name")
-            } else {
-                names[sound.name] = index
-            }
+            log.checkUnique(sound.name, "\(path).name", of: path, &names, fix: "use another name")
         }
         for (index, rendition) in self.pipeline.renditions.enumerated() {
             let path = "renditions[\(index)]"

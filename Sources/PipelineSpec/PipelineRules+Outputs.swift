@@ -3,18 +3,10 @@ import MediaTypes
 extension PipelineRules {
     func checkRenditions(_ log: inout SpecLog) {
         guard log.isWritten("renditions") else { return }
-        var names: [String: Int] = [:]
+        var names: [String: String] = [:]
         for (index, rendition) in self.pipeline.renditions.enumerated() {
             let path = "renditions[\(index)]"
-            if log.isSound("\(path).name") {
-                if let first = names[rendition.name] {
-                    log.mistake(
-                        "\(path).name", "\(SpecText.quoted(rendition.name)) is renditions[\(first)] already",
-                        fix: "use another name")
-                } else {
-                    names[rendition.name] = index
-                }
-            }
+            log.checkUnique(rendition.name, "\(path).name", of: path, &names, fix: "use another name")
             self.checkRate(of: rendition, path, &log)
             self.checkLatency(of: rendition, path, &log)
             self.checkPassthrough(of: rendition, path, &log)
@@ -46,7 +38,7 @@ extension PipelineRules {
     }
 
     func checkOutputs(_ log: inout SpecLog) {
-        var ids: [String: Int] = [:]
+        var ids: [String: String] = [:]
         var paths: [[Substring]: Int] = [:]
         var hls: Int?
         var record: Int?
@@ -88,15 +80,7 @@ extension PipelineRules {
                     "\(path).type", "a raw output needs one frame size, but canvas.policy is \"perScene\"",
                     fix: "set canvas.policy to \"fixed\", or remove this output")
             }
-            if log.isSound("\(path).outputId") {
-                if let first = ids[output.outputID] {
-                    log.mistake(
-                        "\(path).outputId", "\(SpecText.quoted(output.outputID)) is outputs[\(first)] already",
-                        fix: "add another \"outputId\"")
-                } else {
-                    ids[output.outputID] = index
-                }
-            }
+            log.checkUnique(output.outputID, "\(path).outputId", of: path, &ids, fix: "add another \"outputId\"")
             // Normalized, since "out" and "./out/" are the same directory.
             if let place = output.path.map({ Self.components(of: $0) }), log.isSound("\(path).path") {
                 if let first = paths[place] {

@@ -15,7 +15,6 @@ struct PipelineRules {
     func check(_ log: inout SpecLog) {
         self.checkSources(&log)
         self.checkRelays(&log)
-        self.checkSRTPulls(&log)
         self.checkClock(&log)
         self.checkScenes(&log)
         self.checkLosses(&log)
@@ -109,18 +108,10 @@ struct PipelineRules {
     private func checkScenes(_ log: inout SpecLog) {
         let rules = SceneRules(pipeline: self.pipeline, checks: self.checks)
         self.checkCanvas(rules, &log)
-        var ids: [String: Int] = [:]
+        var ids: [String: String] = [:]
         for (index, scene) in self.pipeline.scenes.enumerated() {
             let path = "scenes[\(index)]"
-            if log.isSound("\(path).sceneId") {
-                if let first = ids[scene.sceneID] {
-                    log.mistake(
-                        "\(path).sceneId", "\(SpecText.quoted(scene.sceneID)) is scenes[\(first)] already",
-                        fix: "use another id")
-                } else {
-                    ids[scene.sceneID] = index
-                }
-            }
+            log.checkUnique(scene.sceneID, "\(path).sceneId", of: path, &ids, fix: "use another id")
             rules.check(scene, path, &log)
         }
         let first = self.pipeline.program.scene

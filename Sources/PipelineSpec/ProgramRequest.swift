@@ -17,8 +17,8 @@ package struct ProgramRequest: Sendable, Equatable {
     static let rule = ObjectRule(
         "the scene that goes on air", ProgramRequest(""),
         [
-            Field(optional: "sceneId", \.named, .name(64, marks: "_.-"), "the scene's id"),
-            Field(optional: "scene", \.scene, .name(64, marks: "_.-"), "older name of sceneId"),
+            Field(optional: "sceneId", \.named, .id, "the scene's id"),
+            Field(optional: "scene", \.scene, .id, "older name of sceneId"),
             Field(
                 optional: "at", \.at,
                 .text("a program date-time such as 2026-01-31T20:00:00.000Z", accepts: { _ in true }),

@@ -41,8 +41,7 @@ package struct RTMPOutput: Sendable, Hashable {
         "publishes one rendition to an RTMP server", RTMPOutput(),
         [
             Field("type", always: "rtmp", isRequired: true, "the kind of output"),
-            Field(
-                "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            .outputID(\.outputID),
             Field(
                 optional: "url", \.urlText, .pushURL,
                 "rtmp://host[:port]/app/key or rtmps://…; without the stream key if key, keyEnv or keyFile is given"),
@@ -65,7 +64,7 @@ package struct RTMPOutput: Sendable, Hashable {
 
     /// Whether a text is valid as a stream key, from any origin: 1 to 256 printable ASCII characters without space.
     package static func isKey(_ text: String) -> Bool {
-        (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        (1...256).contains(text.utf8.count) && text.isVisible
     }
 
     /// The URL if the document contains it; `nil` if it comes from an environment variable.
@@ -118,8 +117,7 @@ extension ValueRule where Value == String {
         self.text(
             "rtmp://host[:port]/app/key", pattern: "^[rR][tT][mM][pP][sS]?://[^/]+/.+$", isSecret: true
         ) { text in
-            text.utf8.count <= 1024 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-                && RTMPURL(text, allowsTLS: true) != nil
+            text.utf8.count <= 1024 && text.isVisible && RTMPURL(text, allowsTLS: true) != nil
         }
     }
 

@@ -21,8 +21,7 @@ package struct RecordOutput: Sendable, Hashable {
         RecordOutput(path: ""),
         [
             Field("type", always: "record", isRequired: true, "the kind of output"),
-            Field(
-                "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            .outputID(\.outputID),
             Field(
                 required: "path", \.path, .path,
                 "directory, relative to the working directory; must differ from the hls output's"),

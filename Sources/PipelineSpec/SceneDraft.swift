@@ -11,7 +11,7 @@ struct SceneDraft: Sendable {
         "a layout with its decorations and audio volumes", SceneDraft(),
         [
             Field(
-                required: "sceneId", \.scene.sceneID, .name(64, marks: "_.-"),
+                required: "sceneId", \.scene.sceneID, .id,
                 "the scene's id: 1 to 64 letters, digits, _ . or -"),
             Field(
                 "revision", \.scene.revision, .integer(0...9_007_199_254_740_991),

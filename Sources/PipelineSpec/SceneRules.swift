@@ -182,15 +182,10 @@ struct SceneRules {
     }
 
     private func checkIDs(_ ids: [String], _ key: String, _ path: String, _ log: inout SpecLog) {
-        var seen: [String: Int] = [:]
-        for (index, id) in ids.enumerated() where log.isSound("\(path)[\(index)].\(key)") && !id.isEmpty {
-            if let first = seen[id] {
-                log.mistake(
-                    "\(path)[\(index)].\(key)", "\(SpecText.quoted(id)) is \(path)[\(first)] already",
-                    fix: "use another id")
-            } else {
-                seen[id] = index
-            }
+        var seen: [String: String] = [:]
+        for (index, id) in ids.enumerated() where !id.isEmpty {
+            let element = "\(path)[\(index)]"
+            log.checkUnique(id, "\(element).\(key)", of: element, &seen, fix: "use another id")
         }
     }
 

@@ -232,7 +232,7 @@ extension Pipeline.OnLost {
                 "what happens after holdMs, until the source is back: the pane shows the placeholder, the pane is removed, or fallbackScene goes on air"
             ),
             Field(
-                "fallbackScene", \.fallbackScene, .nullable(.name(64, marks: "_.-")),
+                "fallbackScene", \.fallbackScene, .nullable(.id),
                 "sceneId for then: fallbackScene; used if the scene on air shows the source"),
         ])
 }

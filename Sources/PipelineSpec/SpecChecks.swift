@@ -1,7 +1,7 @@
 /// Checks that depend on the machine that runs the room: image files, fonts, certificates.
 package struct SpecChecks: Sendable {
     /// A problem and its fix; both without a trailing period.
-    package struct Problem: Sendable, Hashable {
+    package struct Problem: Error, Hashable {
         package var what: String
         package var fix: String
 

@@ -62,6 +62,22 @@ struct SpecLog {
         }
     }
 
+    /// Reports an id that an earlier element has already, otherwise notes that this element has it.
+    ///
+    /// - Parameters:
+    ///   - element: The element with the id, as messages name it.
+    ///   - ids: The elements so far, by their ids.
+    mutating func checkUnique(
+        _ id: String, _ path: String, of element: String, _ ids: inout [String: String], fix: String
+    ) {
+        guard self.isSound(path) else { return }
+        if let first = ids[id] {
+            self.mistake(path, "\(SpecText.quoted(id)) is \(first) already", fix: fix)
+        } else {
+            ids[id] = element
+        }
+    }
+
     private func position(of path: String) -> SpecPosition {
         var place: String? = path
         while let current = place {

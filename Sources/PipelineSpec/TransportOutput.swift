@@ -17,7 +17,7 @@ package struct TransportOutput: Sendable, Hashable {
             Field("type", always: "hls", isRequired: false, "the kind of output"),
             Field("segmentFormat", always: "ts", isRequired: true, "MPEG transport stream segments"),
             Field(
-                "outputId", \.outputID, .name(64, marks: "_.-"),
+                "outputId", \.outputID, .id,
                 "the output's id: 1 to 64 letters, digits, _ . or -; the viewers' listener serves it below <outputId>/"),
             Field(required: "path", \.path, .path, "directory, relative to the working directory"),
             Field(

@@ -117,8 +117,7 @@ extension HTTPOutput {
         "uploads the room's HLS to an HTTP server, without low latency", HTTPOutput(url: ""),
         [
             Field("type", always: "http", isRequired: true, "the kind of output"),
-            Field(
-                "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            .outputID(\.outputID),
             Field(
                 "segmentFormat", always: "fmp4", isRequired: false,
                 "fragmented MP4; MPEG-TS is available only at the viewers' listener and in its output's directory"
@@ -127,16 +126,7 @@ extension HTTPOutput {
                 required: "url", \.url, .placeURL, "http or https URL below which objects are stored, without a query"),
             Field("method", \.method, .choice, "HTTP method of uploads: PUT or POST"),
             Field(optional: "auth", \.credentials, .object(Credentials.rule), "credentials for the server"),
-            Field(
-                optional: "retryForMs", \.store.retryForMs, .integer(100...600_000), StoreRules.retryMeaning),
-            Field("queueSegments", \.store.queueSegments, .integer(1...1_000), StoreRules.queueMeaning),
-            Field("onLost", \.store.onLost, .choice, StoreRules.lostMeaning),
-            Field("deletes", \.store.deletes, .boolean, StoreRules.deletesMeaning),
-            Field(
-                neverOn: "lowLatency", because: StoreRules.noLowLatency, fix: StoreRules.lowLatencyFix,
-                StoreRules.lowLatencyMeaning),
-            Field(optional: "authorities", \.store.authorities, .path, StoreRules.authoritiesMeaning),
-        ])
+        ] + StoreRules.fields.map { $0.within(\.store) })
 }
 
 extension S3Output {
@@ -145,8 +135,7 @@ extension S3Output {
         S3Output(endpoint: "", bucket: ""),
         [
             Field("type", always: "s3", isRequired: true, "the kind of output"),
-            Field(
-                "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
+            .outputID(\.outputID),
             Field(
                 "segmentFormat", always: "fmp4", isRequired: false,
                 "fragmented MP4; MPEG-TS is available only at the viewers' listener and in its output's directory"
@@ -176,36 +165,36 @@ extension S3Output {
             ),
             Field(
                 optional: "sessionTokenFile", \.sessionToken.file, .path, "file that holds the session token instead"),
-            Field(
-                optional: "retryForMs", \.store.retryForMs, .integer(100...600_000), StoreRules.retryMeaning),
-            Field("queueSegments", \.store.queueSegments, .integer(1...1_000), StoreRules.queueMeaning),
-            Field("onLost", \.store.onLost, .choice, StoreRules.lostMeaning),
-            Field("deletes", \.store.deletes, .boolean, StoreRules.deletesMeaning),
-            Field(
-                neverOn: "lowLatency", because: StoreRules.noLowLatency, fix: StoreRules.lowLatencyFix,
-                StoreRules.lowLatencyMeaning),
-            Field(optional: "authorities", \.store.authorities, .path, StoreRules.authoritiesMeaning),
-        ])
+        ] + StoreRules.fields.map { $0.within(\.store) })
 }
 
 extension StoreRules {
-    static let retryMeaning =
-        "milliseconds for which the upload of a segment is retried; default the target duration, or the segment's duration if that is longer; after that, onLost applies"
-    static let queueMeaning =
-        "maximum number of segments that wait for upload; if more are waiting, the oldest one is skipped and becomes a gap"
-    static let lostMeaning =
-        "what this store's playlists contain for a segment that could not be uploaded in time: gap (EXT-X-GAP), or a slate segment of the same duration"
-    static let authoritiesMeaning =
-        "PEM file of the certificate authorities to trust, relative to the working directory; default the system's"
-    static let deletesMeaning = "whether objects are deleted when players can no longer need them"
-    static let lowLatencyMeaning =
-        "always false: low latency needs blocking playlist reload, which a store cannot do"
-    /// rfc8216bis Appendix B.1 requires blocking reload from a low-latency server. Without it, a player that plays parts reloads
-    /// only once per target duration and runs out of media, since it started PART-HOLD-BACK behind the live edge.
-    static let noLowLatency =
-        "is not possible at a store: it cannot block a playlist reload until a part is available, and players would stall"
-    static let lowLatencyFix =
-        "remove it, and let the CDN pull from the hls output's listener, which supports low latency"
+    static let fields: [Field<StoreRules>] = [
+        Field(
+            optional: "retryForMs", \.retryForMs, .integer(100...600_000),
+            "milliseconds for which the upload of a segment is retried; default the target duration, or the segment's duration if that is longer; after that, onLost applies"
+        ),
+        Field(
+            "queueSegments", \.queueSegments, .integer(1...1_000),
+            "maximum number of segments that wait for upload; if more are waiting, the oldest one is skipped and becomes a gap"
+        ),
+        Field(
+            "onLost", \.onLost, .choice,
+            "what this store's playlists contain for a segment that could not be uploaded in time: gap (EXT-X-GAP), or a slate segment of the same duration"
+        ),
+        Field("deletes", \.deletes, .boolean, "whether objects are deleted when players can no longer need them"),
+        // rfc8216bis Appendix B.1 requires blocking reload from a low-latency server. Without it, a player that plays parts
+        // reloads only once per target duration and runs out of media, since it started PART-HOLD-BACK behind the live edge.
+        Field(
+            neverOn: "lowLatency",
+            because:
+                "is not possible at a store: it cannot block a playlist reload until a part is available, and players would stall",
+            fix: "remove it, and let the CDN pull from the hls output's listener, which supports low latency",
+            "always false: low latency needs blocking playlist reload, which a store cannot do"),
+        Field(
+            optional: "authorities", \.authorities, .path,
+            "PEM file of the certificate authorities to trust, relative to the working directory; default the system's"),
+    ]
 }
 
 extension String {
@@ -214,13 +203,7 @@ extension String {
         guard !self.isEmpty else { return true }
         guard self.hasSuffix("/") else { return false }
         return self.dropLast().split(separator: "/", omittingEmptySubsequences: false).allSatisfy { component in
-            !component.isEmpty && component != "." && component != ".."
-                && component.utf8.allSatisfy { byte in
-                    switch byte {
-                    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true
-                    default: false
-                    }
-                }
+            !component.isEmpty && component != "." && component != ".." && component.isPlain(marks: "_.-")
         }
     }
 }
@@ -229,30 +212,17 @@ extension ValueRule where Value == String {
     /// A URL to which object names can be appended. It may contain a token.
     fileprivate static var placeURL: ValueRule {
         self.text("http://host/path or https://host/path", pattern: "^https?://[!-~]+$", isSecret: true) { text in
-            let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first
-                .map { text.dropFirst($0.count) }
-            guard let rest, text.utf8.count <= 2048, let first = rest.first else { return false }
-            return first != "/"
-                && rest.utf8.allSatisfy {
-                    (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
-                }
+            guard let rest = text.behindWebScheme, text.utf8.count <= 2048, let first = rest.first else { return false }
+            return first != "/" && rest.isVisible && !rest.contains { "?#".contains($0) }
         }
     }
 
     /// A URL with only scheme and authority.
     fileprivate static var endpoint: ValueRule {
         self.text("http://host:port or https://host", pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+/?$") { text in
-            let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first
-                .map { text.dropFirst($0.count) }
-            guard var rest, text.utf8.count <= 256 else { return false }
+            guard var rest = text.behindWebScheme, text.utf8.count <= 256 else { return false }
             if rest.hasSuffix("/") { rest.removeLast() }
-            return !rest.isEmpty
-                && rest.utf8.allSatisfy { byte in
-                    switch byte {
-                    case 0x30...0x3a, 0x41...0x5b, 0x61...0x7a, 0x5d, 0x5f, 0x2d, 0x2e: true
-                    default: false
-                    }
-                }
+            return !rest.isEmpty && rest.isPlain(marks: ":[]_-.")
         }
     }
 }

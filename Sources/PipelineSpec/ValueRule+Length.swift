@@ -35,15 +35,12 @@ extension ValueRule where Value == Length {
         let fix = "write percent of the video, such as \"12.5%\""
         return ValueRule(
             schema: [ValueRule<String>.type("string"), JSONMember("pattern", .string(Self.percent))],
-            read: { node, path, log in
-                if let text = node.string, let length = Length(percent: text) { return length }
-                let what =
-                    node.string.map { "\(SpecText.quoted($0)) is not a percentage" }
-                    ?? "is \(node.kind), not a percentage"
-                log.mistake(path, what, fix: fix, at: node.position)
-                return nil
-            },
-            write: { .string($0.description) })
+            write: { .string($0.description) },
+            parse: { node throws(Problem) in
+                guard let text = node.string else { throw node.isNot("a percentage", fix: fix) }
+                if let length = Length(percent: text) { return length }
+                throw Problem("\(SpecText.quoted(text)) is not a percentage", fix: fix)
+            })
     }
 }
 
@@ -52,36 +49,28 @@ extension ValueRule where Value == Int {
     static var fraction: ValueRule {
         ValueRule(
             schema: [self.type("number"), JSONMember("minimum", 0), JSONMember("maximum", 1)],
-            read: { node, path, log in
+            write: { $0 % 100 == 0 ? .integer($0 / 100) : JSONNode(.number(Double($0) / 100)) },
+            parse: { node throws(Problem) in
                 let fix = "write a number from 0 to 1, such as 0.8"
                 switch node.content {
                 case .integer(let number) where (0...1).contains(number): return Int(number) * 100
                 case .number(let number) where number >= 0 && number <= 1: return Int(number * 100 + 0.5)
-                case .integer, .number:
-                    log.mistake(path, "\(node.text()) is out of range", fix: fix, at: node.position)
-                default: log.mistake(path, "is \(node.kind), not a number", fix: fix, at: node.position)
+                case .integer, .number: throw Problem("\(node.text()) is out of range", fix: fix)
+                default: throw node.isNot("a number", fix: fix)
                 }
-                return nil
-            },
-            write: { $0 % 100 == 0 ? .integer($0 / 100) : JSONNode(.number(Double($0) / 100)) })
+            })
     }
 }
 
 extension ValueRule where Value == String {
     /// The path of a local image file; URLs are not fetched.
     static var imagePath: ValueRule {
-        let path = ValueRule.path
-        return ValueRule(
-            schema: path.schema,
-            read: { node, place, log in
-                guard let text = path.read(node, place, &log) else { return nil }
-                if text.hasPrefix("file:///") { return String(text.dropFirst(7)) }
-                guard text.contains("://") else { return text }
-                log.mistake(
-                    place, "\(SpecText.quoted(text)) is a URL, and images are not downloaded",
-                    fix: "save the image on this machine and write its path", at: node.position)
-                return nil
-            },
-            write: path.write)
+        self.path.refined { text throws(Problem) in
+            if text.hasPrefix("file:///") { return String(text.dropFirst(7)) }
+            guard text.contains("://") else { return text }
+            throw Problem(
+                "\(SpecText.quoted(text)) is a URL, and images are not downloaded",
+                fix: "save the image on this machine and write its path")
+        }
     }
 }

@@ -13,17 +13,13 @@ extension ValueRule {
     ) -> ValueRule where Value: CustomStringConvertible & Sendable {
         ValueRule(
             schema: [self.type("string")] + (pattern.map { [JSONMember("pattern", .string($0))] } ?? []),
-            read: { node, path, log in
-                guard let text = node.givenText else {
-                    log.mistake(path, "is \(node.kind), not a string", fix: "write \(wording)", at: node.position)
-                    return nil
-                }
+            write: { .string($0.description) },
+            parse: { node throws(Problem) in
+                guard let text = node.givenText else { throw node.isNot("a string", fix: "write \(wording)") }
                 if let value = parse(text) { return value }
                 let shown = isSecret ? "the text" : SpecText.quoted(text)
-                log.mistake(path, "\(shown) is not valid", fix: "write \(wording)", at: node.position)
-                return nil
-            },
-            write: { .string($0.description) })
+                throw Problem("\(shown) is not valid", fix: "write \(wording)")
+            })
     }
 }
 
@@ -38,32 +34,18 @@ extension ValueRule where Value == String {
     /// A name of letters, digits and the given marks, safe in paths and URLs; `.` and `..` are not allowed, since they name other
     /// directories there.
     static func name(_ most: Int, marks: String) -> ValueRule {
-        let allowed = Set(marks.utf8)
-        let letters = self.text(
+        self.text(
             "1 to \(most) letters, digits or any of \(marks)", pattern: "^[A-Za-z0-9\(marks)]{1,\(most)}$",
-            accepts: { text in
-                (1...most).contains(text.utf8.count)
-                    && text.utf8.allSatisfy { byte in
-                        switch byte {
-                        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-                        default: allowed.contains(byte)
-                        }
-                    }
-            })
-        return ValueRule(
-            schema: letters.schema,
-            read: { node, path, log in
-                guard let text = letters.read(node, path, &log) else { return nil }
-                guard text != ".", text != ".." else {
-                    log.mistake(
-                        path, "\(SpecText.quoted(text)) would name another directory in a path",
-                        fix: "add a letter or a digit", at: node.position)
-                    return nil
-                }
-                return text
-            },
-            write: letters.write)
+            accepts: { (1...most).contains($0.utf8.count) && $0.isPlain(marks: marks) }
+        ).refined { text throws(Problem) in
+            if text != ".", text != ".." { return text }
+            throw Problem(
+                "\(SpecText.quoted(text)) would name another directory in a path", fix: "add a letter or a digit")
+        }
     }
+
+    /// An id of 1 to 64 letters, digits and marks.
+    static var id: ValueRule { self.name(64, marks: "_.-") }
 
     /// Any text to display, up to 256 characters.
     static var title: ValueRule {
@@ -84,17 +66,8 @@ extension ValueRule where Value == String {
         // Messages do not repeat the text: by mistake it may be the secret itself.
         self.text(
             "letters, digits and _, not beginning with a digit", pattern: "^[A-Za-z_][A-Za-z0-9_]*$", isSecret: true
-        ) {
-            text in
-            guard let first = text.utf8.first, !(0x30...0x39).contains(first), text.utf8.count <= 256 else {
-                return false
-            }
-            return text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f: true
-                default: false
-                }
-            }
+        ) { text in
+            (1...256).contains(text.utf8.count) && text.utf8.first?.isDigit == false && text.isPlain(marks: "_")
         }
     }
 
@@ -104,10 +77,7 @@ extension ValueRule where Value == String {
             "1 to 256 printable ASCII characters without space, /, ?, # and &", pattern: "^[!-~]{1,256}$",
             isSecret: true
         ) { text in
-            (1...256).contains(text.utf8.count)
-                && text.utf8.allSatisfy { byte in
-                    (0x21...0x7e).contains(byte) && byte != 0x2f && byte != 0x3f && byte != 0x23 && byte != 0x26
-                }
+            (1...256).contains(text.utf8.count) && text.isVisible && !text.contains { "/?#&".contains($0) }
         }
     }
 
@@ -123,22 +93,15 @@ extension ValueRule where Value == String {
         let wording = "1 to 128 characters in quotes, or an integer"
         return ValueRule(
             schema: [JSONMember("type", .array(["string", "integer"]))],
-            read: { node, path, log in
+            write: { .string($0) },
+            parse: { node throws(Problem) in
                 if case .integer(let number) = node.content, node.flagText == nil { return String(number) }
-                guard let text = node.givenText else {
-                    log.mistake(path, "is \(node.kind), not a user id", fix: "write \(wording)", at: node.position)
-                    return nil
-                }
+                guard let text = node.givenText else { throw node.isNot("a user id", fix: "write \(wording)") }
                 guard (1...128).contains(text.utf8.count),
                     text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
-                else {
-                    log.mistake(
-                        path, "\(SpecText.quoted(text)) is not valid", fix: "write \(wording)", at: node.position)
-                    return nil
-                }
+                else { throw Problem("\(SpecText.quoted(text)) is not valid", fix: "write \(wording)") }
                 return text
-            },
-            write: { .string($0) })
+            })
     }
 }
 
@@ -151,20 +114,18 @@ extension ValueRule where Value == Color {
         let packed: JSONNode = .object(ValueRule<Int>.integer(0...0xff_ffff).schema)
         return ValueRule(
             schema: [JSONMember("anyOf", .array([text, packed]))],
-            read: { node, path, log in
+            write: { .string($0.description) },
+            parse: { node throws(Problem) in
                 switch node.content {
                 case .string(let text):
                     if let color = Color(text) { return color }
-                    log.mistake(path, "\(SpecText.quoted(text)) is not a color", fix: fix, at: node.position)
+                    throw Problem("\(SpecText.quoted(text)) is not a color", fix: fix)
                 case .integer(let number):
                     if let color = Color(packed: number) { return color }
-                    log.mistake(path, "\(number) is not a color", fix: fix, at: node.position)
-                default:
-                    log.mistake(path, "is \(node.kind), not a color", fix: fix, at: node.position)
+                    throw Problem("\(number) is not a color", fix: fix)
+                default: throw node.isNot("a color", fix: fix)
                 }
-                return nil
-            },
-            write: { .string($0.description) })
+            })
     }
 }
 
@@ -177,21 +138,16 @@ extension ValueRule where Value == ListenAddress {
                 self.type("string"),
                 JSONMember("pattern", .string(unix ? "^(unix:/.+|.+:[0-9]{1,5})$" : "^.+:[0-9]{1,5}$")),
             ],
-            read: { node, path, log in
-                guard let text = node.string else {
-                    log.mistake(path, "is \(node.kind), not an address", fix: fix, at: node.position)
-                    return nil
-                }
+            write: { .string($0.description) },
+            parse: { node throws(Problem) in
+                guard let text = node.string else { throw node.isNot("an address", fix: fix) }
                 switch try? ListenAddress(parsing: text) {
                 case .unix where !unix: break
                 case let address?: return address
                 case nil: break
                 }
-                log.mistake(
-                    path, "\(SpecText.quoted(text)) is not an address to listen on", fix: fix, at: node.position)
-                return nil
-            },
-            write: { .string($0.description) })
+                throw Problem("\(SpecText.quoted(text)) is not an address to listen on", fix: fix)
+            })
     }
 }
 

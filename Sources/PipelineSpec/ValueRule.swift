@@ -1,5 +1,7 @@
 import MediaTypes
 
+typealias Problem = SpecChecks.Problem
+
 /// A rule for a JSON value: how it is parsed, how it is written as a default, and its JSON Schema.
 struct ValueRule<Value>: Sendable {
     /// Keywords of the JSON Schema.
@@ -18,6 +20,34 @@ struct ValueRule<Value>: Sendable {
         self.write = write
     }
 
+    /// A rule that needs nothing but the node. The problem that `parse` throws is reported as a mistake.
+    init(
+        schema: [JSONMember], write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
+        parse: @escaping @Sendable (JSONNode) throws(Problem) -> Value
+    ) {
+        let read: @Sendable (JSONNode, String, inout SpecLog) -> Value? = { node, path, log in
+            do throws(Problem) { return try parse(node) } catch {
+                log.mistake(path, error.what, fix: error.fix, at: node.position)
+                return nil
+            }
+        }
+        self.init(schema: schema, read: read, write: write)
+    }
+
+    /// The same rule with a further condition on the value.
+    func refined(_ check: @escaping @Sendable (Value) throws(Problem) -> Value) -> ValueRule {
+        ValueRule(
+            schema: self.schema,
+            read: { node, path, log in
+                guard let value = self.read(node, path, &log) else { return nil }
+                do throws(Problem) { return try check(value) } catch {
+                    log.mistake(path, error.what, fix: error.fix, at: node.position)
+                    return nil
+                }
+            },
+            write: self.write)
+    }
+
     static func type(_ name: String) -> JSONMember { JSONMember("type", .string(name)) }
 }
 
@@ -31,36 +61,43 @@ extension ValueRule where Value == Int {
                 self.type("integer"), JSONMember("minimum", .integer(range.lowerBound)),
                 JSONMember("maximum", .integer(range.upperBound)),
             ],
-            read: { node, path, log in self.read(node, path, in: range, beyond: beyond, &log) },
-            write: { .integer($0) })
+            write: { .integer($0) },
+            parse: { node throws(Problem) in
+                let bounds = "\(SpecText.grouped(range.lowerBound)) to \(SpecText.grouped(range.upperBound))"
+                let fix =
+                    range.count == 1
+                    ? "write \(range.lowerBound), or remove the key" : "write an integer from \(bounds)"
+                guard let wide = node.integer else { throw node.isNot("an integer", fix: fix) }
+                guard let number = Int(exactly: wide), range.contains(number) else {
+                    let more = wide > range.upperBound ? beyond.map { "; \($0)" } ?? "" : ""
+                    throw Problem("\(wide) is out of range", fix: fix + more)
+                }
+                return number
+            })
     }
 
     /// An even number: an odd one is a mistake.
     static func even(_ range: ClosedRange<Int>) -> ValueRule {
-        ValueRule(
-            schema: self.integer(range).schema + [JSONMember("multipleOf", 2)],
-            read: { node, path, log in
-                guard let number = self.read(node, path, in: range, &log) else { return nil }
-                guard !number.isMultiple(of: 2) else { return number }
-                log.mistake(
-                    path, "\(number) is odd", fix: "use an even number: \(number - 1) or \(number + 1)",
-                    at: node.position)
-                return nil
-            },
-            write: { .integer($0) })
+        let integer = self.integer(range).refined { number throws(Problem) in
+            if number.isMultiple(of: 2) { return number }
+            throw Problem("\(number) is odd", fix: "use an even number: \(number - 1) or \(number + 1)")
+        }
+        return ValueRule(
+            schema: integer.schema + [JSONMember("multipleOf", 2)], read: integer.read, write: integer.write)
     }
 
     /// An even number: an odd one is lowered by one, with a warning.
     static func evened(_ range: ClosedRange<Int>) -> ValueRule {
-        ValueRule(
-            schema: self.integer(range).schema,
+        let integer = self.integer(range)
+        return ValueRule(
+            schema: integer.schema,
             read: { node, path, log in
-                guard let number = self.read(node, path, in: range, &log) else { return nil }
+                guard let number = integer.read(node, path, &log) else { return nil }
                 guard !number.isMultiple(of: 2) else { return number }
                 log.warning(path, "\(number) is odd and was lowered to \(number - 1)", fix: "write \(number - 1)")
                 return number - 1
             },
-            write: { .integer($0) })
+            write: integer.write)
     }
 
     /// A number of seconds, which may have a fraction, stored as milliseconds.
@@ -70,7 +107,7 @@ extension ValueRule where Value == Int {
                 self.type("number"), JSONMember("minimum", JSONNode(.number(0.001))),
                 JSONMember("maximum", .integer(most)),
             ],
-            read: { node, path, log in
+            parse: { node throws(Problem) in
                 let seconds: Double? =
                     switch node.content {
                     case .integer(let number): Double(number)
@@ -78,36 +115,29 @@ extension ValueRule where Value == Int {
                     default: nil
                     }
                 let fix = "write a number of seconds from 0.001 to \(SpecText.grouped(most))"
-                guard let seconds else {
-                    log.mistake(path, "is \(node.kind), not a number", fix: fix, at: node.position)
-                    return nil
-                }
+                guard let seconds else { throw node.isNot("a number", fix: fix) }
                 guard seconds >= 0.001, seconds <= Double(most),
                     let milliseconds = Int(exactly: (seconds * 1000).nearest)
-                else {
-                    log.mistake(path, "\(node.text()) is out of range", fix: fix, at: node.position)
-                    return nil
-                }
+                else { throw Problem("\(node.text()) is out of range", fix: fix) }
                 return milliseconds
             })
     }
 
-    private static func read(
-        _ node: JSONNode, _ path: String, in range: ClosedRange<Int>, beyond: String? = nil, _ log: inout SpecLog
-    ) -> Int? {
-        let bounds = "\(SpecText.grouped(range.lowerBound)) to \(SpecText.grouped(range.upperBound))"
-        let fix =
-            range.count == 1 ? "write \(range.lowerBound), or remove the key" : "write an integer from \(bounds)"
-        guard case .integer(let wide) = node.content else {
-            log.mistake(path, "is \(node.kind), not an integer", fix: fix, at: node.position)
-            return nil
-        }
-        guard let number = Int(exactly: wide), range.contains(number) else {
-            let more = wide > range.upperBound ? beyond.map { "; \($0)" } ?? "" : ""
-            log.mistake(path, "\(wide) is out of range", fix: fix + more, at: node.position)
-            return nil
-        }
-        return number
+    /// One of a few integers.
+    ///
+    /// - Parameter reason: Why another integer is refused, such as "is not a multiple of a quarter turn".
+    static func one(of allowed: [Int], otherwise reason: String) -> ValueRule {
+        ValueRule(
+            schema: [JSONMember("enum", .array(allowed.map { .integer($0) }))],
+            write: { .integer($0) },
+            parse: { node throws(Problem) in
+                let fix = "write \(SpecText.choice(allowed.map(String.init), quoted: false))"
+                guard let number = node.integer else { throw node.isNot("a number", fix: fix) }
+                guard let number = Int(exactly: number), allowed.contains(number) else {
+                    throw Problem("\(number) \(reason)", fix: fix)
+                }
+                return number
+            })
     }
 }
 
@@ -123,14 +153,11 @@ extension ValueRule where Value == Bool {
     static var boolean: ValueRule {
         ValueRule(
             schema: [self.type("boolean")],
-            read: { node, path, log in
-                if case .boolean(let value) = node.content { return value }
-                log.mistake(
-                    path, "is \(node.kind), not a boolean", fix: "write true or false, without quotes",
-                    at: node.position)
-                return nil
-            },
-            write: { JSONNode(.boolean($0)) })
+            write: { JSONNode(.boolean($0)) },
+            parse: { node throws(Problem) in
+                if let value = node.boolean { return value }
+                throw node.isNot("a boolean", fix: "write true or false, without quotes")
+            })
     }
 }
 
@@ -140,21 +167,14 @@ extension ValueRule where Value: RawRepresentable & CaseIterable & Sendable, Val
         let words = Value.allCases.map(\.rawValue)
         return ValueRule(
             schema: [JSONMember("enum", .array(words.map { .string($0) }))],
-            read: { node, path, log in
-                guard let text = node.string else {
-                    log.mistake(
-                        path, "is \(node.kind), not a string", fix: "write \(SpecText.choice(words))", at: node.position
-                    )
-                    return nil
-                }
+            write: { .string($0.rawValue) },
+            parse: { node throws(Problem) in
+                let fix = "write \(SpecText.choice(words))"
+                guard let text = node.string else { throw node.isNot("a string", fix: fix) }
                 if let value = Value(rawValue: text) { return value }
-                let fix =
-                    SpecText.nearest(to: text, among: words).map { "did you mean \(SpecText.quoted($0))?" }
-                    ?? "write \(SpecText.choice(words))"
-                log.mistake(path, "\(SpecText.quoted(text)) is not allowed here", fix: fix, at: node.position)
-                return nil
-            },
-            write: { .string($0.rawValue) })
+                let near = SpecText.nearest(to: text, among: words).map { "did you mean \(SpecText.quoted($0))?" }
+                throw Problem("\(SpecText.quoted(text)) is not allowed here", fix: near ?? fix)
+            })
     }
 }
 
@@ -208,5 +228,12 @@ extension ValueRule {
                 let nodes = values.compactMap { rule.write($0) }
                 return nodes.count == values.count ? .array(nodes) : nil
             })
+    }
+}
+
+extension JSONNode {
+    /// The problem of a value of another type.
+    func isNot(_ wanted: String, fix: String) -> Problem {
+        Problem("is \(self.kind), not \(wanted)", fix: fix)
     }
 }
