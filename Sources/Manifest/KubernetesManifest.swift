@@ -26,9 +26,7 @@ package enum KubernetesManifest {
         var head = needs.head("Kubernetes")
         if !needs.plainFiles.isEmpty {
             let files = needs.plainFiles.map { "--from-file=\($0.name)=\(Self.shellWord($0.origin ?? $0.name))" }
-            head.append(
-                "Its files: kubectl create configmap \(needs.name.label)-files \(files.joined(separator: " "))"
-            )
+            head.append("Its files: kubectl create configmap \(needs.name.label)-files \(files.joined(separator: " "))")
         }
         head += [
             "Exit code 0 (the room has ended) completes the Job. After exit code 143 (drained or evicted) and every",
@@ -56,49 +54,44 @@ package enum KubernetesManifest {
     }
 
     private static func metadata(_ needs: RoomDeployment, name: String? = nil) -> YAMLNode {
-        .map([YAMLEntry("name", .text(name ?? needs.name.label)), YAMLEntry("labels", self.labels(needs))])
+        ["name": .text(name ?? needs.name.label), "labels": self.labels(needs)]
     }
 
     private static func labels(_ needs: RoomDeployment) -> YAMLNode {
-        .map([
-            YAMLEntry("app.kubernetes.io/name", "tandem"),
-            YAMLEntry("app.kubernetes.io/instance", .text(needs.name.value)),
-        ])
+        ["app.kubernetes.io/name": "tandem", "app.kubernetes.io/instance": .text(needs.name.value)]
     }
 
     private static func secret(_ needs: RoomDeployment) -> YAMLNode {
         let entries = needs.portable.files.filter(\.isSecret).map {
             YAMLEntry($0.name, .text(ManifestRequest.placeholder), $0.hint)
         }
-        return .map([
-            YAMLEntry("apiVersion", "v1"), YAMLEntry("kind", "Secret"), YAMLEntry("metadata", self.metadata(needs)),
-            YAMLEntry("type", "Opaque"),
-            YAMLEntry(
-                "stringData", .map(entries),
+        return [
+            "apiVersion": "v1", "kind": "Secret", "metadata": self.metadata(needs), "type": "Opaque",
+            "stringData": .noted(
+                .map(entries),
                 "Insert the values, or omit this object and create it in another way (kubectl create secret, an",
                 "external secret store). The values are nowhere else in this file."),
-        ])
+        ]
     }
 
     private static func configuration(_ needs: RoomDeployment) -> YAMLNode {
-        .map([
-            YAMLEntry("apiVersion", "v1"), YAMLEntry("kind", "ConfigMap"), YAMLEntry("metadata", self.metadata(needs)),
-            YAMLEntry("data", .map([YAMLEntry("pipeline.json", .block(needs.pipelineText))])),
-        ])
+        [
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": self.metadata(needs),
+            "data": ["pipeline.json": .block(needs.pipelineText)],
+        ]
     }
 
     private static func service(_ needs: RoomDeployment) -> YAMLNode? {
         let ports = [needs.viewers, needs.control].compactMap(\.self).map { port in
             YAMLNode.flow([
-                YAMLEntry("name", .text(port.name)), YAMLEntry("port", .number(Int64(port.number))),
-                YAMLEntry("targetPort", .text(port.name)),
+                "name": .text(port.name), "port": .number(Int64(port.number)), "targetPort": .text(port.name),
             ])
         }
         guard !ports.isEmpty else { return nil }
-        return .map([
-            YAMLEntry("apiVersion", "v1"), YAMLEntry("kind", "Service"), YAMLEntry("metadata", self.metadata(needs)),
-            YAMLEntry("spec", .map([YAMLEntry("selector", self.labels(needs)), YAMLEntry("ports", .list(ports))])),
-        ])
+        return [
+            "apiVersion": "v1", "kind": "Service", "metadata": self.metadata(needs),
+            "spec": ["selector": self.labels(needs), "ports": .list(ports)],
+        ]
     }
 
     private static func job(_ needs: RoomDeployment, _ request: ManifestRequest) -> YAMLNode {
@@ -117,44 +110,25 @@ package enum KubernetesManifest {
             spec.append(YAMLEntry("podFailurePolicy", self.failurePolicy))
         }
         spec.append(YAMLEntry("template", self.template(needs, request)))
-        return .map([
-            YAMLEntry("apiVersion", "batch/v1"), YAMLEntry("kind", "Job"), YAMLEntry("metadata", self.metadata(needs)),
-            YAMLEntry("spec", .map(spec)),
-        ])
+        return ["apiVersion": "batch/v1", "kind": "Job", "metadata": self.metadata(needs), "spec": .map(spec)]
     }
 
     /// Ends the Job on exit codes that a restart cannot fix; exits because of a drained node are not counted.
-    private static let failurePolicy: YAMLNode = .map([
-        YAMLEntry(
-            "rules",
-            .list([
-                .map([
-                    YAMLEntry("action", "Ignore"),
-                    YAMLEntry(
-                        "onPodConditions",
-                        .list([.flow([YAMLEntry("type", "DisruptionTarget"), YAMLEntry("status", "True")])])),
-                ]),
-                .map([
-                    YAMLEntry("action", "Ignore"),
-                    YAMLEntry(
-                        "onExitCodes",
-                        .flow([
-                            YAMLEntry("containerName", "tandem"), YAMLEntry("operator", "In"),
-                            YAMLEntry("values", .list([.number(Self.drained)])),
-                        ]),
-                        "Drained or deleted: the room continues in the next pod."),
-                ]),
-                .map([
-                    YAMLEntry("action", "FailJob"),
-                    YAMLEntry(
-                        "onExitCodes",
-                        .flow([
-                            YAMLEntry("containerName", "tandem"), YAMLEntry("operator", "In"),
-                            YAMLEntry("values", .list([64, 65, 66, 73, 78])),
-                        ])),
-                ]),
-            ]))
-    ])
+    private static let failurePolicy: YAMLNode = [
+        "rules": [
+            ["action": "Ignore", "onPodConditions": [.flow(["type": "DisruptionTarget", "status": "True"])]],
+            [
+                "action": "Ignore",
+                "onExitCodes": .noted(
+                    .flow(["containerName": "tandem", "operator": "In", "values": [.number(Self.drained)]]),
+                    "Drained or deleted: the room continues in the next pod."),
+            ],
+            [
+                "action": "FailJob",
+                "onExitCodes": .flow(["containerName": "tandem", "operator": "In", "values": [64, 65, 66, 73, 78]]),
+            ],
+        ]
+    ]
 
     private static func template(_ needs: RoomDeployment, _ request: ManifestRequest) -> YAMLNode {
         var metadata = [YAMLEntry("labels", self.labels(needs))]
@@ -168,26 +142,21 @@ package enum KubernetesManifest {
         // The default of five minutes is far too long for a live room.
         let tolerations = ["not-ready", "unreachable"].map { condition in
             YAMLNode.flow([
-                YAMLEntry("key", .text("node.kubernetes.io/\(condition)")), YAMLEntry("operator", "Exists"),
-                YAMLEntry("effect", "NoExecute"), YAMLEntry("tolerationSeconds", 5),
+                "key": "node.kubernetes.io/\(condition)", "operator": "Exists", "effect": "NoExecute",
+                "tolerationSeconds": 5,
             ])
         }
-        let spec = [
-            YAMLEntry("restartPolicy", request.failsFast ? "Never" : "OnFailure"),
-            YAMLEntry("terminationGracePeriodSeconds", .number(Int64(needs.graceSeconds))),
-            YAMLEntry("automountServiceAccountToken", false), YAMLEntry("enableServiceLinks", false),
-            YAMLEntry("tolerations", .list(tolerations)),
-            YAMLEntry(
-                "securityContext",
-                .map([
-                    YAMLEntry("runAsNonRoot", true), YAMLEntry("runAsUser", .number(RoomDeployment.user)),
-                    YAMLEntry("runAsGroup", .number(RoomDeployment.user)),
-                    YAMLEntry("fsGroup", .number(RoomDeployment.user)),
-                    YAMLEntry("seccompProfile", .flow([YAMLEntry("type", "RuntimeDefault")])),
-                ])),
-            YAMLEntry("volumes", .list(self.volumes(needs, request))),
-            YAMLEntry("containers", .list([self.container(needs, request)])),
+        let spec: YAMLNode = [
+            "restartPolicy": request.failsFast ? "Never" : "OnFailure",
+            "terminationGracePeriodSeconds": .number(Int64(needs.graceSeconds)),
+            "automountServiceAccountToken": false, "enableServiceLinks": false, "tolerations": .list(tolerations),
+            "securityContext": [
+                "runAsNonRoot": true, "runAsUser": .number(RoomDeployment.user),
+                "runAsGroup": .number(RoomDeployment.user), "fsGroup": .number(RoomDeployment.user),
+                "seccompProfile": .flow(["type": "RuntimeDefault"]),
+            ],
+            "volumes": .list(self.volumes(needs, request)), "containers": [self.container(needs, request)],
         ]
-        return .map([YAMLEntry("metadata", .map(metadata)), YAMLEntry("spec", .map(spec))])
+        return ["metadata": .map(metadata), "spec": spec]
     }
 }

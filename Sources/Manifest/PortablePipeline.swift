@@ -1,5 +1,4 @@
 package import MediaTypes
-import PipelineSpec
 
 /// A pipeline document for an orchestrator: without secrets, with listeners that others can reach, and with file paths
 /// as the orchestrator mounts them.

@@ -11,29 +11,39 @@ package indirect enum YAMLNode: Sendable, Hashable {
     case list([YAMLNode])
     case map([YAMLEntry])
     /// A short map on one line.
-    case flow([YAMLEntry])
+    case flow(YAMLNode)
+    /// The value of a key, with a comment before the key: lines without the `#`.
+    case commented(YAMLNode, [String])
     /// A short list on one line.
     case words([String])
 }
 
-/// A key of a map, its value, and a comment before it.
+/// A key of a map and its value.
 package struct YAMLEntry: Sendable, Hashable {
     package var key: String
     package var value: YAMLNode
-    /// Lines without the `#`.
-    package var comment: [String]
 
+    /// - Parameter comment: Lines without the `#`.
     package init(_ key: String, _ value: YAMLNode, _ comment: String...) {
         self.key = key
-        self.value = value
-        self.comment = comment
+        self.value = comment.isEmpty ? value : .commented(value, comment)
     }
 }
 
-extension YAMLNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+extension YAMLNode: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
     package init(stringLiteral value: String) { self = .text(value) }
     package init(integerLiteral value: Int64) { self = .number(value) }
     package init(booleanLiteral value: Bool) { self = .boolean(value) }
+    package init(arrayLiteral elements: YAMLNode...) { self = .list(elements) }
+    package init(dictionaryLiteral elements: (String, YAMLNode)...) {
+        self = .map(elements.map { YAMLEntry($0.0, $0.1) })
+    }
+
+    package static func noted(_ value: YAMLNode, _ comment: String...) -> YAMLNode {
+        .commented(value, comment)
+    }
 }
 
 extension YAMLNode {
@@ -51,11 +61,13 @@ extension YAMLNode {
         switch self {
         case .map(let entries) where !entries.isEmpty:
             for (index, entry) in entries.enumerated() {
-                let isInline = afterDash && index == 0 && entry.comment.isEmpty
-                if afterDash, index == 0, !entry.comment.isEmpty { text += "\n" }
-                for line in entry.comment { text += Self.spaces(indentation) + "# \(line)\n" }
+                var (value, comment): (YAMLNode, [String]) = (entry.value, [])
+                if case .commented(let inner, let lines) = value { (value, comment) = (inner, lines) }
+                let isInline = afterDash && index == 0 && comment.isEmpty
+                if afterDash, index == 0, !comment.isEmpty { text += "\n" }
+                for line in comment { text += Self.spaces(indentation) + "# \(line)\n" }
                 text += (isInline ? "" : Self.spaces(indentation)) + Self.scalar(entry.key) + ":"
-                entry.value.writeValue(to: &text, indentation: indentation)
+                value.writeValue(to: &text, indentation: indentation)
             }
         case .list(let elements) where !elements.isEmpty:
             for (index, element) in elements.enumerated() {
@@ -69,10 +81,8 @@ extension YAMLNode {
     /// Writes the value after a key and its colon.
     private func writeValue(to text: inout String, indentation: Int) {
         switch self {
-        case .map(let entries) where !entries.isEmpty:
-            text += "\n"
-            self.write(to: &text, indentation: indentation + 2, afterDash: false)
-        case .list(let elements) where !elements.isEmpty:
+        case .map([]), .list([]): text += " " + self.line + "\n"
+        case .map, .list:
             text += "\n"
             self.write(to: &text, indentation: indentation + 2, afterDash: false)
         case .block(let block) where Self.isPlainBlock(block):
@@ -92,7 +102,8 @@ extension YAMLNode {
         case .number(let number): "\(number)"
         case .boolean(let value): value ? "true" : "false"
         case .words(let words): "[" + words.map(Self.scalar).joined(separator: ", ") + "]"
-        case .flow(let entries), .map(let entries):
+        case .flow(let node), .commented(let node, _): node.line
+        case .map(let entries):
             "{" + entries.map { "\(Self.scalar($0.key)): \($0.value.line)" }.joined(separator: ", ") + "}"
         case .list(let elements): "[" + elements.map(\.line).joined(separator: ", ") + "]"
         }

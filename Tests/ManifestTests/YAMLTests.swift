@@ -9,7 +9,7 @@ struct YAMLTests {
             YAMLEntry("kind", "Job"), YAMLEntry("count", 3), YAMLEntry("on", true),
             YAMLEntry(
                 "list", .list(["a", .map([YAMLEntry("b", 1), YAMLEntry("c", .list([2]))])]), "What", "is there."),
-            YAMLEntry("flow", .flow([YAMLEntry("x", "1"), YAMLEntry("y", .words(["a", "no"]))])),
+            YAMLEntry("flow", .flow(["x": "1", "y": .words(["a", "no"])])),
             YAMLEntry("none", .list([])), YAMLEntry("empty", .map([])), YAMLEntry("text", .block("{\n  a\n\n}\n")),
             YAMLEntry("cut", .block("a\nb")),
         ])
