@@ -7,6 +7,8 @@ package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
     case integer(Int64)
     /// A number with at most three decimals, the finest resolution of any reported value.
     case thousandths(Int64)
+    /// Any other number that was read.
+    case number(Double)
     case string(String)
     case array([JSONValue])
     case object([Member])
@@ -35,42 +37,69 @@ package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
     package init(_ value: Int64) { self = .integer(value) }
 
     /// The value as one line of JSON text (RFC 8259).
-    package var text: String {
+    package var text: String { self.text(pretty: false) }
+
+    /// The value as JSON text: members in order, no trailing line break.
+    ///
+    /// - Parameter pretty: Indent by two spaces per level; short values stay on one line as in hand-written files.
+    package func text(pretty: Bool) -> String {
         var out = ""
-        self.write(to: &out)
+        self.write(to: &out, indentation: pretty ? 0 : nil)
         return out
     }
 
-    private func write(to out: inout String) {
+    private func write(to out: inout String, indentation: Int?) {
         switch self {
         case .null: out += "null"
         case .bool(let value): out += value ? "true" : "false"
         case .integer(let value): out += "\(value)"
         case .thousandths(let value): out += value.decimal(3)
+        // RFC 8259 §6 cannot represent infinities and NaN.
+        case .number(let value): out += value.isFinite ? String(value) : "null"
         case .string(let value): Self.quote(value, to: &out)
         case .array(let values):
-            out += "["
-            for (index, value) in values.enumerated() {
-                if index > 0 { out += "," }
-                value.write(to: &out)
+            // Arrays of scalars stay on one line, because they are short lists of words.
+            let isFlat = values.allSatisfy { !$0.isContainer }
+            Self.writeList(
+                "[", "]", values, to: &out, indentation: isFlat ? nil : indentation, spaced: indentation != nil
+            ) {
+                $0.write(to: &$1, indentation: $2)
             }
-            out += "]"
         case .object(let members):
-            out += "{"
-            for (index, member) in members.enumerated() {
-                if index > 0 { out += "," }
-                Self.quote(member.name, to: &out)
-                out += ":"
-                member.value.write(to: &out)
+            Self.writeList("{", "}", members, to: &out, indentation: indentation, spaced: indentation != nil) {
+                Self.quote($0.name, to: &$1)
+                $1 += $2 == nil ? ":" : ": "
+                $0.value.write(to: &$1, indentation: $2)
             }
-            out += "}"
         }
+    }
+
+    private var isContainer: Bool {
+        switch self {
+        case .array, .object: true
+        default: false
+        }
+    }
+
+    private static func writeList<Element>(
+        _ open: String, _ close: String, _ elements: [Element], to text: inout String, indentation: Int?, spaced: Bool,
+        write: (Element, inout String, Int?) -> Void
+    ) {
+        text += open
+        let inner = indentation.map { $0 + 2 }
+        for (index, element) in elements.enumerated() {
+            if index > 0 { text += inner == nil && spaced ? ", " : "," }
+            if let inner { text += "\n" + String(repeating: " ", count: inner) }
+            write(element, &text, inner)
+        }
+        if let indentation, !elements.isEmpty { text += "\n" + String(repeating: " ", count: indentation) }
+        text += close
     }
 
     /// Appends `text` in quotes.
     ///
     /// Spec: RFC 8259 §7. Quotes, backslashes and control characters are escaped, everything else stays as it is.
-    static func quote(_ text: String, to out: inout String) {
+    private static func quote(_ text: String, to out: inout String) {
         out += "\""
         for scalar in text.unicodeScalars {
             switch scalar {

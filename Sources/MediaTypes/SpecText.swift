@@ -4,7 +4,7 @@ package enum SpecText {
     package static func quoted(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(40)
         let isCut = start.endIndex != text.unicodeScalars.endIndex
-        return JSONNode.string(String(start) + (isCut ? "…" : "")).text()
+        return JSONValue.string(String(start) + (isCut ? "…" : "")).text
     }
 
     /// `"a", "b" or "c"`.
