@@ -121,14 +121,17 @@ package struct DirectoryStore: SegmentStore {
 
     package func read(_ name: String) -> [UInt8]? { self.read(name, prefix: .max) }
 
-    package func read(_ name: String, prefix: Int) -> [UInt8]? {
-        let descriptor = open(self.full(name), O_RDONLY | O_CLOEXEC)
+    package func read(_ name: String, prefix: Int) -> [UInt8]? { Self.read(path: self.full(name), prefix: prefix) }
+
+    /// The file's content, or its first `prefix` bytes; `nil` if it cannot be read.
+    package static func read(path: String, prefix: Int = .max) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: min(prefix, 64 << 10))
         while bytes.count < prefix {
-            let count = systemRead(descriptor, &chunk, min(chunk.count, prefix - bytes.count))
+            let count = Libc.read(descriptor, &chunk, min(chunk.count, prefix - bytes.count))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { return nil }
             if count == 0 { return bytes }
@@ -205,10 +208,13 @@ package struct DirectoryStore: SegmentStore {
         return fsync(descriptor) == 0 || errno == EINVAL ? nil : errno
     }
 
-    static func write(_ piece: PacketMemory, to descriptor: Int32) -> Int32? {
+    /// Writes all bytes.
+    ///
+    /// - Returns: `nil` on success, otherwise the error number.
+    package static func write(_ piece: PacketMemory, to descriptor: Int32) -> Int32? {
         var written = 0
         while written < piece.count {
-            let count = piece.withBytes(in: written..<piece.count) { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            let count = piece.withBytes(in: written..<piece.count) { Libc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count == 0 ? ENOSPC : errno }
             written += count
@@ -237,5 +243,3 @@ package struct DirectoryStore: SegmentStore {
 }
 
 // Inside the type, `read` and `write` mean its own methods.
-private let systemRead = read
-private let systemWrite = write

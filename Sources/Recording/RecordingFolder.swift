@@ -1,4 +1,5 @@
 import LibAV
+import MediaKernels
 import MediaTypes
 import Packager
 import Libc
@@ -42,7 +43,7 @@ package struct RecordingFolder: Sendable {
                 at: "clip", fix: "put the hls output on a file system with hard links")
         }
         guard copies else { throw self.lost("cannot hold \(source)", number) }
-        guard let bytes = Self.read(source) else { throw self.lost("cannot read \(source)", errno) }
+        guard let bytes = DirectoryStore.read(path: source) else { throw self.lost("cannot read \(source)", errno) }
         try self.put(name, bytes)
     }
 
@@ -78,7 +79,7 @@ package struct RecordingFolder: Sendable {
 
     /// Renames a complete file to its final name.
     func rename(_ path: String, to name: String) throws(MediaError) {
-        guard systemRename(path, self.full(name)) == 0 else {
+        guard Libc.rename(path, self.full(name)) == 0 else {
             throw self.lost("cannot write \(self.full(name))", errno)
         }
     }
@@ -111,7 +112,7 @@ package struct RecordingFolder: Sendable {
         defer { close(descriptor) }
         let bytes = Array(text.utf8)
         let size = lseek(descriptor, 0, SEEK_END)
-        let count = systemWrite(descriptor, bytes, bytes.count)
+        let count = Libc.write(descriptor, bytes, bytes.count)
         guard count == bytes.count else {
             let number = count < 0 ? errno : ENOSPC
             // Remove the partial text, so that later text is not read as its continuation.
@@ -129,22 +130,7 @@ package struct RecordingFolder: Sendable {
         }
     }
 
-    func read(_ name: String) -> [UInt8]? { Self.read(self.full(name)) }
-
-    private static func read(_ path: String) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 256 << 10)
-        while true {
-            let count = systemRead(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
-        }
-    }
+    func read(_ name: String) -> [UInt8]? { DirectoryStore.read(path: self.full(name)) }
 
     /// Makes these files and their names durable: they survive a crash of the machine once this returns.
     func synchronize(_ names: [String]) throws(MediaError) {
@@ -199,15 +185,8 @@ package struct RecordingFolder: Sendable {
         private mutating func flush() throws(MediaError) {
             self.hash.update(self.pending)
             self.byteCount += self.pending.count
-            var rest = self.pending
-            while !rest.isEmpty {
-                let count = systemWrite(self.descriptor, rest, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else {
-                    let number = count < 0 ? errno : ENOSPC
-                    throw self.folder.lost("cannot write \(self.path)", number)
-                }
-                rest.removeFirst(count)
+            if let number = DirectoryStore.write(PacketMemory(self.pending), to: self.descriptor) {
+                throw self.folder.lost("cannot write \(self.path)", number)
             }
             self.pending.removeAll(keepingCapacity: true)
         }
@@ -233,8 +212,3 @@ package struct RecordingFolder: Sendable {
     /// SHA-256 in hexadecimal digits.
     static func checksum(of bytes: [UInt8]) -> String { Hexadecimal.text(Digest.sha256(of: bytes)) }
 }
-
-// Inside the type, `read` and `write` mean its own methods.
-private let systemRead = read
-private let systemWrite = write
-private let systemRename = rename

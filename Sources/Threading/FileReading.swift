@@ -24,14 +24,22 @@ package enum FileReading {
     ///
     /// - Parameter limit: Maximum size in bytes.
     package static func regular(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
+        try self.withRegular(path) { file, size throws(Failure) in
+            guard size <= limit else { throw .tooLarge(bytes: size) }
+            return try self.read(file, count: size)
+        }
+    }
+
+    private static func withRegular(
+        _ path: String, _ body: (_ file: Int32, _ size: Int) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw .unreadable(errno) }
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0 else { throw .unreadable(errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
-        guard status.st_size <= limit else { throw .tooLarge(bytes: Int(status.st_size)) }
-        return try self.read(file, count: Int(status.st_size))
+        return try body(file, Int(status.st_size))
     }
 
     /// Reads up to `count` bytes from the current position; fewer at the end of the file.
@@ -54,15 +62,11 @@ package enum FileReading {
     ///   - offset: Bytes from the beginning of the file, 0 or more.
     ///   - count: Bytes to read, 0 or more.
     package static func part(of path: String, at offset: Int, count: Int) throws(Failure) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { throw .unreadable(errno) }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw .unreadable(errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
-        let wanted = max(0, min(count, Int(status.st_size) - offset))
-        guard offset >= 0, wanted > 0, lseek(file, offset, SEEK_SET) == offset else { return [] }
-        return try self.read(file, count: wanted)
+        try self.withRegular(path) { file, size throws(Failure) in
+            let wanted = max(0, min(count, size - offset))
+            guard offset >= 0, wanted > 0, lseek(file, offset, SEEK_SET) == offset else { return [] }
+            return try self.read(file, count: wanted)
+        }
     }
 
     /// The last `limit` bytes of a file, or all of it; empty if it does not exist or cannot be read.
@@ -73,14 +77,6 @@ package enum FileReading {
         // Not every file reports its size: those in /proc do not.
         let size = lseek(file, 0, SEEK_END)
         lseek(file, max(0, size - limit), SEEK_SET)
-        var bytes = [UInt8](repeating: 0, count: size > 0 ? min(Int(clamping: size), limit) : limit)
-        var count = 0
-        while count < bytes.count {
-            let read = bytes[count...].withUnsafeMutableBytes { Libc.read(file, $0.baseAddress, $0.count) }
-            if read < 0, errno == EINTR { continue }
-            guard read > 0 else { break }
-            count += read
-        }
-        return Array(bytes.prefix(count))
+        return (try? self.read(file, count: size > 0 ? min(Int(clamping: size), limit) : limit)) ?? []
     }
 }
