@@ -31,8 +31,7 @@ extension Linter {
             guard let seen = other.dateRanges[range.id]?.seenAt, seen &+ list.targetDuration < self.now,
                 self.histories[index].list != nil
             else { continue }
-            self.addOnce(
-                .dateRangesDiffer, "\(range.id) is listed in \(other.name) but not here", in: self.histories[index].url)
+            self.addOnce(.dateRangesDiffer, "\(range.id) is listed in \(other.name) but not here", in: index)
         }
     }
 

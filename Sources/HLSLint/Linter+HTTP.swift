@@ -22,16 +22,15 @@ extension Linter {
 
     mutating func checkMediaHeaders(_ reply: LintReply, _ uri: String, _ index: Int) {
         guard !reply.isLocal, reply.isGood else { return }
-        let url = self.histories[index].url
         let allowed: Set<String> = [
             "video/mp4", "audio/mp4", "video/iso.segment", "audio/iso.segment", "video/mp2t", "audio/aac", "text/vtt",
         ]
         let type = Self.mediaType(reply)
         if !allowed.contains(type) {
-            self.addOnce(.contentType, "media is served as \(type.isEmpty ? "no type" : type)", in: url)
+            self.addOnce(.contentType, "media is served as \(type.isEmpty ? "no type" : type)", in: index)
         }
         if reply.headers["cache-control"] == nil {
-            self.addOnce(.cachingMissing, "media has no Cache-Control", in: url)
+            self.addOnce(.cachingMissing, "media has no Cache-Control", in: index)
         }
     }
 

@@ -23,8 +23,7 @@ extension Linter {
         }
         guard let map = record.listed.map else {
             return self.addOnce(
-                .mapMissing, "key frames are fragmented MP4 but there is no EXT-X-MAP", in: self.histories[index].url,
-                segment: number)
+                .mapMissing, "key frames are fragmented MP4 but there is no EXT-X-MAP", in: index, segment: number)
         }
         let content: [UInt8]?
         switch (self.histories[index].maps[map], self.openedRange(reply, record.listed, index)) {

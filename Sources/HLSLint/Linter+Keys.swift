@@ -41,8 +41,7 @@ extension Linter {
     mutating func fetchKey(_ attributes: String, _ index: Int) -> [LintRequest] {
         guard !attributes.isEmpty, let lock = Lock(attributes) else { return [] }
         if lock.vector == nil {
-            self.addOnce(
-                .keyVector, "EXT-X-KEY has no IV of 16 bytes", in: self.histories[index].url)
+            self.addOnce(.keyVector, "EXT-X-KEY has no IV of 16 bytes", in: index)
         }
         guard self.cipher != nil, self.histories[index].keys[lock.uri] == nil else { return [] }
         self.histories[index].keys[lock.uri] = .asked

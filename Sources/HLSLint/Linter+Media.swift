@@ -87,8 +87,7 @@ extension Linter {
         }
         if record.listed.map == nil, Self.isFragmented(reply.body) {
             self.addOnce(
-                .mapMissing, "segments are fragmented MP4 but there is no EXT-X-MAP", in: self.histories[index].url,
-                segment: number)
+                .mapMissing, "segments are fragmented MP4 but there is no EXT-X-MAP", in: index, segment: number)
         }
         guard var digest = self.digest(reply, request, record.listed, index, keepsSamples: self.decodes) else {
             return []

@@ -3,7 +3,6 @@ import MediaTypes
 /// Checks of a media playlist that do not depend on earlier versions.
 extension Linter {
     mutating func checkStatic(_ list: MediaList, _ index: Int) {
-        let url = self.histories[index].url
         let known = self.histories[index].list
         for segment in list.segments where segment.number >= known?.nextNumber ?? .min {
             self.checkSegment(segment, list, index)
@@ -22,13 +21,13 @@ extension Linter {
             }
         }
         if list.isEnded, !list.hints.isEmpty {
-            self.addOnce(.hintAfterEnd, "the playlist has ended but has a hint", in: url)
+            self.addOnce(.hintAfterEnd, "the playlist has ended but has a hint", in: index)
         }
         if !list.isEnded, list.hasParts, !list.hints.contains(where: { $0.type == "PART" }) {
-            self.addOnce(.hintMissing, "there is no hint for the next part", in: url)
+            self.addOnce(.hintMissing, "there is no hint for the next part", in: index)
         }
         for name in list.dateRanges where name.attributes["START-DATE"] == nil {
-            self.addOnce(.dateRangeIncomplete, "\(name.id) has no START-DATE", in: url)
+            self.addOnce(.dateRangeIncomplete, "\(name.id) has no START-DATE", in: index)
         }
     }
 
@@ -73,40 +72,40 @@ extension Linter {
     }
 
     mutating func checkVersion(_ list: MediaList, isDelta: Bool, _ index: Int) {
-        let url = self.histories[index].url
         if list.version < list.neededVersion {
-            self.addOnce(.versionLow, "EXT-X-VERSION is \(list.version), its tags need \(list.neededVersion)", in: url)
+            self.addOnce(
+                .versionLow, "EXT-X-VERSION is \(list.version), its tags need \(list.neededVersion)", in: index)
         }
         if !isDelta, !list.segments.isEmpty, list.version > max(3, list.neededVersion) {
-            self.addOnce(.versionHigh, "EXT-X-VERSION is \(list.version), its tags need \(list.neededVersion)", in: url)
+            self.addOnce(
+                .versionHigh, "EXT-X-VERSION is \(list.version), its tags need \(list.neededVersion)", in: index)
         }
     }
 
     // MARK: Low latency
 
     private mutating func checkServerControl(_ list: MediaList, _ index: Int) {
-        let url = self.histories[index].url
         let target = list.targetDuration
         if let back = list.control.nanoseconds("HOLD-BACK"), back < 3 * target {
             self.addOnce(
-                .holdBackShort, "HOLD-BACK \(Self.seconds(back)) is less than \(Self.seconds(3 * target))", in: url)
+                .holdBackShort, "HOLD-BACK \(Self.seconds(back)) is less than \(Self.seconds(3 * target))", in: index)
         }
         if let skip = list.skipBoundary, skip < 6 * target {
             self.addOnce(
                 .skipUntilShort, "CAN-SKIP-UNTIL \(Self.seconds(skip)) is less than \(Self.seconds(6 * target))",
-                in: url)
+                in: index)
         }
         guard list.hasParts else { return }
         guard let partTarget = list.partTarget else {
-            return self.addOnce(.partTargetMissing, "there are parts but no EXT-X-PART-INF", in: url)
+            return self.addOnce(.partTargetMissing, "there are parts but no EXT-X-PART-INF", in: index)
         }
         guard let back = list.control.nanoseconds("PART-HOLD-BACK") else {
-            return self.addOnce(.partHoldBackMissing, "there are parts but no PART-HOLD-BACK", in: url)
+            return self.addOnce(.partHoldBackMissing, "there are parts but no PART-HOLD-BACK", in: index)
         }
         if back < 3 * partTarget {
             self.addOnce(
                 .partHoldBackShort,
-                "PART-HOLD-BACK \(Self.seconds(back)) is less than \(Self.seconds(3 * partTarget))", in: url)
+                "PART-HOLD-BACK \(Self.seconds(back)) is less than \(Self.seconds(3 * partTarget))", in: index)
         }
     }
 
@@ -116,7 +115,7 @@ extension Linter {
     private mutating func checkDates(_ list: MediaList, _ index: Int) {
         let all = list.segments + [list.open].compactMap { $0 }
         if !list.isEnded, !all.isEmpty, !all.contains(where: { $0.date != nil }) {
-            self.addOnce(.dateMissing, "no segment has a date", in: self.histories[index].url)
+            self.addOnce(.dateMissing, "no segment has a date", in: index)
         }
         let known = self.histories[index].list?.edge.number ?? .min
         for (before, after) in zip(all, all.dropFirst()) where after.number >= known {
@@ -129,7 +128,7 @@ extension Linter {
                 self.addOnce(
                     .dateWrong,
                     "the date is \(Self.seconds(step)) after the previous, EXTINF is \(Self.seconds(before.duration))",
-                    in: self.histories[index].url, segment: after.number)
+                    in: index, segment: after.number)
             }
         }
     }

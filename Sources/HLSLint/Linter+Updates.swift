@@ -31,7 +31,7 @@ extension Linter {
             }
         }
         if old.isEnded, new.segments != old.segments || new.edge != old.edge {
-            self.addOnce(.changedAfterEnd, "it changed after EXT-X-ENDLIST", in: self.histories[index].url)
+            self.addOnce(.changedAfterEnd, "it changed after EXT-X-ENDLIST", in: index)
         }
         self.compareSegments(old, new, index)
         self.compareOpen(old, new, index)
@@ -219,7 +219,7 @@ extension Linter {
     /// - Returns: `false` if they are unknown; the playlist cannot be used then.
     mutating func merge(_ list: inout MediaList, _ index: Int) -> Bool {
         guard let old = self.histories[index].list else {
-            self.addOnce(.deltaUnmergeable, "the first reply is a delta update", in: self.histories[index].url)
+            self.addOnce(.deltaUnmergeable, "the first reply is a delta update", in: index)
             return false
         }
         let end = list.mediaSequence &+ list.skipped

@@ -122,6 +122,10 @@ package struct Linter: Sendable {
         self.log.add(rule, what, in: playlist, segment: segment, at: self.now)
     }
 
+    mutating func addOnce(_ rule: Rule, _ what: String, in index: Int, segment: Int64? = nil) {
+        self.addOnce(rule, what, in: self.histories[index].url, segment: segment)
+    }
+
     static func query(_ url: String) -> String { url.split(separator: "?").last.map { "?\($0)" } ?? "" }
 
     // MARK: The entry
@@ -228,9 +232,9 @@ package struct Linter: Sendable {
         if request.asked != nil {
             self.add(.reloadUnanswered, "\(Self.query(request.url)): \(reply.reason)", index)
         } else if (300..<400).contains(reply.status) {
-            self.addOnce(.redirected, "it redirects with status \(reply.status)", in: self.histories[index].url)
+            self.addOnce(.redirected, "it redirects with status \(reply.status)", in: index)
         } else {
-            self.addOnce(.resourceMissing, reply.reason, in: self.histories[index].url)
+            self.addOnce(.resourceMissing, reply.reason, in: index)
         }
         guard self.histories[index].failures < Self.mostFailures else { return [] }
         return [LintRequest(.playlist(index), self.histories[index].url, notBefore: self.now &+ 1_000_000_000)]

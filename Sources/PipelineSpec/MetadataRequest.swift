@@ -18,10 +18,9 @@ package struct MetadataRequest: Sendable, Equatable {
 
     private static let object = ValueRule<String>(
         schema: [JSONMember("type", "object")],
-        read: { node, path, log in
+        parse: { node throws(Problem) in
             if case .object = node.content { return node.text() }
-            log.mistake(path, "is \(node.kind), not an object", fix: "write { … }", at: node.position)
-            return nil
+            throw node.isNot("an object", fix: "write { … }")
         })
 
     static let rule = ObjectRule(
@@ -44,22 +43,14 @@ package struct MetadataRequest: Sendable, Equatable {
 
     /// Parses the request body: returns the request, or its mistakes with their paths. Never traps on any input.
     package static func parse(_ bytes: [UInt8]) -> Result<MetadataRequest, SpecReport.Refusal> {
-        let document = JSONParser.parse(bytes)
-        var log = SpecLog()
-        document.mistakes.forEach { log.add($0) }
-        if let root = document.root {
-            log.note("", at: root.position)
-            if let request = Self.rule.read(root, "", &log) {
-                if request.text != nil, request.data != nil {
-                    log.mistake("data", "cannot be combined with text", fix: "remove one of the two")
-                } else if request.text == nil, request.data == nil, !request.state, log.mistakes.isEmpty {
-                    log.mistake(
-                        "text", "is missing",
-                        fix: "add \"text\" or \"data\"; a state without either ends the current one")
-                }
-                if log.mistakes.isEmpty { return .success(request) }
+        self.rule.parse(bytes) { request, log in
+            if request.text != nil, request.data != nil {
+                log.mistake("data", "cannot be combined with text", fix: "remove one of the two")
+            } else if request.text == nil, request.data == nil, !request.state, log.mistakes.isEmpty {
+                log.mistake(
+                    "text", "is missing",
+                    fix: "add \"text\" or \"data\"; a state without either ends the current one")
             }
         }
-        return .failure(SpecReport.Refusal(mistakes: Pipeline.inOrder(log.mistakes)))
     }
 }

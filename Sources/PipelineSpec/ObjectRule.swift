@@ -45,6 +45,25 @@ struct ObjectRule<Root: Sendable>: Sendable {
         return root
     }
 
+    /// Parses the body of a request.
+    ///
+    /// - Parameter check: Reports mistakes that involve more than one member, and completes the value.
+    func parse(
+        _ bytes: [UInt8], check: (_ root: inout Root, _ log: inout SpecLog) -> Void
+    ) -> Result<Root, SpecReport.Refusal> {
+        let document = JSONParser.parse(bytes)
+        var log = SpecLog()
+        document.mistakes.forEach { log.add($0) }
+        if let node = document.root {
+            log.note("", at: node.position)
+            if var root = self.read(node, "", &log) {
+                check(&root, &log)
+                if log.mistakes.isEmpty { return .success(root) }
+            }
+        }
+        return .failure(SpecReport.Refusal(mistakes: Pipeline.inOrder(log.mistakes)))
+    }
+
     private func refuse(_ member: JSONMember, at place: String, _ log: inout SpecLog) {
         let known = self.fields.map(\.key)
         let fix =

@@ -30,22 +30,14 @@ package struct ProgramRequest: Sendable, Equatable {
 
     /// Parses the request body: returns the request, or its mistakes with their paths. Never traps on any input.
     package static func parse(_ bytes: [UInt8]) -> Result<ProgramRequest, SpecReport.Refusal> {
-        let document = JSONParser.parse(bytes)
-        var log = SpecLog()
-        document.mistakes.forEach { log.add($0) }
-        if let root = document.root {
-            log.note("", at: root.position)
-            if var request = Self.rule.read(root, "", &log) {
-                if log.isWritten("sceneId"), log.isWritten("scene") {
-                    log.mistake("scene", "cannot be combined with sceneId", fix: "remove one of the two")
-                } else if !log.isWritten("sceneId"), !log.isWritten("scene"), log.mistakes.isEmpty {
-                    log.mistake("sceneId", "is missing", fix: "send {\"sceneId\":\"ID\"}")
-                }
-                request.sceneID = request.named ?? request.scene ?? ""
-                (request.named, request.scene) = (nil, nil)
-                if log.mistakes.isEmpty { return .success(request) }
+        self.rule.parse(bytes) { request, log in
+            if log.isWritten("sceneId"), log.isWritten("scene") {
+                log.mistake("scene", "cannot be combined with sceneId", fix: "remove one of the two")
+            } else if !log.isWritten("sceneId"), !log.isWritten("scene"), log.mistakes.isEmpty {
+                log.mistake("sceneId", "is missing", fix: "send {\"sceneId\":\"ID\"}")
             }
+            request.sceneID = request.named ?? request.scene ?? ""
+            (request.named, request.scene) = (nil, nil)
         }
-        return .failure(SpecReport.Refusal(mistakes: Pipeline.inOrder(log.mistakes)))
     }
 }
