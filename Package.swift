@@ -143,7 +143,7 @@ let package = Package(
         .target(
             name: "HTTPListener",
             dependencies: [
-                "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
+                "Libc", "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ] + hummingbird + nio,
@@ -151,7 +151,8 @@ let package = Package(
         .target(
             name: "Origin",
             dependencies: [
-                "CPages", "Push", "HTTPListener", "HLS", "LibAV", "MediaTypes", "MediaKernels", httpTypes, logging,
+                "Libc", "CPages", "Push", "HTTPListener", "HLS", "LibAV", "MediaTypes", "MediaKernels", httpTypes,
+                logging,
             ] + nio,
             exclude: ["Page"], swiftSettings: house),
         .target(

@@ -1,5 +1,4 @@
 package import MediaTypes
-import PipelineSpec
 
 /// The estimated resources of a room.
 package struct RoomCost: Sendable, Hashable {

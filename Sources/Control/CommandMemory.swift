@@ -68,11 +68,6 @@ package struct CommandRecord: Sendable {
     package var revision: Int64
     /// `nil`: the command had no `Idempotency-Key`.
     package var reply: KeptReply?
-
-    package init(revision: Int64, reply: KeptReply?) {
-        self.revision = revision
-        self.reply = reply
-    }
 }
 
 /// Whether the effect of a command survives the worker.

@@ -1,6 +1,3 @@
-import HTTPListener
-import HTTPTypes
-
 extension ControlResponder {
     /// Allowed durations of a countdown and of a phase in milliseconds, as in the pipeline file.
     private static let countdownRange = 0...600_000

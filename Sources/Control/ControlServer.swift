@@ -44,8 +44,6 @@ package final class ControlServer: Sendable {
 
     /// `http://127.0.0.1:41234`, or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
-    /// The bound port; `nil` for a Unix socket.
-    package var boundPort: Int? { self.listener.boundPort }
 
     /// Current number of open connections.
     package var connectionCount: Int { self.listener.connectionCount }

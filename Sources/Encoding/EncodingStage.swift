@@ -1,6 +1,5 @@
 import Dispatch
 package import LibAV
-import MediaKernels
 package import MediaTypes
 import Threading
 import Synchronization

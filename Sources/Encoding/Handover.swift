@@ -1,4 +1,3 @@
-import LibAV
 import MediaTypes
 import Threading
 

@@ -1,5 +1,4 @@
 import LibAV
-import MediaKernels
 import MediaTypes
 import Threading
 

@@ -1,5 +1,4 @@
 package import MediaKernels
-import MediaTypes
 
 /// A coded sample with its time on the track's timeline.
 package struct PlacedSample: Sendable {

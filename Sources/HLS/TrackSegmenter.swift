@@ -144,9 +144,6 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
-    /// Plans cuts at these frames; only before the first packet. See ``SegmentBoundaries/plan(cuts:)``.
-    package mutating func plan(cuts frames: [Int64]) { self.slots.plan(cuts: frames) }
-
     /// Begins a new slot at a frame. No packet of this frame or a later one may have been added.
     ///
     /// - Returns: The part and segments that end before the frame.

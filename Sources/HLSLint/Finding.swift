@@ -67,10 +67,4 @@ struct FindingLog: Sendable {
         self.findings.append(
             Finding(rule: rule, what: what, playlist: playlist, mediaSequence: segment, part: part, at: now))
     }
-
-    /// Adds a finding only if the rule has none in the playlist yet.
-    mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, at now: Int64) {
-        guard self.counts[Key(rule: rule, playlist: playlist)] == nil else { return }
-        self.add(rule, what, in: playlist, at: now)
-    }
 }

@@ -66,12 +66,6 @@ package struct LintRequest: Sendable, Hashable {
         case .entry, .map, .key, .segment, .part, .decoding: false
         }
     }
-
-    /// Whether the server may hold the request until the media exists: a hinted part or a blocking reload.
-    package var isWaiting: Bool {
-        if case .hint = self.purpose { return true }
-        return self.asked != nil
-    }
 }
 
 /// The reply to a request.

@@ -8,11 +8,6 @@ package struct LintSamples: Sendable, Hashable {
     package let bytes: [UInt8]
     /// Byte ranges of the samples in ``bytes``, in decoding order; all are valid.
     package internal(set) var samples: [Range<Int>] = []
-
-    init(configuration: [UInt8], bytes: [UInt8]) {
-        self.configuration = configuration
-        self.bytes = bytes
-    }
 }
 
 extension MediaDigest.Span {

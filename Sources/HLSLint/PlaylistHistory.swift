@@ -82,12 +82,6 @@ struct PlaylistHistory: Sendable {
     /// When the last playlist version arrived.
     var adoptedAt: Int64?
 
-    init(index: Int, url: String, isIFrames: Bool = false) {
-        self.index = index
-        self.url = url
-        self.isIFrames = isIFrames
-    }
-
     /// When EXT-X-ENDLIST was first seen; after that the playlist must not change.
     var endedAt: Int64?
     /// Whether it was read without EXT-X-ENDLIST before.

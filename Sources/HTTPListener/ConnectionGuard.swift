@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 
 /// Counts a connection and closes it if its peer holds it without using it. Sits next to the socket, below TLS.
 ///

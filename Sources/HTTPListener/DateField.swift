@@ -1,4 +1,4 @@
-import Glibc
+import Libc
 import NIOCore
 import Synchronization
 

@@ -1,4 +1,4 @@
-import Glibc
+import Libc
 import HummingbirdCore
 package import Logging
 package import MediaTypes

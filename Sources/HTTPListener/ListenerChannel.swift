@@ -1,4 +1,4 @@
-import Glibc
+import Libc
 import HummingbirdCore
 import HummingbirdHTTP2
 import Logging

@@ -30,9 +30,6 @@ package final class OpenConnections: Sendable {
 
     package var count: Int { self.state.withLock(\.channels.count) }
 
-    /// Number of unsent bytes, as of the last checks of the connections.
-    package var unsentBytes: Int { self.state.withLock(\.unsent) }
-
     /// Adds a connection. It is refused, and not counted, if its address has the maximum number and none of those can
     /// be closed.
     func opened(

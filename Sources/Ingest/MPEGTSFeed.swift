@@ -22,12 +22,6 @@ package final class MPEGTSFeed: Sendable {
         /// Nanoseconds from the first access unit until a stream without a supported track ends.
         package var codecTimeout: Int64 = 5_000_000_000
         package var place: String
-
-        package init(address: MPEGTSReader.Address, codecs: Set<CodecName>, place: String) {
-            self.address = address
-            self.codecs = codecs
-            self.place = place
-        }
     }
 
     enum Event: Sendable {

@@ -1,4 +1,3 @@
-import MediaTypes
 package import RTMP
 
 /// A connection that publishes or asks to, over RTMP or SRT. Bound to the server's event loop.

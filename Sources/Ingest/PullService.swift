@@ -1,4 +1,3 @@
-import Logging
 package import MediaTypes
 import NIOCore
 import NIOPosix

@@ -1,7 +1,6 @@
 import MediaTypes
 import NIOCore
 import RTMP
-import Threading
 
 /// Performs the actions of ``RelayStateMachine``: connects a relay to its remote server and writes the queued packets. Bound to
 /// the event loop.

@@ -1,5 +1,3 @@
-import MediaTypes
-
 /// The state and the counters of one relay.
 package struct RelayStatus: Sendable, Hashable {
     package enum State: String, Sendable {

@@ -1,5 +1,3 @@
-import MediaTypes
-
 /// One SRT control packet of a handshake.
 ///
 /// Spec: draft-sharabayko-srt-01 §3.2.1. All words are big-endian; the text of a stream id is stored with the bytes of

@@ -1,5 +1,3 @@
-import MediaTypes
-
 /// A caller that asks to publish over SRT.
 package struct SRTCaller: Sendable, Hashable {
     /// nil: it sent none. Secret.

@@ -1,6 +1,3 @@
-import PublishAuth
-import LibAV
-import Logging
 import MediaTypes
 import NIOCore
 import PipelineSpec

@@ -10,11 +10,6 @@ package struct SampleBlock: Sendable {
     package var samples: [Float]
     /// Number of sample pairs.
     package var frames: Int { self.samples.count / 2 }
-
-    package init(pts: Int64?, samples: [Float]) {
-        self.pts = pts
-        self.samples = samples
-    }
 }
 
 /// An audio decoder followed by a resampler. Created, used and released on one stage thread.

@@ -14,8 +14,6 @@ package final class Demuxer {
     package private(set) var parameters: [CodecParameters] = []
     /// New parameters that apply from the packet last returned by ``next()``; `nil` if they are unchanged.
     package private(set) var change: CodecParameters?
-    /// Duration in milliseconds according to the container; 0 if unknown.
-    package var durationMs: Int64 { max(0, unsafe self.context.pointee.duration / 1_000) }
 
     private struct Track {
         var kind: TrackKind

@@ -1,5 +1,4 @@
 import CLibAV
-import MediaKernels
 package import MediaTypes
 
 /// Encodes frames as JPEG files. Each call opens its own encoder: meant for one image every few seconds, not for a

@@ -1,5 +1,3 @@
-import MediaTypes
-
 /// A small image with transparency under construction: texts, bars, borders, masks. Straight alpha, canvas colors.
 ///
 /// Drawn at full resolution in plain arrays, off the program thread; ``picture()`` converts it to `yuva420p`.

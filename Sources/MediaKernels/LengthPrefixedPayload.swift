@@ -4,9 +4,4 @@ public struct LengthPrefixedPayload: Sendable {
     public let memory: PacketMemory
     /// Every NAL unit type that occurs in ``memory``.
     public let types: NALTypes
-
-    public init(memory: PacketMemory, types: NALTypes) {
-        self.memory = memory
-        self.types = types
-    }
 }

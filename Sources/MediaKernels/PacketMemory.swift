@@ -136,17 +136,6 @@ public struct PacketAssembler: ~Copyable {
         self.count = end
     }
 
-    /// Appends space for exactly `byteCount` bytes, which `body` must fill.
-    @inline(__always)
-    public mutating func append(byteCount: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
-        guard byteCount > 0 else { return }
-        let end = self.count + byteCount
-        if end > self.capacity { self.grow(to: end) }
-        // Checked above: `end` fits the capacity.
-        unsafe body(UnsafeMutableRawBufferPointer(start: self.base + self.count, count: byteCount))
-        self.count = end
-    }
-
     private mutating func grow(to needed: Int) {
         // Grow to the announced size, but at most eight times the current one, so that a large packet is moved only
         // once.

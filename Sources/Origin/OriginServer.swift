@@ -1,4 +1,4 @@
-import Glibc
+import Libc
 import HTTPListener
 package import Logging
 package import MediaTypes
@@ -40,8 +40,6 @@ package final class OriginServer: Sendable {
 
     /// The page's URL on this machine without a trailing slash, such as `http://127.0.0.1:8080`; or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
-    /// The bound port; `nil` for a Unix socket.
-    package var boundPort: Int? { self.listener.boundPort }
     /// Number of open connections.
     package var connectionCount: Int { self.listener.connectionCount }
 

@@ -1,4 +1,3 @@
-import MediaTypes
 import NIOCore
 import Synchronization
 

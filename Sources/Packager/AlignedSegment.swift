@@ -17,11 +17,6 @@ struct AlignedSegment: Sendable {
     /// Another slot is published right after this one, in the same batch.
     var isFollowed = false
 
-    init(slot: Int64, segments: [FinishedSegment?]) {
-        self.slot = slot
-        self.segments = segments
-    }
-
     /// Whether no track has media in the slot.
     var isEmpty: Bool { self.segments.allSatisfy { $0?.gap ?? true } }
 }
@@ -32,9 +27,4 @@ struct ConfigurationChange: Sendable, Hashable {
     let initialization: [UInt8]
     /// The name under which the live edge has already listed it; `nil`: the publication chooses one.
     var map: InitializationSegment?
-
-    init(track: Int, initialization: [UInt8]) {
-        self.track = track
-        self.initialization = initialization
-    }
 }

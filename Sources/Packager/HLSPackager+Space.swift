@@ -1,4 +1,3 @@
-import HLS
 import MediaTypes
 
 /// Behavior of an output when disk space runs out.

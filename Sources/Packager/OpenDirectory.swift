@@ -1,5 +1,4 @@
 import MediaKernels
-import MediaTypes
 import Libc
 
 /// An open descriptor of an output directory.

@@ -28,10 +28,6 @@ package struct Area: Sendable, Hashable {
         return PixelRect(x: left, y: top, width: width, height: height)
     }
 
-    package func pixels(on canvas: Pipeline.Canvas) -> PixelRect {
-        self.pixels(width: canvas.width, height: canvas.height)
-    }
-
     private static func span(_ start: Length, _ size: Length, _ length: Int) -> (start: Int, size: Int) {
         let near = start.pixels(of: length)
         if case .share(let from) = start, case .share(let share) = size {

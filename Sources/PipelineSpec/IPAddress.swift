@@ -39,11 +39,6 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether this is an IPv4 address.
     package var isIPv4: Bool { self.high == 0 && self.low >> 32 == 0xffff }
 
-    /// 127.0.0.0/8 or `::1`.
-    package var isLoopback: Bool {
-        self.isIPv4 ? self.low >> 24 & 0xff == 127 : self.high == 0 && self.low == 1
-    }
-
     /// Spec: RFC 5952 for IPv6.
     package var description: String {
         if self.isIPv4 {

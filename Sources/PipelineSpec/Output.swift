@@ -55,6 +55,4 @@ package struct RawOutput: Sendable, Hashable {
     package var outputID = "raw"
     /// Path of a `.y4m` file, relative to the working directory.
     package var path: String
-
-    package init(path: String) { self.path = path }
 }

@@ -113,8 +113,6 @@ extension Pipeline {
     package struct Program: Sendable, Equatable {
         /// Id of a scene. Default: the first one.
         package var scene: String
-
-        package init(scene: String) { self.scene = scene }
     }
 
     /// Limits of the room and its sources.

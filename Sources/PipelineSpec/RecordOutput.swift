@@ -14,8 +14,6 @@ package struct RecordOutput: Sendable, Hashable {
     /// state.
     package var active = true
 
-    package init(path: String) { self.path = path }
-
     static let rule = ObjectRule(
         "the recording: MP4 files, playlists and a manifest, written when the room ends",
         RecordOutput(path: ""),

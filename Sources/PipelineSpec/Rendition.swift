@@ -13,14 +13,6 @@ package struct Rendition: Sendable, Hashable {
     package var isAudioOnly = false
     /// Names of the audio renditions it is combined with, one variant each. Default: all.
     package var audio = [AudioRendition().name]
-
-    package init(name: String, width: Int, height: Int, fps: Int, video: VideoEncoding) {
-        self.name = name
-        self.width = width
-        self.height = height
-        self.fps = fps
-        self.video = video
-    }
 }
 
 /// How a rendition's video is encoded.

@@ -16,11 +16,6 @@ package struct Scene: Sendable, Hashable {
         package var uid: String
         /// Percent (0…200).
         package var volume: Int
-
-        package init(uid: String, volume: Int) {
-            self.uid = uid
-            self.volume = volume
-        }
     }
 
     /// The size of the canvas while a scene is on air.

@@ -8,8 +8,6 @@ package struct TransportOutput: Sendable, Hashable {
     /// File name of the multivariant playlist. Default `index.m3u8`.
     package var multivariantPlaylist = "index.m3u8"
 
-    package init(path: String) { self.path = path }
-
     static let rule = ObjectRule(
         "the renditions as MPEG-TS segments for old devices, made from the hls output's segments",
         TransportOutput(path: ""),

@@ -56,8 +56,6 @@ package struct HTTPOutput: Sendable, Hashable {
     /// `nil`: none.
     package var credentials: Credentials?
     package var store = StoreRules()
-
-    package init(url: String) { self.url = url }
 }
 
 /// Uploads the room's HLS to a bucket of an S3-compatible service.
@@ -78,11 +76,6 @@ package struct S3Output: Sendable, Hashable {
     /// Session token of temporary credentials; `nil` for permanent ones.
     package var sessionToken: Secret?
     package var store = StoreRules()
-
-    package init(endpoint: String, bucket: String) {
-        self.endpoint = endpoint
-        self.bucket = bucket
-    }
 }
 
 extension Output {

@@ -1,5 +1,3 @@
-import MediaKernels
-
 /// Ring buffer of a source's audio on the program's sample grid: the last seconds, at absolute sample positions.
 ///
 /// Positions are sample pairs since the room's `origin`. Positions that were never written read as silence.

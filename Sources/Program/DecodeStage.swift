@@ -1,5 +1,4 @@
 package import LibAV
-import MediaKernels
 package import MediaTypes
 package import Threading
 import Synchronization

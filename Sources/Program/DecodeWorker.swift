@@ -1,5 +1,4 @@
 import LibAV
-import MediaKernels
 import MediaTypes
 
 /// The decoders and the timeline of a source, used only on its thread.

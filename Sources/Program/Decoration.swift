@@ -1,5 +1,4 @@
 import LibAV
-import MediaTypes
 import Synchronization
 
 /// A small element on the canvas whose image can change between two ticks, with the size reserved for it.

@@ -39,9 +39,6 @@ struct DriftMeter: Sendable {
         self.open = nil
     }
 
-    /// Forgets everything when the publisher has disconnected.
-    mutating func reset() { self = DriftMeter() }
-
     private mutating func estimate() {
         guard self.points.count >= Self.pointsNeeded else { return }
         var slopes: [Double] = []

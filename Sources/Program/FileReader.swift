@@ -1,6 +1,5 @@
 import LibAV
 package import MediaTypes
-import Threading
 
 /// Reads a media file and feeds it to a source's decode stage, as a publisher would send it. Runs on a thread of its
 /// own.

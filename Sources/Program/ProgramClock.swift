@@ -1,5 +1,4 @@
 package import MediaTypes
-import Threading
 import Synchronization
 
 /// The room's own clock: program time, in nanoseconds since the room's `origin`.

@@ -1,4 +1,3 @@
-import LibAV
 package import MediaTypes
 
 /// Decides which sources must be decoded: those that are visible or audible, or will be within a second.

@@ -1,4 +1,3 @@
-import LibAV
 package import MediaTypes
 
 /// Scenes and the content of their decorations, from any thread; see ``SceneScheduler``.

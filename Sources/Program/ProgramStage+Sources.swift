@@ -12,8 +12,6 @@ extension ProgramStage {
         var joining: [MixerChannel] = []
         /// Callbacks to run when the program has released the source.
         var leaving: [SourceID: @Sendable () -> Void] = [:]
-
-        init(sources: [SourceID: Source]) { self.sources = sources }
     }
 
     /// Adds a source from the next tick on. It is visible once a scene names it. Does nothing if a source with this id

@@ -1,4 +1,3 @@
-import DequeModule
 import Dispatch
 package import LibAV
 package import MediaTypes

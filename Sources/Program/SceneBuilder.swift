@@ -10,11 +10,6 @@ package final class SceneBuilder: Sendable {
         package var name: String
         /// Shown instead of the card.
         package var placeholder: Picture?
-
-        package init(name: String, placeholder: Picture? = nil) {
-            self.name = name
-            self.placeholder = placeholder
-        }
     }
 
     /// Current texts and scores by id, for those that differ from the scene's own.

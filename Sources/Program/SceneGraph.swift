@@ -1,5 +1,4 @@
 package import LibAV
-import MediaTypes
 
 /// A scene as a libavfilter graph description: a pure function of the elements on the canvas and the formats of the
 /// frames.

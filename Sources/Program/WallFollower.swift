@@ -1,5 +1,3 @@
-import MediaTypes
-
 /// Applies the wall-clock alignment to one source's time mapping: the source is shown later than its jitter buffer
 /// requires.
 ///

@@ -1,5 +1,3 @@
-import MediaTypes
-
 /// Tracks a server's acknowledgements, to find out whether it still reads.
 ///
 /// Pure; times are nanoseconds of one monotonic clock. The kernel accepts bytes for a hanging program for seconds, but

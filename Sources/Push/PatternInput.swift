@@ -1,7 +1,5 @@
 import LibAV
-import MediaKernels
 package import MediaTypes
-import RTMP
 import Threading
 
 /// A ``TestPattern`` encoded as by an encoder app: H.264 in real time, a key frame every two seconds, AAC.

@@ -1,4 +1,3 @@
-import MediaKernels
 package import MediaTypes
 
 /// Tag bodies of Enhanced RTMP.

@@ -1,5 +1,3 @@
-import MediaKernels
-
 /// Commands: clients send them in any order and wait for the answers.
 ///
 /// Spec: RTMP 1.0 §7.2. Every call with a transaction id is answered: some clients have a separate timer for each.

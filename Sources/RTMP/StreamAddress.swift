@@ -11,11 +11,6 @@ package struct StreamAddress: Sendable, Hashable {
     package struct QueryItem: Sendable, Hashable {
         package let name: String
         package let value: String
-
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
     }
 
     /// Path segments, none of them empty, not percent-decoded.

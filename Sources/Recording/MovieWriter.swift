@@ -13,13 +13,6 @@ struct MovieWriter: Sendable {
     /// everything. Earlier frames stay in the file, because shown frames are decoded from them.
     var shown: Range<Int64>?
 
-    init(video: MovieTrack?, audio: MovieTrack?, chapters: [Chapter], title: String?) {
-        self.video = video
-        self.audio = audio
-        self.chapters = chapters
-        self.title = title
-    }
-
     private var tracks: [MovieTrack] { [self.video, self.audio].compactMap { $0 } }
     var chapterTrackID: UInt32 { UInt32(self.tracks.count) + 1 }
 

@@ -1,4 +1,4 @@
-import Glibc
+import Libc
 package import MediaTypes
 import NIOCore
 

@@ -72,13 +72,6 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return isAccepted
     }
 
-    /// Adds an element without waiting, even beyond the capacity: for rare elements that must not be lost, such as a
-    /// change of format. Does nothing if the queue is closed.
-    package func force(_ element: Element) {
-        let wake = self.state.withLock { state in state.isClosed ? false : self.append(element, to: &state) }
-        if wake { self.available.signal() }
-    }
-
     /// Adds an element; waits while the queue is full.
     ///
     /// - Returns: `false` if the queue is closed.

@@ -1,6 +1,5 @@
 import Libc
 import Dispatch
-import Synchronization
 
 /// A thread for one stage of the media path; its codec contexts are created and freed on it.
 ///

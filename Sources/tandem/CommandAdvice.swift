@@ -1,6 +1,5 @@
 import ArgumentParser
 import MediaTypes
-import PipelineSpec
 
 /// Makes the error message for an unknown subcommand: the most similar one, or a list of all.
 enum CommandAdvice {

@@ -22,7 +22,7 @@ extension CtlCommand {
         @OptionGroup var control: ControlOptions
 
         func send(_ verb: String) async throws {
-            try await self.control.exchange(.POST, "/v1/outputs/\(ControlOptions.segment(self.outputID)):\(verb)")
+            try await self.control.exchange(.POST, "/v1/outputs/\(PercentEncoding.encode(self.outputID)):\(verb)")
         }
     }
 
@@ -53,7 +53,7 @@ extension CtlCommand {
         @OptionGroup var control: ControlOptions
         func run() async throws {
             try await self.control.exchange(
-                .POST, "/v1/renditions/\(ControlOptions.segment(self.rendition)):keyframe")
+                .POST, "/v1/renditions/\(PercentEncoding.encode(self.rendition)):keyframe")
         }
     }
 

@@ -4,7 +4,6 @@ import MediaTypes
 import PipelineSpec
 import Room
 import Threading
-import Synchronization
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import Libc
-import Room
 import RoomAPI
 import Threading
 
