@@ -52,12 +52,7 @@ final class DeliveryLog: Sendable {
 
     /// Writes pending changes; gives up after two seconds if the disk hangs.
     func flush() {
-        let done = DispatchSemaphore(value: 0)
-        self.queue.async {
-            self.write()
-            done.signal()
-        }
-        _ = done.wait(timeout: .now() + 2)
+        self.queue.run(waiting: 2) { self.write() }
     }
 
     private func write() {

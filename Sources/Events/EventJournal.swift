@@ -52,12 +52,7 @@ package final class EventJournal: Sendable {
 
     /// Writes pending lines; gives up after two seconds if the disk hangs.
     package func flush() {
-        let done = DispatchSemaphore(value: 0)
-        self.queue.async {
-            self.write()
-            done.signal()
-        }
-        _ = done.wait(timeout: .now() + 2)
+        self.queue.run(waiting: 2) { self.write() }
     }
 
     /// The file is open only while it is written, so that the disk can be unmounted and the file moved while a room

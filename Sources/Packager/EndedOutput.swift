@@ -60,7 +60,7 @@ package struct EndedOutput: OutputDirectory {
     /// - Parameter kinds: Kinds of the tracks, by name.
     /// - Throws: ``MediaError/Code/invalidData`` if a playlist or a track does not match the state file.
     package func listing(_ kinds: [String: TrackKind]) throws(MediaError) -> OutputListing {
-        let grid = try self.grid()
+        let grid = self.state.grid
         let origin = self.state.origin ?? 0
         guard let multivariant = self.store.read(self.state.multivariantName) else {
             throw self.damaged("\(self.state.multivariantName) is missing")
@@ -92,17 +92,6 @@ package struct EndedOutput: OutputDirectory {
             origin: origin, tracks: tracks, dateRanges: ranges, multivariantName: self.state.multivariantName,
             multivariant: String(decoding: multivariant, as: UTF8.self), isEnded: true,
             nextMediaSequence: self.state.nextMediaSequence)
-    }
-
-    private func grid() throws(MediaError) -> OutputGrid {
-        let grid = self.state.grid
-        do {
-            return try OutputGrid(
-                fps: grid.fps, gopFrames: grid.gopFrames, segmentGops: grid.segmentGops, partFrames: grid.partFrames,
-                sampleRate: grid.sampleRate)
-        } catch {
-            throw self.damaged("its grid is invalid")
-        }
     }
 
     private func damaged(_ what: String) -> MediaError {

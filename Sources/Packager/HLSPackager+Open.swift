@@ -102,7 +102,7 @@ extension HLSPackager {
     private static func claim(
         _ settings: HLSOutputSettings, _ tracks: [TrackDescription], _ store: any SegmentStore
     ) throws(MediaError) -> (StateFile, SegmentKeys?) {
-        let grid = StateFile.Grid(settings.grid)
+        let grid = settings.grid
         var state = StateFile(incarnation: 0, multivariantName: settings.multivariantName, grid: grid)
         if let bytes = store.read(StateFile.name) {
             let old = try StateFile(json: bytes, path: store.path(of: StateFile.name) ?? StateFile.name)

@@ -22,11 +22,6 @@ struct LiveEdgeMark: Sendable, Hashable {
     var incarnation: Int64
     var tracks: [Track]
 
-    init(incarnation: Int64, tracks: [Track]) {
-        self.incarnation = incarnation
-        self.tracks = tracks
-    }
-
     /// The file's content, padded with spaces; `nil` if the tracks do not fit.
     var bytes: [UInt8]? {
         let tracks = self.tracks.map { "[\"\($0.name)\",\($0.whole),\($0.parts)]" }.joined(separator: ",")
@@ -35,7 +30,9 @@ struct LiveEdgeMark: Sendable, Hashable {
         bytes += [UInt8](repeating: UInt8(ascii: " "), count: Self.size - bytes.count - 1) + [UInt8(ascii: "\n")]
         return bytes
     }
+}
 
+extension LiveEdgeMark {
     /// - Returns: `nil` for a damaged file.
     init?(_ bytes: [UInt8]) {
         guard let root = JSONParser.parse(bytes).faultless, root[key: "version"]?.integer == 1,

@@ -58,11 +58,6 @@ struct LiveEdgeRecord: Sendable, Hashable {
     /// The state file has the segments below this number.
     var recorded: Int64
 
-    init(tracks: [Track], recorded: Int64) {
-        self.tracks = tracks
-        self.recorded = recorded
-    }
-
     /// Names of the part objects that belong to the record.
     var names: Set<String> {
         var names: Set<String> = []
@@ -98,7 +93,9 @@ struct LiveEdgeRecord: Sendable, Hashable {
                     }.joined(separator: ",") + "]}"
             }.joined(separator: ",") + "\n]\n}\n"
     }
+}
 
+extension LiveEdgeRecord {
     /// - Returns: `nil` if the file is damaged: only the parts it named are lost then.
     init?(json bytes: [UInt8]) {
         guard let root = JSONParser.parse(bytes, limit: StateFile.mostBytes).faultless,

@@ -38,8 +38,6 @@ struct MPEGTSPublication: Sendable {
     private static let usualReorder: Int64 = 2
     /// Note with the room's origin, which tells whose files are in the directory.
     private static let noteName = ".origin"
-    /// Most names of undeleted files to remember: hours in which the store accepts nothing.
-    private static let mostUndeleted = 16_384
 
     private let grid: OutputGrid
     private let multivariantName: String
@@ -480,17 +478,7 @@ struct MPEGTSPublication: Sendable {
                 names.append(name)
             }
         }
-        self.undeleted = []
-        for (place, name) in names.enumerated() {
-            do throws(MediaError) {
-                try store.remove(name)
-            } catch {
-                // The store would fail for the others too, with one system call each.
-                self.failures.append(error)
-                self.undeleted = Array(names[place...].suffix(Self.mostUndeleted))
-                return
-            }
-        }
+        self.undeleted = store.removeAll(names) { self.failures.append($0) }
     }
 }
 

@@ -33,6 +33,11 @@ package struct OutputListing: Sendable {
             package let name: String
             /// See ``PlaylistWindow/iFrameSequence``; for the first of ``Track/segments``.
             package let sequence: Int64
+
+            package init(name: String, sequence: Int64) {
+                self.name = name
+                self.sequence = sequence
+            }
         }
 
         package init(

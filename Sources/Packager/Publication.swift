@@ -283,7 +283,7 @@ struct Publication: Sendable {
     var state: StateFile {
         StateFile(
             origin: self.origin, incarnation: self.incarnation, ended: self.isEnded,
-            multivariantName: self.settings.multivariantName, grid: StateFile.Grid(self.grid),
+            multivariantName: self.settings.multivariantName, grid: self.grid,
             nextMediaSequence: self.nextMediaSequence, nextFrame: self.nextFrame,
             tracks: self.tracks.enumerated().map { index, track in
                 var state = track.state

@@ -56,8 +56,6 @@ struct PublicationWriter: Sendable {
     var events: [PackagerEvent] = []
     /// Files that could not be deleted when they expired, oldest first.
     private var undeleted: [String] = []
-    /// Most names to remember: hours in which the store accepts nothing.
-    private static let mostUndeleted = 16_384
     /// The directory that everything was written to.
     var place: (any HeldDirectory)?
     /// When this worker last checked that it owns the room, on ``clock``.
@@ -386,17 +384,7 @@ struct PublicationWriter: Sendable {
             self.undeleted.isEmpty ? [] : Set(self.publication.tracks.flatMap(\.maps).map(\.uri))
         let names = self.undeleted.filter { !needed.contains($0) } + expired
         guard !names.isEmpty else { return }
-        self.undeleted = []
-        for (index, name) in names.enumerated() {
-            do {
-                try self.store.remove(name)
-            } catch {
-                // The store would fail for the others too, with one system call each.
-                self.events.append(.outputFailed(error))
-                self.undeleted = Array(names[index...].suffix(Self.mostUndeleted))
-                return
-            }
-        }
+        self.undeleted = self.store.removeAll(names) { self.events.append(.outputFailed($0)) }
     }
 
     private mutating func putState() throws(MediaError) {

@@ -92,6 +92,20 @@ extension SegmentStore {
 
     package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R { try body() }
 
+    /// Removes objects in order until one cannot be removed: the store would fail for the others too, with one system call
+    /// each.
+    ///
+    /// - Returns: The names that are left, at most 16,384: those of hours in which the store accepts nothing.
+    func removeAll(_ names: [String], failed: (MediaError) -> Void) -> [String] {
+        for (place, name) in names.enumerated() {
+            do throws(MediaError) { try self.remove(name) } catch {
+                failed(error)
+                return Array(names[place...].suffix(16_384))
+            }
+        }
+        return []
+    }
+
     /// ``put(_:_:durable:)`` for a byte array.
     func put(_ name: String, bytes: [UInt8], durable: Bool = false) throws(MediaError) {
         try self.put(name, [PacketMemory(bytes)], durable: durable)

@@ -34,7 +34,7 @@ extension StateFile {
             root[key: "version"]?.integer == 1,
             let incarnation = root[key: "incarnation"]?.integer, (1...Self.largestNumber).contains(incarnation),
             let ended = root[key: "ended"]?.boolean, let multivariant = root[key: "multivariant"]?.string,
-            let grid = root[key: "grid"].flatMap(Grid.init(json:)),
+            let grid = root[key: "grid"].flatMap(OutputGrid.init(json:)),
             let nextMediaSequence = root[key: "nextMediaSequence"]?.integer,
             (0...Self.largestNumber).contains(nextMediaSequence),
             let nextFrame = root[key: "nextFrame"]?.integer,
@@ -50,13 +50,15 @@ extension StateFile {
     }
 }
 
-extension StateFile.Grid {
+extension OutputGrid {
     fileprivate init?(json: JSONNode) {
         func number(_ key: String) -> Int? { json[key: key]?.integer.flatMap { Int(exactly: $0) } }
         guard let fps = number("fps"), let gop = number("gopFrames"), let gops = number("segmentGops"),
             let part = number("partFrames"), let rate = number("sampleRate")
         else { return nil }
-        self.init(fps: fps, gopFrames: gop, segmentGops: gops, partFrames: part, sampleRate: rate)
+        do { try self.init(fps: fps, gopFrames: gop, segmentGops: gops, partFrames: part, sampleRate: rate) } catch {
+            return nil
+        }
     }
 }
 

@@ -47,30 +47,6 @@ struct StateFile: Sendable, Hashable {
         var rates: BitRates?
     }
 
-    /// The parameters of the grid. They must not change while the room lives, because players rely on the durations
-    /// that follow from them.
-    struct Grid: Sendable, Hashable {
-        var fps: Int
-        var gopFrames: Int
-        var segmentGops: Int
-        var partFrames: Int
-        var sampleRate: Int
-
-        init(fps: Int, gopFrames: Int, segmentGops: Int, partFrames: Int, sampleRate: Int) {
-            self.fps = fps
-            self.gopFrames = gopFrames
-            self.segmentGops = segmentGops
-            self.partFrames = partFrames
-            self.sampleRate = sampleRate
-        }
-
-        init(_ grid: OutputGrid) {
-            self.init(
-                fps: grid.fps, gopFrames: grid.gopFrames, segmentGops: grid.segmentGops, partFrames: grid.partFrames,
-                sampleRate: grid.sampleRate)
-        }
-    }
-
     /// The file's name.
     static let name = "state.json"
 
@@ -105,7 +81,8 @@ struct StateFile: Sendable, Hashable {
     var incarnation: Int64
     var ended = false
     var multivariantName: String
-    var grid: Grid
+    /// Must not change while the room lives, because players rely on the durations that follow from it.
+    var grid: OutputGrid
     var nextMediaSequence: Int64 = 0
     /// End of the last published slot: frames since the origin.
     var nextFrame: Int64 = 0
