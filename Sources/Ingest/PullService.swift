@@ -12,7 +12,7 @@ package final class PullService: Sendable {
     private let hubs: [SourceID: SourceHub]
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let loop: any EventLoop
-    private let drivers: NIOLoopBoundBox<[any SourcePuller]>
+    private let drivers: NIOLoopBoundBox<[SourcePuller]>
     private let gate = Gate()
     private let isStopped = Mutex(false)
 
