@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// A rectangle on the canvas as the document states it: in pixels or in percent of the canvas.
 package struct Area: Sendable, Hashable {
     /// Left edge.
@@ -34,24 +36,5 @@ package struct Area: Sendable, Hashable {
             return (near, Length.share(from + share).pixels(of: length) - near)
         }
         return (near, size.pixels(of: length))
-    }
-}
-
-/// A rectangle on the canvas in pixels.
-package struct PixelRect: Sendable, Hashable {
-    /// Left edge, even.
-    package var x: Int
-    /// Top edge, even.
-    package var y: Int
-    /// Even.
-    package var width: Int
-    /// Even.
-    package var height: Int
-
-    package init(x: Int, y: Int, width: Int, height: Int) {
-        self.x = x
-        self.y = y
-        self.width = width
-        self.height = height
     }
 }

@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// A still image from a file on the canvas: a background, a logo or a watermark.
 package struct StillImage: Sendable, Hashable {
     /// Path of a local PNG or JPEG file of at most 2 MB, relative to the working directory.
@@ -14,16 +16,6 @@ package struct StillImage: Sendable, Hashable {
         self.area = area
         self.zOrder = zOrder
     }
-}
-
-/// Which part of a text its `x` positions.
-package enum TextAlign: String, Sendable, CaseIterable {
-    /// `x` is the left end.
-    case left
-    /// `x` is the middle.
-    case center
-    /// `x` is the right end.
-    case right
 }
 
 /// A line of text on the canvas.
@@ -109,8 +101,7 @@ package struct Countdown: Sendable, Hashable {
 package struct Transition: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable { case cut, crossfade, slide }
 
-    /// The direction in which the new picture pushes the old one out.
-    package enum Direction: String, Sendable, CaseIterable { case left, right, up, down }
+    package typealias Direction = SlideDirection
 
     /// Default ``Kind/cut``.
     package var kind = Kind.cut

@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// A named layout, which places users by their order alone.
 package enum Layout: String, Sendable, CaseIterable {
     /// One user on the whole canvas.

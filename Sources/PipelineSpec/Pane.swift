@@ -2,15 +2,7 @@ package import MediaTypes
 
 /// The rectangle of one source on the canvas, and which part of its video and audio is used.
 package struct Pane: Sendable, Hashable {
-    /// How video with another aspect ratio is scaled into the rectangle.
-    package enum Adaption: String, Sendable, CaseIterable {
-        /// Shows the whole video; the rest of the rectangle has the background color.
-        case fit
-        /// Fills the rectangle; the excess is cut equally on both sides.
-        case cropFill
-        /// Fills the rectangle without keeping the aspect ratio.
-        case stretch
-    }
+    package typealias Adaption = MediaTypes.Adaption
 
     /// The part of a source's video that is shown.
     package struct Crop: Sendable, Hashable {

@@ -16,20 +16,14 @@ package struct Scene: Sendable, Hashable {
         package var uid: String
         /// Percent (0…200).
         package var volume: Int
-    }
 
-    /// The size of the canvas while a scene is on air.
-    package struct CanvasSize: Sendable, Hashable {
-        /// Pixels, even (64…1920).
-        package var width: Int
-        /// Pixels, even (64…1920).
-        package var height: Int
-
-        package init(width: Int, height: Int) {
-            self.width = width
-            self.height = height
+        package init(uid: String, volume: Int) {
+            self.uid = uid
+            self.volume = volume
         }
     }
+
+    package typealias CanvasSize = MediaTypes.CanvasSize
 
     /// `[A-Za-z0-9_.-]{1,64}`.
     package var sceneID: String

@@ -29,13 +29,6 @@ package struct Border: Sendable, Hashable {
     }
 }
 
-/// Which part of a text is at its `x`: the left end, the middle or the right end.
-package enum TextAlign: String, Sendable, Hashable {
-    case left
-    case center
-    case right
-}
-
 /// A still image from a file, with its transparency, for example a background, a logo or a watermark.
 package struct SceneImage: Sendable, Hashable {
     /// PNG or JPEG.
@@ -146,15 +139,6 @@ package struct Countdown: Sendable, Hashable {
         self.zOrder = zOrder
         self.endsAtTick = endsAtTick
     }
-}
-
-/// The direction in which a slide transition moves the scenes.
-package enum SlideDirection: String, Sendable, Hashable {
-    /// The new scene pushes the old one out to the left; the other cases accordingly.
-    case left
-    case right
-    case up
-    case down
 }
 
 /// Transition from the previous scene to a new one. Durations are in ticks (frames of the program), 1…300; both scenes

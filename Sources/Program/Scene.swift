@@ -1,36 +1,19 @@
 package import LibAV
 package import MediaTypes
 
-/// A rectangle on the canvas, in samples; all four numbers even, so that chroma stays aligned.
-package struct Rect: Sendable, Hashable {
-    package var x: Int
-    package var y: Int
-    package var width: Int
-    package var height: Int
+package typealias Rect = PixelRect
+package typealias CanvasSize = MediaTypes.CanvasSize
+package typealias Adaption = MediaTypes.Adaption
+package typealias TextAlign = MediaTypes.TextAlign
+package typealias SlideDirection = MediaTypes.SlideDirection
 
-    package init(x: Int, y: Int, width: Int, height: Int) {
-        self.x = x
-        self.y = y
-        self.width = width
-        self.height = height
-    }
-
+extension PixelRect {
     var area: Int { self.width * self.height }
 
     func intersects(_ other: Rect) -> Bool {
         self.x < other.x + other.width && other.x < self.x + self.width
             && self.y < other.y + other.height && other.y < self.y + self.height
     }
-}
-
-/// How a source's frame is adapted to a rectangle of another aspect ratio.
-package enum Adaption: String, Sendable, Hashable {
-    /// Shows the whole frame, centered; the background is visible beside it.
-    case fit
-    /// Fills the whole rectangle; the parts of the frame that do not fit are cut off evenly on both sides.
-    case cropFill
-    /// Fills the whole rectangle with the whole frame, distorted.
-    case stretch
 }
 
 /// A rectangle of a scene that shows a source, and the source's share of the audio.
@@ -125,16 +108,5 @@ package struct Canvas: Sendable, Hashable {
         self.width = width
         self.height = height
         self.fps = fps
-    }
-}
-
-/// Width and height of a canvas, in samples; even.
-package struct CanvasSize: Sendable, Hashable {
-    package var width: Int
-    package var height: Int
-
-    package init(width: Int, height: Int) {
-        self.width = width
-        self.height = height
     }
 }

@@ -35,6 +35,8 @@ package final class SceneScheduler: Sendable {
         var isDrawingQueued = false
         var changedTexts: Set<String> = []
         var changedScores: Set<String> = []
+        var failures = 0
+        var lastFailure: MediaError?
         /// Objects that the program thread has released, for the builder thread to free. Nothing else refers to them.
         var retired: [Composition] = []
         var left: [PreparedScene] = []
@@ -83,6 +85,10 @@ package final class SceneScheduler: Sendable {
     package var pendingScenes: [(tick: Int64, sceneID: String)] {
         self.state.withLock { $0.pending.map { ($0.tick, $0.scene.scene.sceneID) } }
     }
+
+    /// Number of builds since the start that failed although their scene had been accepted, in libavfilter or when
+    /// reading a file, and the last error.
+    package var failures: (count: Int, last: MediaError?) { self.state.withLock { ($0.failures, $0.lastFailure) } }
 
     /// Builds the scene on air and the scenes of the pipeline.
     ///
@@ -327,8 +333,16 @@ package final class SceneScheduler: Sendable {
         self.attempt { () throws(MediaError) in try self.warm(scene, for: formats, isAnew: true) }
     }
 
-    /// Runs a build whose failure changes nothing: what was built before stays on air.
-    private func attempt(_ body: () throws(MediaError) -> Void) { try? body() }
+    private func attempt(_ body: () throws(MediaError) -> Void) {
+        do {
+            try body()
+        } catch {
+            self.state.withLock { state in
+                state.failures += 1
+                state.lastFailure = error
+            }
+        }
+    }
 
     // MARK: Drawing
 

@@ -20,6 +20,8 @@ package struct AuthFailureLimiter: Sendable {
 
     package init() {}
 
+    package var count: Int { self.places.count }
+
     /// Counts a wrong key from `address`, at `now` in nanoseconds of a monotonic clock.
     package mutating func failed(at address: IPAddress?, now: Int64) -> Answer {
         self.places.take(at: address, now: now) ? .explain : .drop

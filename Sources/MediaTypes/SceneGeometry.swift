@@ -1,0 +1,50 @@
+/// A rectangle on the canvas in pixels; all four numbers even, so that chroma stays aligned.
+package struct PixelRect: Sendable, Hashable {
+    /// Left edge.
+    package var x: Int
+    /// Top edge.
+    package var y: Int
+    package var width: Int
+    package var height: Int
+
+    package init(x: Int, y: Int, width: Int, height: Int) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+    }
+}
+
+/// Width and height of a canvas in pixels; even.
+package struct CanvasSize: Sendable, Hashable {
+    package var width: Int
+    package var height: Int
+
+    package init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+}
+
+/// How video with another aspect ratio is scaled into a rectangle.
+package enum Adaption: String, Sendable, CaseIterable {
+    /// Shows the whole video, centered; the rest of the rectangle has the background color.
+    case fit
+    /// Fills the rectangle; the excess is cut equally on both sides.
+    case cropFill
+    /// Fills the rectangle without keeping the aspect ratio.
+    case stretch
+}
+
+/// Which part of a text its `x` positions.
+package enum TextAlign: String, Sendable, CaseIterable {
+    /// `x` is the left end.
+    case left
+    /// `x` is the middle.
+    case center
+    /// `x` is the right end.
+    case right
+}
+
+/// The direction in which the new picture of a slide pushes the old one out.
+package enum SlideDirection: String, Sendable, CaseIterable { case left, right, up, down }
