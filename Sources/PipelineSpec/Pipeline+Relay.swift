@@ -1,4 +1,4 @@
-import MediaTypes
+package import MediaTypes
 
 extension Pipeline {
     /// Servers that `rtmp-pull` and `srt-pull` sources may be pulled from.
@@ -7,6 +7,13 @@ extension Pipeline {
         package var allowedHosts: [HostPattern] = []
 
         package init() {}
+
+        package func allows(_ url: RTMPURL) -> Bool { self.allows(host: url.host, port: url.port) }
+        package func allows(_ url: SRTURL) -> Bool { self.allows(host: url.host, port: url.port) }
+
+        func allows(host: String, port: Int) -> Bool {
+            self.allowedHosts.contains { $0.allows(host: host, port: port) }
+        }
     }
 
     /// Another room that receives a source's packets, from the start of the source's publication.
@@ -105,7 +112,7 @@ extension PipelineRules {
         default: server = nil
         }
         guard let (host, port) = server, log.isSound("\(path).url", "ingest.pull"),
-            !self.pipeline.ingest.pull.allowedHosts.contains(where: { $0.allows(host: host, port: port) })
+            !self.pipeline.ingest.pull.allows(host: host, port: port)
         else { return }
         let shown = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
         log.mistake(
