@@ -29,6 +29,11 @@ package final class HLSPackager: Sendable {
         package let origin: Int64
         /// First frame of this run, counted from the origin; the first of a segment.
         package let firstTick: Int64
+
+        package init(origin: Int64, firstTick: Int64) {
+            self.origin = origin
+            self.firstTick = firstTick
+        }
     }
 
     /// With `waitsForStore`: number of slots that may wait for the store before `receive` blocks.
