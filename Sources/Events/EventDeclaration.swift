@@ -41,6 +41,11 @@ package struct EventDeclaration: Sendable {
     static let compat = JSONField(
         "compat", .open, "Names and codes of other products, if control.compat asks for them.", isOptional: true)
 
+    /// The event as an object: the common members, its own, and `compat`.
+    package var shape: JSONShape {
+        .object([JSONField("type", .words([self.type]))] + Self.common + self.members + [Self.compat])
+    }
+
     /// The name of the event's schema: `SourceLostFinal` for `source.lost_final`.
     package var schemaName: String {
         self.type.split { $0 == "." || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
