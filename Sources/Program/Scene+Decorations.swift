@@ -1,3 +1,4 @@
+package import MediaTypes
 package import LibAV
 
 /// A part of a frame, in ten-thousandths of its width and height, so that it is the same part at every size.

@@ -2,10 +2,6 @@ package import LibAV
 package import MediaTypes
 
 package typealias Rect = PixelRect
-package typealias CanvasSize = MediaTypes.CanvasSize
-package typealias Adaption = MediaTypes.Adaption
-package typealias TextAlign = MediaTypes.TextAlign
-package typealias SlideDirection = MediaTypes.SlideDirection
 
 extension PixelRect {
     var area: Int { self.width * self.height }

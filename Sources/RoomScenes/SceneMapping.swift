@@ -62,7 +62,7 @@ package enum SceneMapping {
         let border = pane.border.width > 0 ? Border(width: (pane.border.width + 1) / 2 * 2, pane.border.color) : nil
         return Program.Pane(
             source: pane.source, rect: self.rect(placed.rect), zOrder: pane.zOrder,
-            adaption: Program.Adaption(rawValue: pane.adaption.rawValue) ?? .cropFill,
+            adaption: pane.adaption,
             videoPush: pane.videoPush && isSeen,
             audioPush: pane.audioPush, volume: self.volume(of: pane, in: scene), crop: self.crop(pane.crop),
             border: border, cornerRadius: pane.cornerRadius)
@@ -102,7 +102,7 @@ package enum SceneMapping {
             id: label.textID, text: overlays.texts[label.textID] ?? label.text, x: label.x.pixels(of: place.width),
             y: label.y.pixels(of: place.height), size: label.size, color: self.color(label.color),
             background: label.background.map { self.color($0) }, backgroundAlphaPercent: label.backgroundAlpha,
-            align: Program.TextAlign(rawValue: label.align.rawValue) ?? .left, zOrder: label.zOrder,
+            align: label.align, zOrder: label.zOrder,
             maxWidth: label.maxWidth.map { $0.pixels(of: place.width) })
     }
 
@@ -119,7 +119,7 @@ package enum SceneMapping {
         Program.Countdown(
             id: clock.countdownID, x: clock.x.pixels(of: place.width), y: clock.y.pixels(of: place.height),
             size: clock.size, color: self.color(clock.color),
-            align: Program.TextAlign(rawValue: clock.align.rawValue) ?? .left, zOrder: clock.zOrder,
+            align: clock.align, zOrder: clock.zOrder,
             endsAtTick: overlays.ends[clock.countdownID] ?? 0)
     }
 
@@ -128,7 +128,7 @@ package enum SceneMapping {
         switch transition.kind {
         case .cut: return .cut
         case .crossfade: return .crossfade(ticks: ticks)
-        case .slide: return .slide(SlideDirection(rawValue: transition.direction.rawValue) ?? .left, ticks: ticks)
+        case .slide: return .slide(transition.direction, ticks: ticks)
         }
     }
 
