@@ -33,14 +33,14 @@ package struct IssuedKey: Sendable, Hashable {
     package init?(secret: String, room: String, source: String, expiry: Int64, nonce: String) {
         guard !secret.isEmpty, Self.isNonce(nonce), (0...Self.latestExpiry).contains(expiry) else { return nil }
         let name = source.split(separator: "/", omittingEmptySubsequences: false)
-            .map { PercentText.encode(String($0)) }.joined(separator: "/")
+            .map { PercentEncoding.encode(String($0)) }.joined(separator: "/")
         let check = SignedKeyCheck(form: .hmac, secrets: [secret], room: room, app: Self.anyApp)
         let key =
             "\(name)?e=\(expiry)&n=\(nonce)&s="
             + check.signature(name: name, expiry: "\(expiry)", nonce: nonce, secret: secret)
         // Not every name survives in an address: a room removes empty path segments, for example.
         guard let address = StreamAddress(app: Self.anyApp, streamName: key),
-            let read = address.key(app: Self.anyApp), PercentText.decode(read) == source,
+            let read = address.key(app: Self.anyApp), PercentEncoding.decode(read) == source,
             check.verdict(on: address, name: read, now: 0) == .valid(nonce: nonce, expiry: expiry)
         else { return nil }
         (self.room, self.source, self.expiry, self.nonce, self.streamKey) = (room, source, expiry, nonce, key)
@@ -52,7 +52,7 @@ package struct IssuedKey: Sendable, Hashable {
     /// Whether the text can be a nonce: 1 to ``longestNonce`` letters, digits, `-`, `.`, `_` and `~`. None of these has to be escaped in a
     /// URL, and none separates parts of the signed text.
     package static func isNonce(_ text: String) -> Bool {
-        (1...self.longestNonce).contains(text.utf8.count) && PercentText.encode(text) == text
+        (1...self.longestNonce).contains(text.utf8.count) && PercentEncoding.encode(text) == text
     }
 
     /// A nonce of 128 random bits, as 22 characters.
