@@ -25,6 +25,7 @@ struct PipelineRules {
         self.checkRenditions(&log)
         self.checkOutputs(&log)
         self.checkDoors(&log)
+        self.checkLibraries(&log)
     }
 
     // MARK: Sources
