@@ -13,9 +13,13 @@ help: ## Print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the system packages that are missing (apt; else prints the one line to run)
-	@command -v swift > /dev/null || { echo "Building needs a Swift toolchain, 6.2 or later: https://www.swift.org/install/linux" >&2; \
-	    echo "Without one, install a package that was built with \`make package\`: the .deb on Debian 12, the tarball elsewhere," >&2; \
-	    echo "or build the container image, which includes the toolchain: docker build -t tandem ." >&2; exit 1; }
+	@command -v swift > /dev/null || { echo "Building needs a Swift toolchain, 6.2 or later. There are four ways on:" >&2; \
+	    echo "  toolchain  https://www.swift.org/install/linux, then the same command again" >&2; \
+	    echo "  package    on Debian 12: apt-get install ./tandem_*_amd64.deb" >&2; \
+	    echo "  tarball    on other Linux with glibc 2.36 or later (x86-64): tar -xzf tandem-*-linux-x86_64.tar.gz" >&2; \
+	    echo "  image      the build stage includes the toolchain: docker build -t tandem ." >&2; \
+	    echo "\`make package\` on a machine with a toolchain makes package and tarball: Sources/tandem/Documentation.docc/Install.md" >&2; \
+	    exit 1; }
 	@.ci/deps
 
 # SwiftPM builds ready targets in order of their names. It would build 400 C files before the small ones that SwiftNIO, and with
@@ -113,13 +117,14 @@ fuzz: ## Fuzz all parsers of untrusted bytes with libFuzzer and AddressSanitizer
 	.ci/fuzz-build
 	.ci/fuzz
 
-package: build ## Build packages: a .deb, a tarball that includes FFmpeg, and (with podman, as root) the image; into .build/packages
+# TANDEM_BINARY=FILE packs a program that exists instead of building one.
+package: $(if $(TANDEM_BINARY),,build) ## Build packages: a .deb, a tarball with FFmpeg, the image (with podman, as root); in .build/packages
 	@command -v patchelf > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y -qq patchelf > /dev/null; }
-	deploy/package/build
-	@if command -v podman > /dev/null && [ "$$(id -u)" = 0 ]; then deploy/image tandem; \
+	TANDEM_BINARY=$(TANDEM_BINARY) deploy/package/build
+	@if command -v podman > /dev/null && [ "$$(id -u)" = 0 ]; then deploy/image tandem $(TANDEM_BINARY); \
 	    else echo "No image was built, since that needs podman and root; use \`docker build -t tandem .\`"; fi
 
-package-test: package ## Install the packages into minimal Debian 12 and 13 systems and run a PK there (root; 5 minutes)
+package-test: ## Install the packages of `make package` into minimal Debian 12 and 13 systems and run rooms there (root; 10 minutes)
 	.ci/package-test
 
 sbom: build ## Write a software bill of materials (CycloneDX) to .build/sbom.cdx.json

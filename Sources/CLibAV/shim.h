@@ -54,6 +54,36 @@ static const int CLIBAV_FORMAT_NO_FILL_IN = AVFMT_FLAG_NOFILLIN;
 static const int CLIBAV_LOG_ERROR = AV_LOG_ERROR;
 static const int CLIBAV_LOG_QUIET = AV_LOG_QUIET;
 
+// Whether a decoded frame is interlaced, and whether it is a key frame: since FFmpeg 6.1 in the frame's flags, and since 8.0
+// nowhere else.
+static inline int clibav_is_interlaced(const AVFrame *frame) {
+#ifdef AV_FRAME_FLAG_INTERLACED
+    return (frame->flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#else
+    return frame->interlaced_frame;
+#endif
+}
+
+static inline int clibav_is_key(const AVFrame *frame) {
+#ifdef AV_FRAME_FLAG_KEY
+    return (frame->flags & AV_FRAME_FLAG_KEY) != 0;
+#else
+    return frame->key_frame;
+#endif
+}
+
+// The display matrix that a container gives for a stream, or null. FFmpeg 6.1 has moved it to the codec parameters.
+static inline const uint8_t *clibav_display_matrix(const AVStream *stream, size_t *size) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 100)
+    const AVPacketSideData *data = av_packet_side_data_get(
+        stream->codecpar->coded_side_data, stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+    *size = data ? data->size : 0;
+    return data ? data->data : NULL;
+#else
+    return av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, size);
+#endif
+}
+
 // The version of the loaded libraries, for `tandem --version` and problem reports.
 static inline const char *clibav_version(void) { return av_version_info(); }
 

@@ -90,7 +90,7 @@ package final class Demuxer {
 
     private static func orientation(of stream: UnsafeMutablePointer<AVStream>) -> VideoOrientation {
         var size = 0
-        let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size)
+        let data = unsafe clibav_display_matrix(stream, &size)
         return VideoOrientation(displayMatrix: unsafe PictureTraits.numbers(data, size))
     }
 

@@ -1,5 +1,5 @@
 import CLibAV
-import MediaTypes
+package import MediaTypes
 
 extension MediaError {
     /// An error of a libav call that returned `status`; libav's own text for the status is appended to `what`.
@@ -64,6 +64,22 @@ package enum LibAV {
 
     /// Whether a filter of this name is available.
     package static func hasFilter(_ name: String) -> Bool { unsafe avfilter_get_by_name(name) != nil }
+
+    /// Whether an encoder of this name is available.
+    package static func hasEncoder(_ name: String) -> Bool { unsafe avcodec_find_encoder_by_name(name) != nil }
+
+    /// Whether a decoder for the codec is available that needs no special hardware.
+    package static func hasDecoder(_ codec: CodecName) -> Bool {
+        guard let decoder = unsafe avcodec_find_decoder(codec.avCodecID) else { return false }
+        // FFmpeg's own AV1 decoder only passes the data to hardware.
+        return unsafe codec != .av1 || String(cString: decoder.pointee.name) != "av1"
+    }
+
+    /// Whether addresses with this scheme, such as `srt`, can be read.
+    package static func hasProtocol(_ scheme: String) -> Bool {
+        guard let name = unsafe avio_find_protocol_name("\(scheme)://host") else { return false }
+        return unsafe String(cString: name) == scheme
+    }
 }
 
 extension CodecName {

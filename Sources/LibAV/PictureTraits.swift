@@ -26,8 +26,8 @@ package struct PictureTraits: Sendable, Hashable {
     init(_ frame: UnsafeMutablePointer<AVFrame>) {
         unsafe self.transfer = frame.pointee.color_trc.rawValue
         unsafe self.primaries = frame.pointee.color_primaries.rawValue
-        unsafe self.isInterlaced = frame.pointee.interlaced_frame != 0
-        unsafe self.isKey = frame.pointee.key_frame != 0
+        unsafe self.isInterlaced = clibav_is_interlaced(frame) != 0
+        unsafe self.isKey = clibav_is_key(frame) != 0
         unsafe self.isDamaged =
             frame.pointee.flags & Int32(CLIBAV_FRAME_FLAG_CORRUPT) != 0 || frame.pointee.decode_error_flags != 0
         if let data = unsafe av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX) {

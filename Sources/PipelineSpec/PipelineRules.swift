@@ -24,6 +24,7 @@ struct PipelineRules {
         self.checkRenditions(&log)
         self.checkOutputs(&log)
         self.checkDoors(&log)
+        self.checkLibraries(&log)
     }
 
     // MARK: Sources

@@ -1,4 +1,4 @@
-/// Checks that depend on the machine that runs the room: image files, fonts, certificates.
+/// Checks that depend on the machine that runs the room: image files, fonts, certificates, FFmpeg's libraries.
 package struct SpecChecks: Sendable {
     /// A problem and its fix; both without a trailing period.
     package struct Problem: Error, Hashable {
@@ -19,6 +19,16 @@ package struct SpecChecks: Sendable {
         case doubtful(Problem)
     }
 
+    /// A part of FFmpeg's libraries that not every build of FFmpeg has.
+    package enum LibraryPart: Sendable, Hashable {
+        /// libx264, which encodes the renditions.
+        case encoder
+        /// A decoder for a codec that publishers may send.
+        case decoder(Pipeline.Ingest.Codec)
+        /// The protocol SRT.
+        case srt
+    }
+
     /// Why the image file at this path cannot be used; `nil` if it can.
     package var image: @Sendable (_ path: String) -> Problem?
     /// Why the font file at this path cannot be used; `nil` if it can.
@@ -28,17 +38,21 @@ package struct SpecChecks: Sendable {
 
     /// What is wrong with the files of a certificate; `nil` if nothing is.
     package var certificate: @Sendable (_ settings: TLSSettings) -> CertificateProblem?
+    /// What does not work because the FFmpeg libraries of this process lack the part; `nil` if they have it.
+    package var library: @Sendable (_ part: LibraryPart) -> Problem?
 
     package init(
         image: @escaping @Sendable (_ path: String) -> Problem? = { _ in nil },
         font: @escaping @Sendable (_ path: String) -> Problem? = { _ in nil },
         text: @escaping @Sendable (_ text: String, _ fonts: [String]) -> Problem? = { _, _ in nil },
-        certificate: @escaping @Sendable (_ settings: TLSSettings) -> CertificateProblem? = { _ in nil }
+        certificate: @escaping @Sendable (_ settings: TLSSettings) -> CertificateProblem? = { _ in nil },
+        library: @escaping @Sendable (_ part: LibraryPart) -> Problem? = { _ in nil }
     ) {
         self.image = image
         self.font = font
         self.text = text
         self.certificate = certificate
+        self.library = library
     }
 
     /// No checks: the result is the same on every machine.

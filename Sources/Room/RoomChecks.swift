@@ -1,3 +1,4 @@
+package import LibAV
 package import MediaTypes
 package import PipelineSpec
 package import Program
@@ -14,7 +15,7 @@ package enum RoomChecks {
         SpecChecks(
             image: { Self.problem(ofImage: $0) }, font: { Self.problem(ofFont: $0) },
             text: { Self.problem(ofText: $0, named: $1) },
-            certificate: { Self.problem(of: $0, wall: wall) })
+            certificate: { Self.problem(of: $0, wall: wall) }, library: { Self.problem(ofLibrary: $0) })
     }
 
     /// The same checks for a request. Files that it may not use are not accessed, so that it cannot find out which
@@ -78,7 +79,16 @@ package enum RoomChecks {
     }
 
     /// Which characters of the text would be shown as boxes, or that its letters would be coarse; `nil`: no problem.
-    package static func problem(ofText text: String, _ fonts: SceneFonts) -> SpecChecks.Problem? {
+    ///
+    /// - Parameter canDraw: Whether FFmpeg's libraries can draw with font files at all.
+    package static func problem(
+        ofText text: String, _ fonts: SceneFonts, canDraw: Bool = LibAV.hasFilter("drawtext")
+    ) -> SpecChecks.Problem? {
+        guard canDraw || text.isEmpty else {
+            return SpecChecks.Problem(
+                "this FFmpeg has no drawtext, so the built-in capitals are shown instead of fonts",
+                fix: "install an FFmpeg built with libfreetype (Debian's is)")
+        }
         let missing = fonts.missing(in: text)
         if !missing.isEmpty {
             let shown = missing.prefix(8).map { "\($0) (\(Self.codePoint($0)))" }.joined(separator: ", ")

@@ -11,7 +11,7 @@ extension Pipeline {
 
 extension Pipeline.Ingest {
     /// The codecs of the wire formats that `codecs` stands for.
-    static func names(_ codecs: [Codec]) -> Set<CodecName> {
+    package static func names(_ codecs: [Codec]) -> Set<CodecName> {
         var names: Set<CodecName> = []
         for codec in codecs {
             switch codec {

@@ -10,7 +10,8 @@ struct ValidateCommand: ParsableCommand {
         discussion: """
             Prints canvas, sources, scenes, renditions, outputs, and the derived segment and part durations. Each
             mistake is printed with its JSON path, line and column, and how to fix it. Image files are checked; text
-            with characters that no font on this machine has causes a warning. Exits with 65 if a file has mistakes.
+            with characters that no font on this machine has causes a warning, and so does an encoder, a codec or SRT
+            that this machine's FFmpeg lacks. Exits with 65 if a file has mistakes.
 
                 tandem validate pipelines/*.json
                 tandem validate room.json --set canvas.fps=25

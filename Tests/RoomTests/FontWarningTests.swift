@@ -34,6 +34,12 @@ struct FontWarningTests {
         #expect(RoomChecks.problem(ofText: "ANNA 안녕", both) == nil)
     }
 
+    @Test("an FFmpeg that cannot draw text is reported, not the fonts")
+    func drawing() throws {
+        let problem = RoomChecks.problem(ofText: "ANNA", try Self.fonts(TestFont(TestFont.latin)), canDraw: false)
+        #expect(problem?.what.contains("no drawtext") == true && problem?.fix.contains("libfreetype") == true)
+    }
+
     @Test("a font file that cannot be read is reported with the reason")
     func named() throws {
         #expect(RoomChecks.problem(ofFont: "/nowhere/font.ttf")?.what.contains("No such file") == true)

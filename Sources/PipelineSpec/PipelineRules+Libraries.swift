@@ -1,0 +1,22 @@
+extension PipelineRules {
+    /// Warns about settings that the FFmpeg libraries of this process cannot carry out. A warning, because the file may
+    /// be valid where the room will run.
+    func checkLibraries(_ log: inout SpecLog) {
+        self.warn(about: .encoder, at: "outputs", &log)
+        for (index, codec) in self.pipeline.ingest.codecs.enumerated() {
+            self.warn(about: .decoder(codec), at: "ingest.codecs[\(index)]", &log)
+        }
+        if self.pipeline.ingest.srt != nil { self.warn(about: .srt, at: "ingest.srt", &log) }
+        for (index, source) in self.pipeline.sources.enumerated() {
+            for (place, codec) in source.decode.codecs.enumerated() {
+                self.warn(about: .decoder(codec), at: "sources[\(index)].decode.codecs[\(place)]", &log)
+            }
+            if case .srtPull = source.input { self.warn(about: .srt, at: "sources[\(index)].type", &log) }
+        }
+    }
+
+    private func warn(about part: SpecChecks.LibraryPart, at path: String, _ log: inout SpecLog) {
+        guard log.isSound(path), let problem = self.checks.library(part) else { return }
+        log.warning(path, problem.what, fix: problem.fix)
+    }
+}

@@ -1,0 +1,35 @@
+package import LibAV
+package import MediaTypes
+package import PipelineSpec
+import RoomSources
+
+extension RoomChecks {
+    /// What does not work because the FFmpeg libraries of this process lack a part; `nil` if they have it.
+    ///
+    /// - Parameters:
+    ///   - encoder: Whether they have an encoder of this name.
+    ///   - decoder: Whether they have a decoder for this codec.
+    ///   - scheme: Whether they have a protocol of this name.
+    package static func problem(
+        ofLibrary part: SpecChecks.LibraryPart, encoder: (String) -> Bool = LibAV.hasEncoder,
+        decoder: (CodecName) -> Bool = LibAV.hasDecoder, scheme: (String) -> Bool = LibAV.hasProtocol
+    ) -> SpecChecks.Problem? {
+        switch part {
+        case .encoder:
+            if encoder("libx264") { return nil }
+            return SpecChecks.Problem(
+                "this FFmpeg has no libx264, so the worker would exit with 78",
+                fix: "install an FFmpeg built with libx264 (Debian's is)")
+        case .decoder(let codec):
+            if Pipeline.Ingest.names([codec]).allSatisfy(decoder) { return nil }
+            return SpecChecks.Problem(
+                "this FFmpeg has no decoder for \(codec.rawValue), so its publishers are not shown",
+                fix: "install an FFmpeg with that decoder, or remove \(codec.rawValue)")
+        case .srt:
+            if scheme("srt") { return nil }
+            return SpecChecks.Problem(
+                "this FFmpeg has no SRT, so no stream arrives this way",
+                fix: "install an FFmpeg built with libsrt (Debian's is), or use RTMP")
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import LibAV
+import MediaTypes
+import PipelineSpec
+import Room
+import Testing
+
+@Suite("Warnings about parts that FFmpeg's libraries lack")
+struct LibraryCheckTests {
+    private static func problem(_ part: SpecChecks.LibraryPart, lacking names: Set<String>) -> SpecChecks.Problem? {
+        RoomChecks.problem(
+            ofLibrary: part, encoder: { !names.contains($0) }, decoder: { !names.contains($0.rawValue) },
+            scheme: { !names.contains($0) })
+    }
+
+    @Test("a missing part is named with its consequence and the remedy")
+    func missing() {
+        #expect(Self.problem(.encoder, lacking: ["libx264"])?.what.contains("exit with 78") == true)
+        #expect(Self.problem(.srt, lacking: ["srt"])?.fix.contains("libsrt") == true)
+        #expect(Self.problem(.decoder(.av1), lacking: [CodecName.av1.rawValue])?.what.contains("av1") == true)
+        #expect(Self.problem(.decoder(.pcm), lacking: [CodecName.pcmU8.rawValue])?.what.contains("pcm") == true)
+    }
+
+    @Test("nothing is reported for parts that are there")
+    func present() {
+        for part in [SpecChecks.LibraryPart.encoder, .srt, .decoder(.h264), .decoder(.pcm)] {
+            #expect(Self.problem(part, lacking: ["other"]) == nil)
+        }
+    }
+
+    @Test("the libraries of this process have what the default pipeline uses")
+    func here() {
+        #expect(LibAV.hasEncoder("libx264") && !LibAV.hasEncoder("libnone"))
+        #expect(LibAV.hasDecoder(.h264) && LibAV.hasDecoder(.aac) && LibAV.hasDecoder(.mp3))
+        #expect(LibAV.hasProtocol("file") && !LibAV.hasProtocol("none"))
+    }
+}
