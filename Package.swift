@@ -209,7 +209,8 @@ let package = Package(
             name: "tandem",
             dependencies: [
                 "CVersion", "Libc", "Room", "RoomAPI", "RoomOutputs", "Control", "Events", "Recording",
-                "Origin", "PipelineSpec", "CapacityPlan", "Secrets", "PublishAuth", "Manifest", "Retention", "Upload", "Push",
+                "Origin", "PipelineSpec", "CapacityPlan", "Secrets", "PublishAuth", "Manifest", "Retention", "Upload",
+                "Push",
                 "RTMP", "Egress", "HLS",
                 "HLSLint", "LibAV",
                 "Threading", "MediaTypes",

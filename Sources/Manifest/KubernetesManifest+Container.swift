@@ -4,7 +4,10 @@ extension KubernetesManifest {
         var volumes: [YAMLNode] = [.flow(["name": "pipeline", "configMap": .flow(["name": .text(label)])])]
         if !needs.secretFiles.isEmpty {
             let items = needs.secretFiles.map { YAMLNode.flow(["key": .text($0.name), "path": .text($0.name)]) }
-            volumes.append(["name": "secrets", "secret": ["secretName": .text(self.secretName(needs, request)), "items": .list(items)]])
+            volumes.append([
+                "name": "secrets",
+                "secret": ["secretName": .text(self.secretName(needs, request)), "items": .list(items)],
+            ])
         }
         if !needs.plainFiles.isEmpty {
             volumes.append(.flow(["name": "files", "configMap": .flow(["name": "\(label)-files"])]))

@@ -12,7 +12,7 @@ struct RoomReply: NamedReply {
     static let schemaName = "RoomState"
 
     let facts: RoomFacts
-    /// Of what operators have changed, from 1.
+    /// The revision of the commanded state, from 1.
     let revision: Int64
     let status: PhaseBook
     let lifecycle: RoomLifecycle
