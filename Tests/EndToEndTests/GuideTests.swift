@@ -42,7 +42,11 @@ extension EndToEnd {
                     for line in block.replacingOccurrences(of: "\\\n", with: " ").split(separator: "\n") {
                         let verbs = ["ctl", "publish", "sign-url", "lint-hls", "healthcheck"]
                         guard verbs.contains(where: { line.hasPrefix("tandem \($0) ") }) else { continue }
-                        let command = line.components(separatedBy: " #")[0]
+                        var command = line.components(separatedBy: " #")[0]
+                        // The default address.
+                        if command.hasPrefix("tandem ctl "), !command.contains(" -a ") {
+                            command += " -a http://127.0.0.1:8081"
+                        }
                         if !lines.contains(command) { lines.append(command) }
                     }
                 }
@@ -89,7 +93,9 @@ extension EndToEnd {
                 return result.output
             }
             // They have no end time: they publish until the room closes them.
-            let published = take("publish ").map { here($0).replacingOccurrences(of: "--duration 5", with: "") }
+            let commands = take("publish ")
+            let published = Self.keys.compactMap { key in commands.first { $0.contains(key) } }
+                .map { here($0).replacingOccurrences(of: "--duration 5", with: "") }
             #expect(published.count == 2)
             let publishers = try published.map { try Publisher(bash, ["-c", "exec \($0)"]) }
             try room.event("source.live", uid: "1001", timeout: 20)

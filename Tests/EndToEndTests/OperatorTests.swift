@@ -274,7 +274,7 @@ extension Unhurried.Doors {
         }
 
         /// Metric names used in the dashboard and the alert rules.
-        /// Metrics of what this room does not have: an alarm, a certificate, an RTMP output, an upload, a complete minute.
+        /// Metrics of what this room does not have: an alarm, a certificate, an RTMP output, an upload, and as yet a segment.
         private static let absentMetrics: Set<String> = [
             "tandem_alarms", "tandem_certificate_expiry_timestamp_seconds", "tandem_output_sent_bytes_total",
             "tandem_upload_bytes_total", "tandem_rendition_bytes_per_second",
