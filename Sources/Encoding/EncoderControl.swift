@@ -62,10 +62,9 @@ package final class EncoderControl: Sendable {
     }
 
     /// For the waiting frames up to `tick`, encodes the previous one again, which takes almost no time. Encoders that
-    /// are to be replaced by their siblings are replaced at once; of the frames inside them six to eight per second are
-    /// encoded.
+    /// are to be replaced by their siblings are replaced at once, and the frames inside them are treated the same way.
     ///
-    /// - Parameter keepsMotion: Encodes six to eight of the waiting frames per second too.
+    /// - Parameter keepsMotion: Encodes six to eight of these frames per second.
     package func dropPictures(before tick: Int64, keepsMotion: Bool) {
         self.keepsMotion.store(keepsMotion, ordering: .relaxed)
         self.held.store(tick, ordering: .relaxed)
@@ -80,12 +79,15 @@ package final class EncoderControl: Sendable {
     /// Whether an IDR frame was requested since the last call.
     func takeKeyframeRequest(_ track: Int) -> Bool { self.state.withLock { $0.asked.remove(track) != nil } }
 
+    /// Whether some frames of the dropped backlog are shown.
+    var isMotionKept: Bool { self.keepsMotion.load(ordering: .relaxed) }
+
     /// Whether the frame of a tick belongs to a dropped backlog.
     func drops(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) }
 
     /// Whether the frame of a tick repeats the previous one.
     func holds(_ tick: Int64) -> Bool {
-        self.drops(tick) && (tick % self.stride != 0 || !self.keepsMotion.load(ordering: .relaxed))
+        self.drops(tick) && (tick % self.stride != 0 || !self.isMotionKept)
     }
 
     func entered(_ tick: Int64, track: Int) {

@@ -201,7 +201,9 @@ extension RenditionWorker {
     /// encoder.
     private func giveUp(_ encoder: inout RenditionEncoder, showing held: Picture) throws(MediaError) {
         guard !encoder.isCheap, self.control.wantsSibling(self.track) else { return }
-        let isDone = try encoder.giveUp(showing: held) { self.output.packet(self.track, $0) }
+        let isDone = try encoder.giveUp(showing: held, keepsMotion: self.control.isMotionKept) {
+            self.output.packet(self.track, $0)
+        }
         self.note(encoder, isDone)
     }
 

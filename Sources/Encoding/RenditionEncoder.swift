@@ -4,7 +4,7 @@ import MediaTypes
 /// The encoder of one rendition, or the cheaper one (the sibling) that replaces it on an overloaded machine. Used on
 /// one thread.
 ///
-/// States: full → cheap, at an IDR frame of the grid (``exchange(_:)``) or at once (``giveUp(showing:_:)``) → full
+/// States: full → cheap, at an IDR frame of the grid (``exchange(_:)``) or at once (``giveUp(showing:keepsMotion:_:)``) → full
 /// again, at an IDR frame of the grid. Both use the same initialization segment, byte for byte. A change of bit rates
 /// is an exchange for another encoder in the same state (``exchange(_:_:)``): libx264 cannot change its average bit
 /// rate after it was opened.
@@ -14,7 +14,7 @@ struct RenditionEncoder {
         var gop: Int64
         /// First tick of the GOP.
         var first: Int64
-        /// Some of the frames, for ``giveUp(showing:_:)``.
+        /// Some of the frames, for ``giveUp(showing:keepsMotion:_:)``.
         var picture: Picture?
     }
 
@@ -46,7 +46,7 @@ struct RenditionEncoder {
     ///
     /// - Parameters:
     ///   - partFrames: See ``EncodingStage/Settings/partFrames``.
-    ///   - stride: Ticks between the frames that ``giveUp(showing:_:)`` shows; `nil` if it is never called.
+    ///   - stride: Ticks between the frames that ``giveUp(showing:keepsMotion:_:)`` shows; `nil` if it is never called.
     static func open(
         _ rung: EncodedRendition, by encoders: LadderEncoders, partFrames: Int?, stride: Int64?
     ) throws(MediaError) -> RenditionEncoder {
@@ -156,16 +156,20 @@ struct RenditionEncoder {
     /// the kept one before it again, which costs almost nothing; so every tick still has its packet. Only reordered
     /// frames whose successor was output already may be left out; the frame before them is then shown longer.
     ///
-    /// - Parameter held: Shown if none was kept.
+    /// - Parameters:
+    ///   - held: Shown if none was kept.
+    ///   - keepsMotion: `false`: only `held` is shown, which takes the least time.
     /// - Returns: `false` if no encoder with the same parameter sets exists; nothing has changed then.
-    mutating func giveUp(showing held: Picture, _ body: (CodedPacket) -> Void) throws(MediaError) -> Bool {
+    mutating func giveUp(
+        showing held: Picture, keepsMotion: Bool, _ body: (CodedPacket) -> Void
+    ) throws(MediaError) -> Bool {
         guard !self.isCheap, let other = self.replacement(isCheap: true) else { return false }
         let left = self.inside
         self.take(other, isCheap: true)
         self.gop = nil
-        var shown = left.lazy.compactMap(\.picture).first ?? held
+        var shown = keepsMotion ? left.lazy.compactMap(\.picture).first ?? held : held
         for frame in left {
-            shown = frame.picture ?? shown
+            if keepsMotion { shown = frame.picture ?? shown }
             try self.encode(shown, tick: frame.tick, gop: frame.gop, first: frame.first, body)
         }
         return true
