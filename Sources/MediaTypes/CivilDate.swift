@@ -12,7 +12,7 @@ package struct CivilDate: Sendable, Hashable {
     /// The date of a day number; day 0 is 1970-01-01.
     package init(daysSinceEpoch days: Int64) {
         let shifted = days + 719_468  // 0000-03-01
-        let era = TimeMath.scale(shifted, by: 1, over: 146_097, rounding: .down)
+        let era = shifted / 146_097 - (shifted % 146_097 < 0 ? 1 : 0)
         let dayOfEra = shifted - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)

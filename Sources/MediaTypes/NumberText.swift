@@ -7,11 +7,22 @@ extension BinaryInteger {
 }
 
 extension Int64 {
+    // Playlists are written several times per second: not generic, so that it is specialized in every module.
+
+    /// The digits of a number that is not negative, with zeros in front up to `width` digits.
+    package func padded(_ width: Int) -> String {
+        let digits = String(self)
+        return String(repeating: "0", count: Swift.max(0, width - digits.utf8.count)) + digits
+    }
+
     /// The number divided by 10^`digits`, with exactly `digits` (1…18) digits after the point.
     package func decimal(_ digits: Int) -> String {
-        let unit = (0..<digits).reduce(UInt64(1)) { unit, _ in unit * 10 }
-        let (whole, fraction) = self.magnitude.quotientAndRemainder(dividingBy: unit)
-        return "\(self < 0 ? "-" : "")\(whole).\(fraction.padded(digits))"
+        var unit: UInt64 = 1
+        for _ in 0..<digits { unit *= 10 }
+        let (whole, rest) = self.magnitude.quotientAndRemainder(dividingBy: unit)
+        let fraction = String(rest)
+        let padding = String(repeating: "0", count: Swift.max(0, digits - fraction.utf8.count))
+        return "\(self < 0 ? "-" : "")\(whole).\(padding)\(fraction)"
     }
 
     /// The number of milliseconds, 0 or more, as `hh:mm:ss.mmm`. From 100 hours on, the hours have more digits.
