@@ -32,12 +32,13 @@ extension HLSPackager {
     /// longer than that.
     static let longestFill: Int64 = 300
 
-    /// Length of a ``Slate`` for this output in frames: a part, so that players can join at each repetition, or else a
-    /// GOP or a whole segment. It is even, so that renditions at half the frame rate can use it.
+    /// Length of a ``Slate`` for this output in frames: a part, so that slate can follow every part and players can join
+    /// at each repetition, or else a GOP or a whole segment. Renditions at half the frame rate have frames at its ends.
     package var slateFrames: Int {
         let grid = self.settings.grid
         let choices = [min(grid.partFrames, grid.gopFrames), grid.gopFrames]
-        return choices.first { $0.isMultiple(of: 2) } ?? grid.segmentFrames
+        return choices.first { frames in self.tracks.allSatisfy { frames.isMultiple(of: $0.frameStep) } }
+            ?? grid.segmentFrames
     }
 
     /// Whether a previous worker has published in this room.

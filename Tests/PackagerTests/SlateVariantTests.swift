@@ -16,10 +16,10 @@ struct SlateVariantTests {
         return packet
     }
 
-    private static func slate(frames: Int) -> Slate {
+    private static func slate(frames: Int, _ tracks: [TrackDescription] = Self.tracks) -> Slate {
         Slate(
             frames: frames,
-            tracks: self.tracks.map { track in
+            tracks: tracks.map { track in
                 guard track.kind == .video else { return [Output.sound(0)] }
                 return (0..<Int64(frames / track.frameStep)).map {
                     self.picture($0, step: track.frameStep, isKey: $0 == 0)
@@ -27,14 +27,14 @@ struct SlateVariantTests {
             })
     }
 
-    private static func feed(_ output: Output, _ frames: Range<Int64>) {
+    private static func feed(_ output: Output, _ frames: Range<Int64>, gop: Int64 = 32) {
         for frame in frames {
             for (index, track) in output.tracks.enumerated() {
                 if track.kind == .audio {
                     for pts in Output.sounds(frame) { output.packager.receive(track: index, Output.sound(pts)) }
                 } else if frame % Int64(track.frameStep) == 0 {
                     let packet = self.picture(
-                        frame / Int64(track.frameStep), step: track.frameStep, isKey: frame % 32 == 0)
+                        frame / Int64(track.frameStep), step: track.frameStep, isKey: frame % gop == 0)
                     output.packager.receive(track: index, packet)
                 }
             }
@@ -103,7 +103,32 @@ struct SlateVariantTests {
     func oddParts(partFrames: Int, gopFrames: Int) throws {
         let grid = try OutputGrid(fps: 30, gopFrames: gopFrames, segmentGops: 2, partFrames: partFrames)
         let settings = try Output.settings { $0.grid = grid }
-        let output = try Output(MemoryStore(), settings: settings)
+        let output = try Output(MemoryStore(), settings: settings, tracks: Self.tracks)
         #expect(output.packager.slateFrames == gopFrames)
+        #expect(try Output(MemoryStore(), settings: settings).packager.slateFrames == partFrames)
+    }
+
+    @Test("a successor keeps every listed part of an odd number of frames, wherever the worker was killed")
+    func oddPartsStay() throws {
+        let grid = try OutputGrid(fps: 30, gopFrames: 30, segmentGops: 2, partFrames: 15)
+        let settings = try Output.settings { $0.grid = grid }
+        let tracks = [Output.video("720p"), Output.audio]
+        for end in stride(from: Int64(61), through: 121, by: 15) {
+            let store = MemoryStore()
+            let viewer = EdgeViewer()
+            let first = try Output(store, settings: settings, tracks: tracks)
+            first.packager.attach(viewer.take)
+            _ = try first.packager.begin(now: Output.origin)
+            Self.feed(first, 0..<end, gop: 30)
+            _ = first.packager.step()
+            let listed = EdgeTests.tags(viewer.last("720p.m3u8"), "#EXT-X-PART:")
+            let second = try Output(store, settings: settings, tracks: tracks)
+            second.packager.attach(viewer.take)
+            _ = try second.packager.begin(
+                now: SlateTests.nanoseconds(end + 60), slate: Self.slate(frames: second.packager.slateFrames, tracks))
+            let after = EdgeTests.tags(viewer.last("720p.m3u8"), "#EXT-X-PART:")
+            #expect(listed.count >= 4 && listed.allSatisfy(after.contains), "\(end): \(listed) \(after)")
+            #expect(viewer.faults.isEmpty, "\(end): \(viewer.faults)")
+        }
     }
 }
