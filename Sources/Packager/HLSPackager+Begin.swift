@@ -33,13 +33,9 @@ extension HLSPackager {
     static let longestFill: Int64 = 300
 
     /// Length of a ``Slate`` for this output in frames: a part, so that slate can follow every part and players can join
-    /// at each repetition, or else a GOP or a whole segment. Renditions at half the frame rate have frames at its ends.
-    package var slateFrames: Int {
-        let grid = self.settings.grid
-        let choices = [min(grid.partFrames, grid.gopFrames), grid.gopFrames]
-        return choices.first { frames in self.tracks.allSatisfy { frames.isMultiple(of: $0.frameStep) } }
-            ?? grid.segmentFrames
-    }
+    /// at each repetition, or a GOP if that is shorter. A rendition that has one frame in two has frames at its ends,
+    /// since parts and GOPs are multiples of its step.
+    package var slateFrames: Int { min(self.settings.grid.partFrames, self.settings.grid.gopFrames) }
 
     /// Whether a previous worker has published in this room.
     package var hasPublishedBefore: Bool { self.claimed.nextMediaSequence > 0 }

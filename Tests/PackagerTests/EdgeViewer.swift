@@ -14,6 +14,8 @@ final class EdgeViewer: Sendable {
         var updates = 0
         /// Media sequence number and index of each listed part and segment, by its name.
         var places: [String: String] = [:]
+        /// Media sequence number of each playlist's last version.
+        var sequences: [String: Int64] = [:]
         var faults: [String] = []
     }
 
@@ -71,6 +73,9 @@ final class EdgeViewer: Sendable {
     private static func check(_ name: String, _ playlist: MediaPlaylist, _ seen: inout Seen) {
         let text = playlist.rendered()
         let before = seen.texts[name]?.last
+        if let known = seen.sequences.updateValue(playlist.mediaSequence, forKey: name), known > playlist.mediaSequence {
+            seen.faults.append("\(name): EXT-X-MEDIA-SEQUENCE fell from \(known) to \(playlist.mediaSequence)")
+        }
         seen.texts[name, default: []].append(text)
         let lines = text.split(separator: "\n")
         var number = playlist.mediaSequence

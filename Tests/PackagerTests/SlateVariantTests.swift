@@ -97,23 +97,28 @@ struct SlateVariantTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test(
-        "if parts have an odd number of frames, slate is a GOP long, so that half the frame rate divides it",
-        arguments: [(15, 30), (25, 50)])
-    func oddParts(partFrames: Int, gopFrames: Int) throws {
+    @Test("slate is as long as a part, and at most a GOP", arguments: [(15, 30), (16, 32), (30, 15)])
+    func length(partFrames: Int, gopFrames: Int) throws {
         let grid = try OutputGrid(fps: 30, gopFrames: gopFrames, segmentGops: 2, partFrames: partFrames)
         let settings = try Output.settings { $0.grid = grid }
-        let output = try Output(MemoryStore(), settings: settings, tracks: Self.tracks)
-        #expect(output.packager.slateFrames == gopFrames)
-        #expect(try Output(MemoryStore(), settings: settings).packager.slateFrames == partFrames)
+        #expect(try Output(MemoryStore(), settings: settings).packager.slateFrames == min(partFrames, gopFrames))
     }
 
-    @Test("a successor keeps every listed part of an odd number of frames, wherever the worker was killed")
-    func oddPartsStay() throws {
+    @Test("parts of an odd number of frames are refused beside a rendition at half the frame rate")
+    func oddPartsAtHalfRate() throws {
         let grid = try OutputGrid(fps: 30, gopFrames: 30, segmentGops: 2, partFrames: 15)
         let settings = try Output.settings { $0.grid = grid }
+        #expect(throws: MediaError.self) { try Output(MemoryStore(), settings: settings, tracks: Self.tracks) }
+    }
+
+    @Test(
+        "wherever the worker was killed, a successor keeps every listed part of an odd number of frames, and no media sequence number falls",
+        arguments: [3_600, 6])
+    func oddPartsStay(windowSeconds: Int) throws {
+        let grid = try OutputGrid(fps: 30, gopFrames: 30, segmentGops: 2, partFrames: 15)
+        let settings = try Output.settings { ($0.grid, $0.windowSeconds) = (grid, windowSeconds) }
         let tracks = [Output.video("720p"), Output.audio]
-        for end in stride(from: Int64(61), through: 121, by: 15) {
+        for end in stride(from: Int64(421), to: 661, by: 15) {
             let store = MemoryStore()
             let viewer = EdgeViewer()
             let first = try Output(store, settings: settings, tracks: tracks)
