@@ -73,7 +73,7 @@ let package = Package(
             swiftSettings: house),
         .target(name: "RTMP", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
-        .target(name: "HLSLint", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
+        .target(name: "HLSLint", dependencies: ["MediaTypes"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["Libc", "MediaTypes"], swiftSettings: house),
         .target(
             name: "CapacityPlan",
@@ -84,10 +84,10 @@ let package = Package(
         .target(
             name: "Secrets", dependencies: ["Libc", "PipelineSpec", "Threading", "MediaTypes"], swiftSettings: house),
         .target(name: "Manifest", dependencies: ["CapacityPlan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
-        .target(name: "TLSFiles", dependencies: ["Threading", "MediaTypes", nioSSL] + nio, swiftSettings: house),
+        .target(name: "TLSFiles", dependencies: ["Libc", "Threading", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(
             name: "Egress",
-            dependencies: ["Libc", "PipelineSpec", "MediaTypes"] + nio,
+            dependencies: ["Libc", "PipelineSpec"] + nio,
             swiftSettings: house),
         .target(
             name: "LibAV", dependencies: ["Libc", "CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
@@ -98,8 +98,7 @@ let package = Package(
             name: "Ingest",
             dependencies: [
                 "Libc", "PublishAuth", "TLSFiles", "Egress", "RTMP", "LibAV", "Threading", "PipelineSpec", "MediaTypes",
-                "MediaKernels", nioSSL,
-                logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                nioSSL, logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ] + nio, swiftSettings: house),
         .target(
             name: "Program",
@@ -109,7 +108,7 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(
-            name: "Encoding", dependencies: ["Libc", "LibAV", "Threading", "MediaTypes", "MediaKernels", logging],
+            name: "Encoding", dependencies: ["Libc", "LibAV", "Threading", "MediaTypes", logging],
             swiftSettings: house),
         .target(
             name: "Packager", dependencies: ["Libc", "HLS", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house

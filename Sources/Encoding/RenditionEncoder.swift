@@ -33,6 +33,7 @@ struct RenditionEncoder {
     private let partFrames: Int64?
     /// Frames at multiples of so many ticks are kept while they are inside the encoder; `nil`: none.
     private let stride: Int64?
+    private let hasSibling: Bool
     /// GOP of the newest frame in the grid, and its first tick.
     private var grid: (gop: Int64, first: Int64)?
     /// Frames inside the encoder for which no packet, nor one of a later frame, was output. In order.
@@ -60,6 +61,7 @@ struct RenditionEncoder {
     ) {
         self.encoders = encoders
         self.stride = stride
+        self.hasSibling = rung.settings.sibling != nil
         self.partFrames = partFrames.map { Int64(max(1, $0)) }
         self.rung = rung
         self.settings = rung.settings
@@ -100,7 +102,8 @@ struct RenditionEncoder {
         let step = Int64(self.rung.frameStep)
         let begin = first ?? self.grid.flatMap { $0.gop == gop ? $0.first : nil } ?? tick
         self.grid = (gop, begin)
-        let isKept = self.stride.map { tick % $0 == 0 } ?? false
+        // Only frames that the sibling could encode are kept: each holds a whole frame in memory.
+        let isKept = !self.isCheap && self.hasSibling && (self.stride.map { tick % $0 == 0 } ?? false)
         self.inside.append(Inside(tick: tick, gop: gop, first: begin, picture: isKept ? picture : nil))
         let next = tick + step - begin
         let endsPart = self.settings.bFrames > 0 && self.partFrames.map { next % $0 < step } ?? false

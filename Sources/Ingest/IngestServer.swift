@@ -307,7 +307,8 @@ package final class IngestServer: Sendable {
     ) throws(MediaError) -> (address: ListenAddress, host: String, port: UInt16) {
         guard let address = try? ListenAddress(parsing: text), case .tcp(let host, let port) = address else {
             throw MediaError(
-                .bindFailed, "`\(text)` is not HOST:PORT", at: field, fix: "use port 0 for any free port")
+                .bindFailed, "`\(text)` is not HOST:PORT", at: field,
+                fix: "write HOST:PORT, such as 0.0.0.0:1935; port 0 means any free port")
         }
         return (address, host, port)
     }

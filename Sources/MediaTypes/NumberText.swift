@@ -7,7 +7,7 @@ extension BinaryInteger {
 }
 
 extension Int64 {
-    // Playlists are written several times per second: not generic, so that it is specialized in every module.
+    // Playlists are written several times per second, and a generic function would not be specialized in other modules.
 
     /// The digits of a number that is not negative, with zeros in front up to `width` digits.
     package func padded(_ width: Int) -> String {

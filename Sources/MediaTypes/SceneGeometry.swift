@@ -36,7 +36,7 @@ package enum Adaption: String, Sendable, CaseIterable {
     case stretch
 }
 
-/// Which part of a text its `x` positions.
+/// The point of a text that is placed at its `x` coordinate.
 package enum TextAlign: String, Sendable, CaseIterable {
     /// `x` is the left end.
     case left

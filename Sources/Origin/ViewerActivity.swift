@@ -36,16 +36,24 @@ final class ViewerActivity: OriginContent {
     }
 
     func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
-        if request.path.hasSuffix(".m3u8") {
-            self.lastList.store(NIODeadline.now().uptimeNanoseconds, ordering: .relaxed)
-            let interval = self.playlists.interval(request.directives)
-            switch self.playlists.kind(of: request.path) {
-            case .video: self.video.wrappingAdd(interval, ordering: .relaxed)
-            case .audio: self.audio.wrappingAdd(interval, ordering: .relaxed)
-            case nil: break
-            }
+        guard request.path.hasSuffix(".m3u8") else { return self.content.answer(to: request, answer) }
+        self.lastList.store(NIODeadline.now().uptimeNanoseconds, ordering: .relaxed)
+        guard let kind = self.playlists.kind(of: request.path) else {
+            return self.content.answer(to: request, answer)
         }
-        self.content.answer(to: request, answer)
+        let interval = self.playlists.interval(request.directives)
+        self.content.answer(to: request) { reply in
+            // A request that fails is repeated at once, so it would count a player several times.
+            if case .object = reply { self.count(kind, milliseconds: interval) }
+            answer(reply)
+        }
+    }
+
+    private func count(_ kind: PlayerPlaylists.Kind, milliseconds: Int64) {
+        switch kind {
+        case .video: self.video.wrappingAdd(milliseconds, ordering: .relaxed)
+        case .audio: self.audio.wrappingAdd(milliseconds, ordering: .relaxed)
+        }
     }
 
     var ended: Bool { self.content.ended }

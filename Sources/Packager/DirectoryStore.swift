@@ -241,5 +241,3 @@ package struct DirectoryStore: SegmentStore {
     /// Whether an error number means that the disk or a quota is full.
     package static func isFull(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
 }
-
-// Inside the type, `read` and `write` mean its own methods.

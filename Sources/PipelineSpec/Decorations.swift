@@ -101,14 +101,12 @@ package struct Countdown: Sendable, Hashable {
 package struct Transition: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable { case cut, crossfade, slide }
 
-    package typealias Direction = SlideDirection
-
     /// Default ``Kind/cut``.
     package var kind = Kind.cut
     /// Milliseconds (100…5,000). Default 500.
     package var durationMs = 500
-    /// Direction of a ``Kind/slide``. Default ``Direction/left``.
-    package var direction = Direction.left
+    /// Direction of a ``Kind/slide``. Default ``SlideDirection/left``.
+    package var direction = SlideDirection.left
 
     package init(_ kind: Kind = .cut) { self.kind = kind }
 }

@@ -30,7 +30,7 @@ extension ImageOutput {
             word.replaceSubrange(dash...dash, with: Self.code(0x2d))
         }
         if word.utf8.count > Self.longestWord {
-            let digest = FNV1a.hash(source.uid.utf8).padded(16, radix: 16)
+            let digest = FNV1a.hash(Array(source.uid.utf8)).padded(16, radix: 16)
             // An encoded uid contains two dots in a row only here.
             word = "\(word.prefix(Self.longestWord - digest.utf8.count - 2))..\(digest)"
         }

@@ -2,8 +2,6 @@ package import MediaTypes
 
 /// The rectangle of one source on the canvas, and which part of its video and audio is used.
 package struct Pane: Sendable, Hashable {
-    package typealias Adaption = MediaTypes.Adaption
-
     /// The part of a source's video that is shown.
     package struct Crop: Sendable, Hashable {
         /// Percentages of the video (``Length/share(_:)``); inside it and not empty. Default the whole video.

@@ -185,8 +185,8 @@ package struct RecordingFolder: Sendable {
         private mutating func flush() throws(MediaError) {
             self.hash.update(self.pending)
             self.byteCount += self.pending.count
-            if let number = DirectoryStore.write(PacketMemory(self.pending), to: self.descriptor) {
-                throw self.folder.lost("cannot write \(self.path)", number)
+            guard FileWriting.write(self.pending, to: self.descriptor) else {
+                throw self.folder.lost("cannot write \(self.path)", errno)
             }
             self.pending.removeAll(keepingCapacity: true)
         }

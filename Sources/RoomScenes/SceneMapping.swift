@@ -49,7 +49,7 @@ package enum SceneMapping {
         var width: Int
         var height: Int
 
-        func rect(_ area: Area) -> Rect { SceneMapping.rect(area.pixels(width: self.width, height: self.height)) }
+        func rect(_ area: Area) -> Rect { area.pixels(width: self.width, height: self.height) }
     }
 
     // MARK: Panes
@@ -61,7 +61,7 @@ package enum SceneMapping {
         // The program draws frames of even width.
         let border = pane.border.width > 0 ? Border(width: (pane.border.width + 1) / 2 * 2, pane.border.color) : nil
         return Program.Pane(
-            source: pane.source, rect: self.rect(placed.rect), zOrder: pane.zOrder,
+            source: pane.source, rect: placed.rect, zOrder: pane.zOrder,
             adaption: pane.adaption,
             videoPush: pane.videoPush && isSeen,
             audioPush: pane.audioPush, volume: self.volume(of: pane, in: scene), crop: self.crop(pane.crop),
@@ -133,10 +133,6 @@ package enum SceneMapping {
     }
 
     // MARK: Values
-
-    private static func rect(_ rect: PixelRect) -> Rect {
-        Rect(x: rect.x, y: rect.y, width: rect.width, height: rect.height)
-    }
 
     fileprivate static func color(_ color: Color) -> CanvasColor {
         CanvasColor(red: color.red, green: color.green, blue: color.blue)

@@ -25,13 +25,16 @@ extension MediaError {
                 if error is SocketAddressError {
                     ("\(address): no such host", "check the host, or use an address of this machine")
                 } else {
-                    ("cannot listen on \(address): \(Self.text(number))", "check the host and the port")
+                    (
+                        "cannot listen on \(address): \(number == 0 ? "\(error)" : Self.text(number))",
+                        "check the host and the port"
+                    )
                 }
             }
         return MediaError(.bindFailed, what, at: place, fix: fix)
     }
 
     private static func text(_ number: CInt) -> String {
-        number == 0 ? "unknown reason" : String(cString: strerror(number)).lowercased()
+        String(cString: strerror(number)).lowercased()
     }
 }

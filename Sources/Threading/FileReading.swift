@@ -44,16 +44,23 @@ package enum FileReading {
 
     /// Reads up to `count` bytes from the current position; fewer at the end of the file.
     private static func read(_ file: Int32, count wanted: Int) throws(Failure) -> [UInt8] {
+        let (bytes, number) = self.readUntilError(file, count: wanted)
+        if let number { throw .unreadable(number) }
+        return bytes
+    }
+
+    /// Reads like ``read(_:count:)`` and returns the bytes before an error, with its `errno`.
+    private static func readUntilError(_ file: Int32, count wanted: Int) -> ([UInt8], Int32?) {
         var bytes = [UInt8](repeating: 0, count: wanted)
         var count = 0
         while count < bytes.count {
             let read = bytes[count...].withUnsafeMutableBytes { Libc.read(file, $0.baseAddress, $0.count) }
             if read < 0, errno == EINTR { continue }
-            guard read >= 0 else { throw .unreadable(errno) }
+            guard read >= 0 else { return (Array(bytes.prefix(count)), errno) }
             guard read > 0 else { break }
             count += read
         }
-        return Array(bytes.prefix(count))
+        return (Array(bytes.prefix(count)), nil)
     }
 
     /// Reads some bytes of a regular file; fewer at its end. A pipe is rejected instead of blocking.
@@ -69,7 +76,8 @@ package enum FileReading {
         }
     }
 
-    /// The last `limit` bytes of a file, or all of it; empty if it does not exist or cannot be read.
+    /// Reads the last `limit` bytes of a file, or all of it; after an error only the bytes before it. Empty if the file
+    /// does not exist.
     package static func tail(of path: String, limit: Int) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [] }
@@ -77,6 +85,6 @@ package enum FileReading {
         // Not every file reports its size: those in /proc do not.
         let size = lseek(file, 0, SEEK_END)
         lseek(file, max(0, size - limit), SEEK_SET)
-        return (try? self.read(file, count: size > 0 ? min(Int(clamping: size), limit) : limit)) ?? []
+        return self.readUntilError(file, count: size > 0 ? min(Int(clamping: size), limit) : limit).0
     }
 }

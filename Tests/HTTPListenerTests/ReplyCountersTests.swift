@@ -38,7 +38,7 @@ struct ReplyCountersTests {
         #expect(counters.sentBytes > 5 + 6 + 2 * 7 + 5 + 6 * 60, "\(counters.sentBytes)")
     }
 
-    @Test("bytes of an open connection count within two seconds")
+    @Test("bytes of an open connection count before it closes")
     func open() async throws {
         // The connection is checked four times in this limit.
         var limits = HTTPListenerLimits(connections: 4, bodyBytes: 0)

@@ -34,10 +34,11 @@ struct ViewerTrafficTests {
         #expect(try await watched(after: "/a.m3u8") == 2_500, "the same player reads its audio")
         #expect(try await watched(after: "/v.m3u8?_HLS_msn=2") == 4_500, "it waits for a whole segment")
         #expect(try await watched(after: "/ts/v.m3u8") == 6_500)
+        #expect(try await watched(after: "/ts/none.m3u8") == 6_500, "a request that fails is no playback")
         for _ in 0..<4 { _ = try await probe.request("GET /a.m3u8") }
         #expect(server.traffic.watched == 10_000, "listeners without video")
         let rows = Dictionary(uniqueKeysWithValues: server.traffic.replies.map { ($0.code, $0.replies) })
-        #expect(rows["200"] == 13 && rows["404"] == 1)
+        #expect(rows["200"] == 13 && rows["404"] == 2)
         await server.stop()
     }
 

@@ -11,7 +11,7 @@ struct GuideWordTests {
         "every value of a choice is in the guide about it",
         arguments: [
             ("Publishing.md", Pipeline.Ingest.Codec.allCases.map(\.rawValue)),
-            ("Scenes.md", Layout.allCases.map(\.rawValue)), ("Scenes.md", Pane.Adaption.allCases.map(\.rawValue)),
+            ("Scenes.md", Layout.allCases.map(\.rawValue)), ("Scenes.md", Adaption.allCases.map(\.rawValue)),
             ("Scenes.md", Transition.Kind.allCases.map(\.rawValue)),
             ("Events.md", EventVocabulary.allCases.map(\.rawValue)),
         ])
