@@ -84,11 +84,9 @@ let package = Package(
         .target(
             name: "Secrets", dependencies: ["Libc", "PipelineSpec", "Threading", "MediaTypes"], swiftSettings: house),
         .target(name: "Manifest", dependencies: ["CapacityPlan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
-        .target(name: "TLSFiles", dependencies: ["Libc", "Threading", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(
-            name: "Egress",
-            dependencies: ["Libc", "PipelineSpec"] + nio,
-            swiftSettings: house),
+            name: "TLSFiles", dependencies: ["Libc", "Threading", "MediaTypes", nioSSL] + nio, swiftSettings: house),
+        .target(name: "Egress", dependencies: ["Libc", "PipelineSpec"] + nio, swiftSettings: house),
         .target(
             name: "LibAV", dependencies: ["Libc", "CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
         .target(
