@@ -132,7 +132,8 @@ struct SlateVariantTests {
             _ = try second.packager.begin(
                 now: SlateTests.nanoseconds(end + 60), slate: Self.slate(frames: second.packager.slateFrames, tracks))
             let after = EdgeTests.tags(viewer.last("720p.m3u8"), "#EXT-X-PART:")
-            #expect(listed.count >= 4 && listed.allSatisfy(after.contains), "\(end): \(listed) \(after)")
+            // Older parts leave the playlist; the viewer's checks cover those that stay.
+            #expect(listed.count >= 4 && listed.suffix(4).allSatisfy(after.contains), "\(end): \(listed) \(after)")
             #expect(viewer.faults.isEmpty, "\(end): \(viewer.faults)")
         }
     }
