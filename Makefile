@@ -80,7 +80,7 @@ api-test: deps ## Test the control API: 2,000 requests per second for 30 s, and 
 bench: deps build ## Run all benchmarks: R1 and the same job in other programs, live rooms, hot loops (15 minutes); results in benchmarks/results
 	benchmarks/run.sh full
 
-bench-quick: deps build ## Run the short benchmarks (at most 5 minutes) and check CI's thresholds
+bench-quick: deps build ## Run the short benchmarks and check CI's thresholds
 	benchmarks/run.sh quick
 
 bench-live: deps build ## Measure live rooms: number of PK rooms without late frames, latency, memory, startup (LIVE_MINUTES=30)
@@ -101,10 +101,10 @@ cluster-test-k8s: build ## Test the same on Kubernetes, built from Debian's sour
 test-kubernetes: ## Render deploy/kubernetes with Kustomize and validate it for Kubernetes 1.29 to 1.37 (needs a Debian mirror and PyPI once)
 	.ci/test-kubernetes
 
-test-metrics: build ## Run all rules and the queries of all dashboards against a live room and Prometheus (3 minutes)
+test-metrics: build ## Run all rules and the queries of all dashboards against a live room and Prometheus
 	.ci/metrics-test
 
-test-front: build ## Test rooms through HAProxy, nginx and Varnish: 100,000 requests each, kills, a drain, players (root; 30 minutes)
+test-front: build ## Test rooms through HAProxy, nginx and Varnish: 100,000 requests each, kills, a drain, players (root; long)
 	.ci/front-test $(ARGS)
 
 asan: deps ## Run all single-process tests and a live room under AddressSanitizer (long build, into .build-asan)
@@ -118,13 +118,13 @@ fuzz: ## Fuzz all parsers of untrusted bytes with libFuzzer and AddressSanitizer
 	.ci/fuzz
 
 # TANDEM_BINARY=FILE packs a program that exists instead of building one.
-package: $(if $(TANDEM_BINARY),,build) ## Build packages: a .deb, a tarball with FFmpeg, the image (with podman, as root); in .build/packages
+package: $(if $(TANDEM_BINARY),,build) ## Build a .deb and a tarball with FFmpeg in .build/packages, and the image in podman's store (with podman, as root)
 	@command -v patchelf > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y -qq patchelf > /dev/null; }
 	TANDEM_BINARY=$(TANDEM_BINARY) deploy/package/build
 	@if command -v podman > /dev/null && [ "$$(id -u)" = 0 ]; then deploy/image tandem $(TANDEM_BINARY); \
 	    else echo "No image was built, since that needs podman and root; use \`docker build -t tandem .\`"; fi
 
-package-test: ## Install the packages of `make package` into minimal Debian 12 and 13 systems and run rooms there (root; 10 minutes)
+package-test: ## Install the packages of `make package` into minimal Debian 12 and 13 systems and run rooms there (root)
 	.ci/package-test
 
 sbom: build ## Write a software bill of materials (CycloneDX) to .build/sbom.cdx.json

@@ -17,7 +17,7 @@ EMPTY = {
     "annotation Worker starts": "no worker is restarted",
     "annotation Workers start": "no worker is restarted",
 }
-# What a variable of a dashboard is replaced with. The prices are the defaults of the dashboard.
+# What a variable of a dashboard is replaced with. The dashboard has no prices, so textboxes have these.
 VARIABLES = {"instance": ".*", "room": ".*", "datasource": "prometheus"}
 ROOM = "metrics"
 
@@ -189,7 +189,7 @@ def dashboard(prometheus, name):
     with open(f"{root}/deploy/grafana/{name}") as file: board = json.load(file)
     values = dict(VARIABLES)
     for variable in board["templating"]["list"]:
-        if variable["type"] == "textbox": values[variable["name"]] = variable["query"]
+        if variable["type"] == "textbox": values[variable["name"]] = "0.01"
     names = "|".join(values)
 
     def filled(text): return re.sub(rf"\$(?:({names})\b|\{{({names})\}})", lambda match: values[match[1] or match[2]], text)

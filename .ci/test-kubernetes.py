@@ -112,6 +112,10 @@ def judge(file):
         check({rule["host"] for rule in rules} == set(ingress["spec"]["tls"][0]["hosts"]), f"{what}: the certificate is for other hosts")
     for policy in by("NetworkPolicy"):
         for name in labels: check(selects(policy["spec"]["podSelector"]["matchLabels"], labels[name]), f"{file}: {policy['metadata']['name']} does not select {name}")
+        # The addresses of clouds' metadata services.
+        for block in [peer["ipBlock"] for rule in policy["spec"].get("egress", []) for peer in rule["to"]]:
+            address = {"0.0.0.0/0": "169.254.169.254/32", "::/0": "fd00:ec2::254/128"}.get(block["cidr"])
+            check(address in block.get("except", []), f"{file}: {policy['metadata']['name']} does not block {address}")
     for monitor in by("PodMonitor"):
         for name in labels: check(selects(monitor["spec"]["selector"]["matchLabels"], labels[name]), f"{file}: PodMonitor does not select {name}")
         if jobs: check(monitor["spec"]["podMetricsEndpoints"][0]["port"] in port_names, f"{file}: PodMonitor reads a port that no room has")

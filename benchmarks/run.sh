@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures Tandem: the hot loops, R1 compared with other programs and the bare codecs, live rooms. Then compares the result with
 # thresholds.json.
-#   run.sh quick     short versions of all parts, in at most 5 minutes; the result is written to benchmarks/work
+#   run.sh quick     short versions of all parts; the result is written to benchmarks/work
 #   run.sh full      7 rounds with all programs, quality, live rooms, growth; the result is written to
 #                    benchmarks/results/DATE-COMMIT.json and .html, to be committed from a quiet machine
 #   run.sh live      only live rooms, at full length

@@ -157,7 +157,8 @@ package enum KubernetesManifest {
         var annotations = [YAMLEntry("cluster-autoscaler.kubernetes.io/safe-to-evict", .text("false"))]
         if let control = needs.control {
             annotations.append(
-                YAMLEntry("prometheus.io/scrape", .text("true"), "Scraping needs the token of control.tokenFile."))
+                YAMLEntry(
+                    "prometheus.io/scrape", .text("true"), "Scraping needs the read token (control.readTokenFile)."))
             annotations.append(YAMLEntry("prometheus.io/port", .text("\(control.number)")))
         }
         metadata.append(YAMLEntry("annotations", .map(annotations)))

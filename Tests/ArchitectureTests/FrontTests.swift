@@ -156,6 +156,19 @@ struct FrontTests {
         for query in clear { #expect(try !Self.matches("unclear", query), "\(query)") }
         for query in unclear { #expect(try Self.matches("unclear", query), "\(query)") }
         let text = SourceTree.text("deploy/nginx/front.conf")
+        // nginx looks its own variables of parameters up without regard to case, the worker does not.
+        #expect(text.contains("map \"$expiry $msec\" $expired {") && !text.contains("map \"$arg_"))
+        let expiry = try Self.map("expiry")
+        #expect(expiry.map(\.value) == ["$seconds"])
+        for (query, seconds) in [
+            ("exp=1800003600&sig=1aab", "1800003600"), ("sig=1aab&exp=1800003600", "1800003600"),
+            ("EXP=9999999999&exp=1800003600", "1800003600"), ("EXP=1800003600", nil), ("exp=18000036001", nil),
+            ("xexp=1800003600", nil), ("exp=", nil), ("", nil),
+        ] {
+            let match = expiry[0].pattern.firstMatch(in: query, range: NSRange(query.startIndex..., in: query))
+            let found = match.map { (query as NSString).substring(with: $0.range(withName: "seconds")) }
+            #expect(found == seconds, "\(query)")
+        }
         for directive in ["proxy_cache_bypass", "proxy_no_cache"] {
             #expect(text.contains("\(directive) $http_authorization $unclear;"))
         }
@@ -184,6 +197,8 @@ struct FrontTests {
     @Test("HAProxy repeats requests for 90 s, and caches wait for that")
     func patience() throws {
         let text = SourceTree.text("deploy/haproxy/rooms.cfg")
+        // With 90 attempts, the worker's own 503 is repeated for 90 s as well.
+        #expect(SourceTree.text("deploy/haproxy/pause.lua").contains("core.msleep(1000)"))
         for line in ["retries 90", "retry-on conn-failure empty-response 502 503", "timeout connect 1s"] {
             #expect(text.contains("    \(line)\n"), "\(line)")
         }
