@@ -4,7 +4,7 @@ package import MediaTypes
 import RoomAPI
 
 extension APISchema {
-    /// All schemas except those of event types.
+    /// All schemas of the API's JSON objects except those of event types.
     package static let all: [APISchema] =
         Self.room + Self.sources + Self.control
         + EventDeclaration.shapes.map { APISchema($0.name, $0.shape) }
@@ -12,7 +12,7 @@ extension APISchema {
 
     private static let place = "#/components/schemas/"
 
-    /// The value of `components.schemas`, sorted by name.
+    /// The value of `components.schemas` in the OpenAPI document, sorted by name.
     package static var components: JSONValue {
         let schemas = Self.all.map { schema -> JSONValue.Member in
             guard case .object(let keywords) = schema.shape.schema(Self.place), !schema.meaning.isEmpty else {
@@ -26,7 +26,8 @@ extension APISchema {
         return .object((schemas + events).sorted { $0.name < $1.name })
     }
 
-    /// The value of `webhooks`: requests that the receivers in `control.events` get.
+    /// The value of `webhooks` in the OpenAPI document: the requests that the room sends to the receivers in
+    /// `control.events`.
     package static var webhooks: JSONValue {
         let content: JSONValue = [
             "application/cloudevents+json": ["schema": ["$ref": .string("\(Self.place)CloudEvent")]]

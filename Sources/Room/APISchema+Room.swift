@@ -4,7 +4,7 @@ import RoomAPI
 import RoomOutputs
 import RoomScenes
 
-/// Schemas of the room and its parts. Those without a Swift type are declared here.
+/// API schemas of the room and its parts. A schema without a Swift type is declared here.
 extension APISchema {
     static let room: [APISchema] = [
         RoomReply.schema, ProgramState.schema, CanvasReply.schema, RenditionReply.schema, LatencyReply.schema,

@@ -1,47 +1,47 @@
 package import Events
 import MediaTypes
 
-/// The alarms of the room: those that are active, and those that were cleared lately. Pure; times are the wall clock's,
-/// in nanoseconds since the Unix epoch.
+/// The room's active alarms and those cleared within the last five minutes. A pure value; times are wall clock times in
+/// nanoseconds since the Unix epoch.
 package struct AlarmBook: Sendable {
     package typealias Alarm = RoomAlarm
 
     package struct Entry: Sendable, Hashable {
-        /// Counted from 1, in the order in which alarms were set; unique within this value.
+        /// Number of the alarm, from 1 in the order in which alarms were set; unique within one ``AlarmBook``.
         package var number: Int64
         package var alarm: Alarm
         package var setAt: Int64
-        /// `nil`: the alarm is active.
+        /// When the alarm was cleared; nil while the alarm is active.
         package var clearedAt: Int64?
-        /// Its id if an earlier worker has set it.
+        /// The alarm's id if an earlier worker of the room has set it; otherwise nil.
         package var earlierID: String?
-        /// Until then the alarm stays active although this worker has not found it: the worker has only just begun to
-        /// check.
+        /// A restored alarm stays active until this time even if this worker has not found its condition yet, because
+        /// the worker has only just begun to check. nil if the alarm is not restored or was found again.
         package var heldUntil: Int64?
     }
 
-    /// A change that an update has made.
+    /// A change of one alarm, returned by ``update(_:at:isLast:)``.
     package enum Change: Sendable, Hashable {
-        /// The alarm is active from now on, or has another severity than before.
+        /// The alarm has become active, or its severity has changed.
         case set(Entry)
         case cleared(Entry)
     }
 
     /// How long a cleared alarm stays listed, in nanoseconds.
     package static let keep: Int64 = 300 * TimeMath.nanoseconds
-    /// Most alarms that are listed; beyond that the oldest cleared ones are removed.
+    /// Limit of listed alarms. Beyond it the oldest cleared alarms are removed; active alarms are never removed.
     package static let capacity = 256
 
-    /// The oldest first.
+    /// The listed alarms, in the order in which they were set.
     package private(set) var entries: [Entry] = []
     private var last: Int64 = 0
 
     package init() {}
 
-    /// Restores alarms that an earlier worker has announced: they are not announced again, and are cleared under their
-    /// old ids.
+    /// Restores the active alarms of an earlier worker. They are not announced again, and keep their ids when they are
+    /// cleared.
     ///
-    /// - end: Alarms that are not found until then are cleared.
+    /// - Parameter end: Restored alarms whose condition is not found before this time are cleared.
     package mutating func resume(_ alarms: [(id: String, alarm: Alarm, setAt: Int64)], until end: Int64) {
         for (id, alarm, setAt) in alarms.prefix(Self.capacity) {
             self.last += 1
@@ -50,10 +50,12 @@ package struct AlarmBook: Sendable {
         }
     }
 
+    /// Compares the current alarms with the active ones, and sets and clears alarms accordingly.
+    ///
     /// - Parameters:
-    ///   - current: All conditions that are wrong now.
-    ///   - isLast: Whether restored alarms that were not found are cleared at once.
-    /// - Returns: Cleared alarms, then new ones and those with another severity, each in the order of the list.
+    /// - current: The alarms of all conditions that hold now.
+    ///   - isLast: If true, then restored alarms whose condition was not found are cleared at once.
+    /// - Returns: The cleared alarms, then the new ones and those with another severity, each in the order of the list.
     @discardableResult
     package mutating func update(_ current: [Alarm], at now: Int64, isLast: Bool = false) -> [Change] {
         var (over, new): ([Change], [Change]) = ([], [])

@@ -7,17 +7,20 @@ package enum CertificateAlarm {
     package static let type = "tls.certificate"
 
     private static let day: Int64 = 86_400
-    /// Renewal is due weeks before the end of a certificate of 90 days; two weeks before, it has failed for some time.
+    /// An alarm begins two weeks before the certificate expires, or when a sixth of its lifetime is left if that is
+    /// less. By then a renewal that normally happens weeks before has failed for some time.
     private static let notice: (time: Int64, share: Int64) = (14 * day, 6)
-    /// The certificate needs attention now.
+    /// The alarm becomes more severe three days before the certificate expires, or when a thirtieth of its lifetime is
+    /// left if that is less.
     private static let haste: (time: Int64, share: Int64) = (3 * day, 30)
 
+    /// The alarm for a listener's certificate; nil if the certificate is valid and not close to its expiry.
+    ///
     /// - Parameters:
     ///   - listener: Name of the listener, such as `viewer`.
     ///   - validFrom: When the certificate begins to be valid; `validUntil` is when it expires.
     /// - Returns: `alert_1` from two weeks before it expires, or a sixth of its lifetime if that is less; `alert_2`
     ///   from three days before, or a thirtieth of its lifetime if that is less; `alert_3` if clients refuse it.
-    ///   `nil`: no alarm.
     package static func of(
         _ listener: String, validFrom: Int64, validUntil: Int64, now: Int64
     ) -> AlarmBook.Alarm? {

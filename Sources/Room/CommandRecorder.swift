@@ -7,12 +7,12 @@ import RoomOutputs
 import RoomScenes
 import RoomSources
 
-/// Records what commands and publishers have changed, for the next worker: every change of the room's
-/// ``CommandedState`` is made here, after it was applied.
+/// Records changes made by commands and publishers in ``CommandedState``, so that the room's next worker can restore
+/// them. Every change is recorded after it was applied.
 ///
-/// Takes no lock but the store's, so that it can be used while the room's state is locked.
+/// Takes no lock except that of the store, so it can be used while the room's state is locked.
 struct CommandRecorder: Sendable {
-    /// `nil` if no later worker could find the state.
+    /// The store of the commanded state; nil if no later worker could find it, for example in an offline job.
     let store: CommandStore?
     let times: RoomTimes
 
@@ -37,14 +37,14 @@ struct CommandRecorder: Sendable {
         }
     }
 
-    /// Records until when the room waits for a lost source.
+    /// Records until when the room waits for a lost source to return.
     ///
-    /// - Parameter end: On the machine's clock.
+    /// - Parameter end: End of the grace period on the monotonic clock; nil if there is none.
     func record(_ source: SourceID, _ change: SourceLife.Change, graceUntil end: Int64?) {
         guard let store = self.store else { return }
         let end = end.map { self.times.room(ofMachine: $0) }
         switch change.to {
-        // A time in the past: the room no longer waits for it.
+        // A time in the past means that the room no longer waits for the source.
         case .gone: store.update(.soon) { $0.change(source) { $0.graceUntil = 0 } }
         case .reconnecting: store.update(.soon) { $0.change(source) { $0.graceUntil = end } }
         case .live: store.update(.soon) { $0.change(source) { $0.graceUntil = nil } }
@@ -52,22 +52,23 @@ struct CommandRecorder: Sendable {
         }
     }
 
-    /// Records members of a source that a document has set: they replace the values of commands.
+    /// Records settings of a source that a new document version has changed: they replace the values set by commands.
     func recordDocument(of source: SourceID, _ change: (inout CommandedState.Source) -> Void) {
         self.store?.update(.now) { $0.change(source, change) }
     }
 
-    /// Forgets the commands for a source that has left the room.
+    /// Removes the recorded commands for a source that has left the room.
     func forget(_ source: SourceID) { self.store?.update(.now) { $0.forget(source) } }
 
     // MARK: The room
 
-    /// Records that the room runs another version of its document.
+    /// Records that the room now runs another version of its document.
     ///
     /// - Parameters:
-    ///   - file: The pipeline file.
-    ///   - before: Scenes that the new version says otherwise come before what commands have made of them.
-    ///   - shelf: The scenes of the room.
+    ///   - file: The document of the pipeline file; only differences from it are saved.
+    ///   - before: The version that the room ran until now. Scenes that differ between the two versions replace what
+    ///     commands have made of them.
+    ///   - shelf: The scenes of the room, with the changes of commands.
     func record(_ document: RoomDocument, of file: RoomDocument, after before: RoomDocument, _ shelf: SceneStore) {
         guard let store = self.store else { return }
         let salt = store.value.salt
@@ -77,7 +78,7 @@ struct CommandRecorder: Sendable {
             old.scene($0) != new.scene($0)
         }
         store.update(.now) { state in
-            // Removed sources leave at a later tick: a successor must not restore commands for them that come until
+            // Removed sources leave at a later tick: a successor must not restore commands for them that arrive until
             // then.
             for source in old.sources where new.source(source.id) == nil { state.forget(source.id) }
             let isFile = edits.isEmpty && document.revision == file.revision
@@ -93,7 +94,7 @@ struct CommandRecorder: Sendable {
 
     /// Records since when the room has had no publisher.
     ///
-    /// - Parameter since: On the machine's clock; `nil`: it has one.
+    /// - Parameter since: Time on the monotonic clock; nil if the room has a publisher.
     func recordIdle(since: Int64?) {
         let since = since.map { self.times.room(ofMachine: $0) }
         self.store?.update(.soon) { $0.idleSince = since }
@@ -102,28 +103,29 @@ struct CommandRecorder: Sendable {
     /// Records the alarms that are active.
     func record(_ alarms: [CommandedState.Alarm]) { self.store?.update(.soon) { $0.alarms = alarms } }
 
-    /// The alarm that commands are not on disk.
+    /// The alarm while the last commands are not on disk; nil if they are.
     var alarm: RoomAlarm? {
         self.store?.problem.map {
             RoomAlarm(
                 "commands.not_durable", "alert_2", kind: "output",
-                message: "a successor would not restore the last commands: \($0)")
+                message: "the next worker would not restore the last commands: \($0)")
         }
     }
 
     // MARK: This worker's end
 
-    /// Records that this worker has run long enough: the restored state does not kill it.
+    /// Records that this worker has survived ``Resumption/probation``, so the restored state did not make it crash.
     func endProbation() { self.store?.update(.soon) { $0.attempts = 0 } }
 
     /// Records that a command or the program has ended the room.
     func recordEnd() { self.store?.update(.now) { $0.isEnded = true } }
 
-    /// Writes the last changes, or removes the state of a room that has ended, and stops the store. Blocks.
+    /// Stops the store after it has written the last changes. If the room has ended and nothing is left to do, its
+    /// state is removed instead. Blocks.
     ///
     /// - Parameters:
-    ///   - isEndOwed: Whether the next worker must end the playlists.
-    ///   - deadline: For the disk, on the machine's clock.
+    ///   - isEndOwed: Whether the next worker must still end the playlists.
+    ///   - deadline: Latest end of the write, on the monotonic clock; at least 0.5 s remain.
     func close(_ outcome: RoomOutcome, isEndOwed: Bool, by deadline: Int64) {
         guard let store = self.store else { return }
         let time = max(Self.leastClose, deadline &- self.times.clocks.machine.now())
@@ -132,12 +134,12 @@ struct CommandRecorder: Sendable {
         store.close(within: time)
     }
 
-    /// Least time for the last write, in nanoseconds.
+    /// Minimum time for the last write, in nanoseconds.
     private static let leastClose: Int64 = 500_000_000
 
     // MARK: Replies
 
-    /// What earlier workers have stored about answered commands.
+    /// Replies to idempotent commands and the revision of the commanded state, as earlier workers saved them.
     var memory: CommandMemory {
         guard let state = self.store?.value else { return CommandMemory() }
         return CommandMemory(revision: state.revision, replies: state.replies) { [salt = state.salt] in
@@ -161,7 +163,7 @@ struct CommandRecorder: Sendable {
 }
 
 extension CommandRecorder: SceneMemory {
-    // Saves the requested scene; a fallback scene may be on air instead.
+    // Saves the requested scene. A fallback scene may be on air in its place.
     func saveSchedule(_ scenes: ScenesState, _ context: ScenesContext) {
         guard let store = self.store else { return }
         let (schedule, wanted) = (scenes.schedule, scenes.life.wanted.sceneID)

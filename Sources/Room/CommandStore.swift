@@ -6,16 +6,16 @@ package import PipelineSpec
 package import Threading
 import Synchronization
 
-/// The file that ``CommandStore`` writes.
+/// The file that ``CommandStore`` reads, writes and removes.
 package protocol CommandPlace: Sendable {
     func read() -> [UInt8]?
-    /// Makes `bytes` the whole content, durably. Blocks.
+    /// Atomically replaces the content of the file by `bytes` and syncs it to disk. Blocks.
     ///
-    /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room and nothing was written; the
-    ///   error of a failed write.
+    /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room (then nothing was written), or
+    ///   the error of a failed write.
     func write(_ bytes: [UInt8]) throws(MediaError)
     func remove() throws(MediaError)
-    /// Removes the file that was set aside, which may contain secrets too.
+    /// Removes the copy that was set aside because it could not be restored. The copy may contain secrets too.
     func removeAside() throws(MediaError)
 }
 
@@ -23,17 +23,17 @@ extension ClaimedFile: CommandPlace {
     package func removeAside() throws(MediaError) { try self.beside(Resumption.asideSuffix).remove() }
 }
 
-/// Keeps ``CommandedState`` on disk: one writer thread that always writes the newest state, so that commands which come together share
+/// Keeps ``CommandedState`` on disk. One thread always writes the newest state, so commands that arrive together share
 /// a write.
 ///
-/// A change of the state never waits for the disk. A caller that needs to know when a change is durable is called back,
+/// Changing the state never waits for the disk. A caller that needs to know when a change is durable is called back,
 /// after ``patience`` at the latest.
 package final class CommandStore: Sendable {
     /// How soon a change must be written.
     package enum Urgency: Sendable {
-        /// At once; a reply waits for it.
+        /// The change is written at once, because the reply to a command waits for it.
         case now
-        /// Within ``coalescing``, together with later changes until then.
+        /// The change is written within ``coalescing``, together with later changes until then.
         case soon
     }
 
@@ -47,39 +47,42 @@ package final class CommandStore: Sendable {
         var value: CommandedState
         /// The pipeline file as it was last applied; the hashes in the state are computed from it.
         var file: RoomDocument?
-        /// Number of changes so far, the last one that a reply waits for, and the last one on disk.
+        /// Number of changes so far; number of the last change that a reply waits for; number of the last change on
+        /// disk.
         var sequence: UInt64 = 0
         var urgent: UInt64 = 0
         var written: UInt64 = 0
-        /// When the next write is due, and when the first change was made that it covers.
+        /// When the next write is due, and when the first of the changes it covers was made; nil if nothing is to be
+        /// written.
         var dueAt: Int64?
         var changedAt: Int64?
         var retryAt: Int64?
         var retryDelay = CommandStore.firstRetry
         var waiters: [Waiter] = []
         var lastWaiter: UInt64 = 0
-        /// Number of commands being carried out: their changes and their replies are written together.
+        /// Number of commands in progress. Their changes and their replies are written together.
         var running = 0
         var failure: MediaError?
         var isLate = false
         var isSuperseded = false
         var isClosed = false
-        /// The writer thread; nil before it has started, and once ``close(within:)`` waits for it.
+        /// The writer thread; nil before ``CommandStore/start()``, and after ``CommandStore/close(within:)`` has begun
+        /// to wait for it.
         var thread: StageThread?
     }
 
     fileprivate enum Step {
         case write(CommandedState, RoomDocument?, UInt64)
-        /// Nanoseconds; `nil`: until something changes.
+        /// The writer thread waits this many nanoseconds; nil means until something changes.
         case wait(Int64?)
         case stop
     }
 
-    /// How long a reply waits, in milliseconds.
+    /// How long a reply waits for its change to be on disk, in milliseconds.
     package static let patience = 250
     /// How long changes of scores, texts and volumes are collected before a write, in nanoseconds.
     package static let coalescing: Int64 = 100_000_000
-    /// How long a write waits for the end of commands that are being carried out, in nanoseconds.
+    /// How long a write waits for commands in progress to end, in nanoseconds.
     private static let longestHold: Int64 = 50_000_000
     fileprivate static let firstRetry: Int64 = 50_000_000
     private static let longestRetry: Int64 = 1_000_000_000
@@ -92,8 +95,8 @@ package final class CommandStore: Sendable {
     private let timers = DispatchQueue(label: "commands")
 
     /// - Parameters:
-    ///   - file: The pipeline file; see ``CommandedState/hashes(of:)``.
-    ///   - superseded: Called once, on the writer's thread, if another worker serves the room.
+    ///   - file: The document of the pipeline file, whose hashes are saved; see ``CommandedState/hashes(of:)``.
+    ///   - superseded: Called once, on the writer thread, if another worker has claimed the room.
     package init(
         _ value: CommandedState, file: RoomDocument?, place: any CommandPlace,
         clock: any SleepClock, superseded: @escaping @Sendable () -> Void = {}
@@ -113,7 +116,7 @@ package final class CommandStore: Sendable {
 
     package var value: CommandedState { self.state.withLock { $0.value } }
 
-    /// Why the last commands are not on disk; `nil`: they are, or are expected to be soon.
+    /// Why the last commands are not on disk; nil if they are, or if they are expected to be soon.
     package var problem: String? {
         self.state.withLock { state in
             if state.isSuperseded { return nil }
@@ -124,7 +127,7 @@ package final class CommandStore: Sendable {
 
     // MARK: Changes
 
-    /// Changes the state. Never blocks for the disk.
+    /// Changes the state and schedules its write. Does not wait for the disk.
     package func update(_ urgency: Urgency, _ change: (inout CommandedState) -> Void) {
         let now = self.clock.now()
         self.state.withLock { state in
@@ -136,7 +139,7 @@ package final class CommandStore: Sendable {
         self.wake.signal()
     }
 
-    /// Sets the version of the pipeline file that is in use now.
+    /// Sets the version of the pipeline file that is in use from now on.
     package func setFile(_ file: RoomDocument?) {
         let now = self.clock.now()
         self.state.withLock { state in
@@ -146,23 +149,23 @@ package final class CommandStore: Sendable {
         self.wake.signal()
     }
 
-    /// Writes the state again, because the file may have been lost with its directory.
+    /// Writes the state again, because the file may have been lost together with its directory.
     package func rewrite() {
         let now = self.clock.now()
         self.state.withLock { state in if !state.value.isPlain { state.changed(.now, now) } }
         self.wake.signal()
     }
 
-    /// Announces a command that is about to be carried out. Its changes are not written before ``end(_:)``, but after
-    /// 50 ms at most.
+    /// Announces a command that is about to be carried out. A write waits for ``end(waits:_:)`` so that it contains all
+    /// changes of the command, but 50 ms at most.
     package func begin() { self.state.withLock { $0.running += 1 } }
 
-    /// Calls back when all urgent changes so far are durable, or after ``patience``. Ends the command announced by
-    /// ``begin()``.
+    /// Ends the command announced by ``begin()``, and calls back when all urgent changes so far are on disk, or after
+    /// ``patience``.
     ///
     /// - Parameters:
-    ///   - waits: If false, then it calls back at once.
-    ///   - answer: Called once, on the calling thread if there is nothing to wait for.
+    ///   - waits: If false, then `answer` is called at once.
+    ///   - answer: Called once with the result; on the calling thread if there is nothing to wait for.
     package func end(waits: Bool = true, _ answer: @escaping @Sendable (CommandDurability) -> Void) {
         let now: CommandDurability?
         let number: UInt64
@@ -190,9 +193,9 @@ package final class CommandStore: Sendable {
 
     // MARK: The end
 
-    /// Writes pending changes, and stops.
+    /// Writes pending changes and stops the writer thread.
     ///
-    /// - Parameter nanoseconds: Longest wait for the disk.
+    /// - Parameter nanoseconds: Longest time to wait for the thread.
     package func close(within nanoseconds: Int64) {
         self.state.withLock { $0.isClosed = true }
         self.wake.signal()
@@ -200,7 +203,8 @@ package final class CommandStore: Sendable {
         _ = thread?.join(within: nanoseconds)
     }
 
-    /// Stops when the room has ended and nothing must be restored. Removes the file and the one that was set aside.
+    /// Stops the writer thread after the end of the room, when nothing must be restored, and removes the file and the
+    /// copy that was set aside.
     package func discard(within nanoseconds: Int64) {
         self.state.withLock { state in
             state.written = state.sequence
@@ -238,7 +242,7 @@ package final class CommandStore: Sendable {
                 return state.isClosed ? .stop : .wait(nil)
             }
             if state.isClosed {
-                // One more attempt: a failing disk does not delay the end.
+                // A closed store makes one more attempt to write: a failing disk must not delay the room's end.
                 if let retry = state.retryAt, now < retry { return .stop }
                 return state.beginWrite()
             }
@@ -288,7 +292,7 @@ extension CommandStore.State {
         self.changedAt = self.changedAt ?? now
     }
 
-    /// Changes from here on belong to the next write.
+    /// Takes the current state for a write. Later changes belong to the next write.
     fileprivate mutating func beginWrite() -> CommandStore.Step {
         (self.dueAt, self.changedAt) = (nil, nil)
         return .write(self.value, self.file, self.sequence)

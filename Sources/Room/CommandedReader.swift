@@ -1,23 +1,24 @@
 import MediaTypes
 import PipelineSpec
 
-/// Reads members of `commands.json` one by one: an invalid member is reported and skipped; the others are still read.
+/// Reads the members of `commands.json` one by one. An invalid member is reported and skipped; the others are still
+/// read.
 struct CommandedReader {
-    /// Names of the members that could not be read.
+    /// Paths of the members that could not be read; 64 at most.
     private(set) var problems: [String] = []
-    /// See ``CommandedState/unknown``.
+    /// Members with names that this version does not know, by the path of their object; see ``CommandedState/unknown``.
     private(set) var unknown: [String: [JSONMember]] = [:]
 
     mutating func fail(_ name: String) { if self.problems.count < 64 { self.problems.append(name) } }
 
-    /// Keeps the members of an object that this version does not know.
+    /// Keeps the members of a JSON object whose names are not in `known`, so that they are written back.
     mutating func keepUnknown(of node: JSONNode, _ path: String, known: [String]) {
         guard case .object(let members) = node.content else { return }
         let rest = members.filter { !known.contains($0.key) }
         if !rest.isEmpty { self.unknown[path] = rest.map { JSONMember($0.key, $0.value.bare) } }
     }
 
-    /// Moves kept members from one path to another.
+    /// Moves kept unknown members from one path to another.
     mutating func moveUnknown(from path: String, to other: String) {
         if let members = self.unknown.removeValue(forKey: path) { self.unknown[other] = members }
     }
@@ -51,7 +52,7 @@ struct CommandedReader {
         self.number(node, key, path, in: Int64(range.lowerBound)...Int64(range.upperBound)).map { Int($0) }
     }
 
-    /// Reads a string that must be one of a list.
+    /// Reads a string that must be a raw value of the enumeration; nil, and reported, if it is not.
     mutating func choice<Value: RawRepresentable>(
         _ node: JSONNode, _ key: String, _ path: String, as type: Value.Type = Value.self
     ) -> Value? where Value.RawValue == String {
@@ -62,12 +63,12 @@ struct CommandedReader {
         self.member(node, key, path) { if case .object = $0.content { $0 } else { nil } }
     }
 
-    /// Reads the members of an object, by name.
+    /// Reads the members of the object `key`; empty if it is absent.
     mutating func entries(_ node: JSONNode, _ key: String, _ path: String) -> [JSONMember] {
         self.member(node, key, path) { if case .object(let members) = $0.content { members } else { nil } } ?? []
     }
 
-    /// Reads integers by name.
+    /// Reads an object whose values are integers. Values outside of `range` are reported and skipped.
     mutating func numbers(
         _ node: JSONNode, _ key: String, _ path: String, in range: ClosedRange<Int64> = 0...Int64.max
     ) -> [String: Int64] {

@@ -2,13 +2,13 @@ import PublishAuth
 package import MediaTypes
 package import PipelineSpec
 
-/// Members of the pipeline file that commands change. If the file has changed such a member meanwhile, then the file
-/// wins over the command.
+/// Finds which members of the pipeline file commands have changed. If the operator has changed such a member in the
+/// file too, then the file wins over the command when a worker restores the state.
 extension CommandedState {
-    /// One member, by its name, and its location in the file.
+    /// One member of the pipeline file, identified by its location.
     package enum FileMember: Sendable, Hashable {
         case path([DocumentEdit.Step])
-        /// Overlays of all scenes.
+        /// A text, score bar or countdown, by its id. It counts in all scenes that contain it.
         case decoration(list: String, key: String, id: String)
 
         package var name: String {
@@ -18,7 +18,7 @@ extension CommandedState {
             }
         }
 
-        /// The value in the file; `nil` if the file has none.
+        /// The member's value in the file; nil if the file does not set it.
         func value(in file: RoomDocument) -> JSONNode? {
             switch self {
             case .path(let path): file.member(path)
@@ -38,7 +38,7 @@ extension CommandedState {
     }
     package static let onAirMember = FileMember.path([.key("program"), .key("scene")])
 
-    /// Every member that this state changes.
+    /// Every member of the pipeline file that commands have changed.
     package var changedMembers: [FileMember] {
         var members: [FileMember] = (self.document?.edits ?? []).map { .path($0.path) }
         if self.onAir != nil || !self.upcoming.isEmpty { members.append(Self.onAirMember) }
@@ -55,7 +55,7 @@ extension CommandedState {
         return members
     }
 
-    /// The hash of each member that this state changes, with its value in `file`.
+    /// Salted hashes of the values that the changed members have in `file`, by the name of the member.
     package func hashes(of file: RoomDocument) -> [String: String] {
         var hashes: [String: String] = [:]
         for member in self.changedMembers { hashes[member.name] = self.hash(of: member, in: file) }
@@ -67,8 +67,8 @@ extension CommandedState {
         return HashedStreamKey.digest(of: value, salt: self.salt, bytes: 12)
     }
 
-    /// Whether the file has another value for the member than the file of the worker that wrote this state. False if
-    /// that worker has not recorded it.
+    /// Whether the value of the member differs from the file that the previous worker ran. False if that worker has not
+    /// recorded it.
     package func isChanged(_ member: FileMember, in file: RoomDocument) -> Bool {
         guard let before = self.fileMembers[member.name] else { return false }
         return before != self.hash(of: member, in: file)

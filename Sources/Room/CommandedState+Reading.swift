@@ -4,16 +4,16 @@ import PipelineSpec
 import RoomScenes
 
 extension CommandedState {
-    /// The result of reading a file.
+    /// The result of reading `commands.json`.
     package struct Reading: Sendable {
         package var state: CommandedState
-        /// Members that could not be read.
+        /// Paths of the members that could not be read and were skipped.
         package var problems: [String]
     }
 
-    /// Reads a file. Never traps; invalid members are skipped and reported.
+    /// Reads the content of `commands.json`. Never traps; invalid members are skipped and reported.
     ///
-    /// - Returns: `nil` if the bytes are not a JSON object, or have another version.
+    /// - Returns: nil if the bytes are not a JSON object, have another major version, or are larger than 512 KiB.
     package static func read(_ bytes: [UInt8]) -> Reading? {
         guard bytes.count <= 2 * Self.limit, let root = JSONParser.parse(bytes).root,
             root[key: "version"]?.integer == Int64(Self.version)
@@ -73,7 +73,8 @@ extension CommandedState {
         for (index, node) in reader.elements(root, "upcoming", "").prefix(1_024).enumerated() {
             let path = "upcoming[\(index)]"
             guard let showing = Self.showing(node, path, &reader) else { continue }
-            // When a scene goes on air, it leaves the list and the indexes change; the paths therefore name the entry.
+            // When a scene goes on air, its entry leaves the list and the indexes change. Therefore the paths name the
+            // scene and its tick.
             reader.moveUnknown(from: path, to: Self.path(of: showing))
             reader.moveUnknown(from: "\(path).transition", to: "\(Self.path(of: showing)).transition")
             self.upcoming.append(showing)
@@ -194,7 +195,7 @@ extension CommandedState {
         }
     }
 
-    // MARK: Paths of unknown members, for objects in lists
+    // MARK: Paths of unknown members of list elements
 
     static func path(of source: SourceID) -> String { "sources[\(source)]" }
     static func path(of edit: DocumentEdit) -> String { "document.edits[\(edit.name)]" }

@@ -2,11 +2,11 @@ import Control
 package import MediaTypes
 
 extension CommandedState {
-    /// The file, at most ``limit`` bytes.
+    /// The content of `commands.json`, at most ``limit`` bytes.
     ///
     /// If it would be longer, then these are left out, in this order: the oldest replies, the oldest used keys, texts,
-    /// alarms and clips, unknown members, and then the edits of the document and the bodies of scenes. Covers, mutes,
-    /// kicks, the PK and the end are never left out.
+    /// alarms and clips, unknown members, edits of the document, and bodies of scenes. Covers, mutes, kicks, the PK and
+    /// the room's end are never left out.
     package var bytes: [UInt8] {
         var state = self
         var bytes = Array(state.json.text().utf8)
@@ -14,10 +14,10 @@ extension CommandedState {
         return bytes
     }
 
-    /// Removes something to save space.
+    /// Removes the least important remaining part of the state, to save space.
     ///
     /// - Parameter excess: Bytes above the limit.
-    /// - Returns: False if nothing is left that may be removed.
+    /// - Returns: False if nothing that may be removed is left.
     private mutating func drop(_ excess: Int) -> Bool {
         if !self.replies.isEmpty {
             var gone = 0
@@ -27,7 +27,7 @@ extension CommandedState {
             }.count
             self.replies.removeFirst(max(1, count))
         } else if !self.usedKeys.isEmpty {
-            // Digest, expiry, quotes and commas.
+            // 40 bytes per key: digest, expiry, quotes and commas.
             self.usedKeys.removeFirst(min(self.usedKeys.count, max(1, excess / 40)))
         } else if !self.texts.isEmpty {
             self.texts = [:]
@@ -45,7 +45,7 @@ extension CommandedState {
         return true
     }
 
-    /// The file as a JSON tree, without default values.
+    /// The state as a JSON object; members with default values are left out.
     package var json: JSONNode {
         var root: [JSONMember] = [
             JSONMember("version", .integer(Self.version)), JSONMember("minor", .integer(Self.minor)),
@@ -95,7 +95,7 @@ extension CommandedState {
         return self.object(root, "")
     }
 
-    /// An object with its members that this version does not know.
+    /// Makes a JSON object of the members and those that this version does not know.
     private func object(_ members: [JSONMember], _ path: String) -> JSONNode {
         .object(members + (self.unknown[path] ?? []))
     }
@@ -201,7 +201,7 @@ extension [JSONMember] {
         if !list.isEmpty { self.append(JSONMember(key, .array(list))) }
     }
 
-    /// Adds the entries in the order of their names, so that the same state always gives the same text.
+    /// Adds a JSON object with the entries sorted by name, so that equal states give equal text.
     fileprivate mutating func add<Value>(_ key: String, map: [String: Value], _ node: (String, Value) -> JSONNode) {
         if map.isEmpty { return }
         let entries = map.sorted { $0.key < $1.key }.map { JSONMember($0.key, node($0.key, $0.value)) }

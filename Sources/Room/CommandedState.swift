@@ -3,24 +3,24 @@ package import MediaTypes
 package import PipelineSpec
 package import RoomScenes
 
-/// The state that operators have commanded and that a successor restores: the content of `commands.json`.
+/// The state that operators have commanded, which the room's next worker restores: the content of `commands.json`.
 ///
-/// A value: no clock, no lock, no I/O. Times are room time: nanoseconds since the Unix epoch, computed as origin +
-/// program time once the program runs, so that setting the clock moves no deadline.
+/// A value without clock, lock or I/O. Times are room time: nanoseconds since the Unix epoch, computed as origin +
+/// program time once the program runs, so that a change of the system clock moves no deadline.
 package struct CommandedState: Sendable, Equatable {
-    /// The file's name in the directory of the room's state.
+    /// Name of the file in the room's state directory.
     package static let name = "commands.json"
-    /// A reader of another version ignores the file. A minor version only adds members.
+    /// Major version of the file. A worker ignores a file with another version. A minor version only adds members.
     package static let version = 1
-    /// Minor version. 1: `pk` has the scenes named by the command that started it.
+    /// Minor version of the file. Since 1, `pk` has the scenes named by the command that started the PK.
     package static let minor = 1
     /// Largest size of the file, in bytes.
     package static let limit = 256 << 10
 
-    /// Changes that the API has made to the room's document.
+    /// Changes that API requests have made to the room's document.
     package struct Document: Sendable, Equatable {
         package var revision: Int
-        /// The differences from the pipeline file, with stream keys hashed.
+        /// The differences of the document from the pipeline file; stream keys are hashed.
         package var edits: [DocumentEdit]
 
         package init(revision: Int, edits: [DocumentEdit]) {
@@ -33,7 +33,7 @@ package struct CommandedState: Sendable, Equatable {
     package struct Showing: Sendable, Equatable {
         package var scene: String
         package var tick: Int64
-        /// The end of each countdown that began with it, in ticks.
+        /// For each countdown that began with the scene: the tick at which it ends.
         package var ends: [String: Int64] = [:]
         package var transition: Transition?
 
@@ -48,7 +48,7 @@ package struct CommandedState: Sendable, Equatable {
     /// A scene that a command has set or removed, or whose revision differs from the document's.
     package struct SceneChange: Sendable, Equatable {
         package var revision: Int
-        /// The body of the request; `nil`: the scene of the document.
+        /// The scene as the request's body had it; nil if the scene is as in the document.
         package var body: JSONNode?
         package var isRemoved = false
 
@@ -62,11 +62,11 @@ package struct CommandedState: Sendable, Equatable {
     package struct PK: Sendable, Equatable {
         package var phase: PKLife.Phase
         package var since: Int64
-        /// `nil`: the phase lasts until a command.
+        /// When the phase ends, in room time; nil if it lasts until a command ends it.
         package var endsAt: Int64?
-        /// Nanoseconds; see ``PKLife/Durations``.
+        /// Lengths of the phases, in nanoseconds.
         package var durations: PKLife.Durations
-        /// Whether a PK that starts without a command has done so.
+        /// Whether a PK that starts automatically has already started.
         package var hasStartedItself: Bool
         /// The scenes named by the command that started the PK.
         package var scenes: RoomLife.PK.Scenes
@@ -84,19 +84,20 @@ package struct CommandedState: Sendable, Equatable {
         }
     }
 
-    /// Changes that commands have made to one source; `nil`: as in the document.
+    /// Changes that commands have made to one source. A member is nil if the source has the value of the document.
     package struct Source: Sendable, Equatable {
         package var videoPush: Bool?
         package var audioPush: Bool?
         /// Percent.
         package var volume: Int?
-        /// Percent, by track.
+        /// Volume of each audio track in percent, by track number.
         package var trackVolumes: [Int: Int] = [:]
         package var offsetMs: Int?
         package var rotation: Int?
-        /// The source may not be published until then.
+        /// The source may not be published before this room time; nil if it may be published now.
         package var refusedUntil: Int64?
-        /// The source was lost, and the room waits for it until then; 0: no longer.
+        /// The source was lost, and the room waits for it until this room time; 0 if the room has stopped waiting; nil
+        /// if it was not lost.
         package var graceUntil: Int64?
 
         package init() {}
@@ -125,11 +126,11 @@ package struct CommandedState: Sendable, Equatable {
         }
     }
 
-    /// A single-use stream key that was used.
+    /// A single-use stream key that a publisher has used.
     package struct UsedKey: Sendable, Equatable {
-        /// Salted hash.
+        /// Salted hash of the key, in hexadecimal.
         package var digest: String
-        /// Unix time in seconds; after it the key has expired anyway.
+        /// Unix time in seconds at which the key expires; the entry is not needed after that.
         package var expiry: Int64
 
         package init(digest: String, expiry: Int64) {
@@ -138,7 +139,7 @@ package struct CommandedState: Sendable, Equatable {
         }
     }
 
-    /// An alarm that was announced and is active.
+    /// An active alarm that was announced to clients.
     package struct Alarm: Sendable, Equatable {
         package var id: String
         package var alarm: AlarmBook.Alarm
@@ -151,12 +152,12 @@ package struct CommandedState: Sendable, Equatable {
         }
     }
 
-    /// A clip that was promised and is not ready.
+    /// A clip that was requested and is not ready.
     package struct Clip: Sendable, Equatable {
         package var id: String
         package var name: String
         package var rendition: String
-        /// Program dates: nanoseconds since the Unix epoch.
+        /// Range of program dates, in nanoseconds since the Unix epoch.
         package var range: Range<Int64>
 
         package init(id: String, name: String, rendition: String, range: Range<Int64>) {
@@ -170,11 +171,11 @@ package struct CommandedState: Sendable, Equatable {
     package var roomID: String
     /// Salt of every hash in the file, in hexadecimal.
     package var salt: String
-    /// Incarnation of the worker that wrote the file.
+    /// Incarnation of the worker that wrote the file: its number among the workers of the room.
     package var incarnation: Int64 = 0
-    /// Number of successors that restored this state and have not run for ``Resumption/probation`` yet.
+    /// Number of workers that restored this state and have not survived ``Resumption/probation``.
     package var attempts = 0
-    /// See `CommandRevisions`.
+    /// Revision of the commanded state; see `CommandRevisions`.
     package var revision: Int64 = 1
     /// Whether the room was asked to end.
     package var isEnded = false
@@ -186,22 +187,23 @@ package struct CommandedState: Sendable, Equatable {
     package var sources: [SourceID: Source] = [:]
     package var texts: [String: String] = [:]
     package var scores: [String: Score] = [:]
-    /// Ends of countdowns, in ticks.
+    /// Tick at which each countdown ends, by the countdown's id.
     package var countdowns: [String: Int64] = [:]
     package var relays: [Relay] = []
-    /// Since when the room has had no publisher.
+    /// Room time since which the room has had no publisher; nil if it has one.
     package var idleSince: Int64?
     package var alarms: [Alarm] = []
     package var clips: [Clip] = []
-    /// The oldest first.
+    /// Replies to commands with an idempotency key, the oldest first.
     package var replies: [KeptReply] = []
-    /// The oldest first.
+    /// Single-use stream keys that were used, the oldest first.
     package var usedKeys: [UsedKey] = []
 
-    /// Members that this version does not know, by the path of their object; they are kept when the file is rewritten.
+    /// Members of the file that this version does not know, by the path of their object. They are written back when the
+    /// file is rewritten.
     package var unknown: [String: [JSONMember]] = [:]
-    /// Hashes of the members of the pipeline file that commands have changed, by name, with the values in the file of
-    /// the worker that wrote this state.
+    /// For each member of the pipeline file that commands have changed: a hash of its value in the file that the worker
+    /// ran that wrote this state. A different hash later shows that the operator has changed the member.
     package var fileMembers: [String: String] = [:]
 
     package init(roomID: String, salt: String) {
@@ -209,8 +211,8 @@ package struct CommandedState: Sendable, Equatable {
         self.salt = salt
     }
 
-    /// Changes the entry of a source. A source is listed if commands have changed it, or if a later version has written
-    /// members that this one does not know.
+    /// Changes the entry of a source. The entry is kept only if commands have changed the source, or if a later version
+    /// has written members that this version does not know.
     package mutating func change(_ source: SourceID, _ body: (inout Source) -> Void) {
         var known = self.sources[source] ?? Source()
         body(&known)
@@ -218,7 +220,7 @@ package struct CommandedState: Sendable, Equatable {
         self.sources[source] = isKnown ? known : nil
     }
 
-    /// Removes the entry of a source and its relays.
+    /// Removes a source's entry and its relays.
     package mutating func forget(_ source: SourceID) {
         for relay in self.relays where relay.source == source { self.unknown[Self.path(of: relay)] = nil }
         self.unknown[Self.path(of: source)] = nil
@@ -226,7 +228,7 @@ package struct CommandedState: Sendable, Equatable {
         self.relays.removeAll { $0.source == source }
     }
 
-    /// Records the scene on air. Unknown members of another scene are dropped.
+    /// Records the scene on air. If another scene was on air, then the unknown members of its entry are dropped.
     package mutating func setOnAir(_ showing: Showing) {
         if self.onAir?.scene != showing.scene {
             for path in ["onAir", "onAir.transition"] { self.unknown[path] = nil }
@@ -234,22 +236,22 @@ package struct CommandedState: Sendable, Equatable {
         self.onAir = showing
     }
 
-    /// Records a set or removed scene. Unknown members of its previous version are dropped.
+    /// Records a scene that a command has set or removed. Unknown members of the scene's previous entry are dropped.
     package mutating func setScene(_ id: String, _ change: SceneChange) {
         self.unknown["scenes[\(id)]"] = nil
         self.scenes[id] = change
     }
 
-    /// Records the PK. Unknown members of a PK that has ended are dropped.
+    /// Records the PK. If no PK was running before, then unknown members of the previous entry are dropped.
     ///
-    /// - Parameter pk: nil if there is nothing to restore.
+    /// - Parameter pk: The PK; nil if there is nothing to restore.
     package mutating func setPK(_ pk: PK?) {
         let wasRunning = self.pk.map { $0.phase != .idle } ?? false
         if pk.map({ $0.phase != .idle && !wasRunning }) ?? true { self.unknown["pk"] = nil }
         self.pk = pk
     }
 
-    /// Whether there is nothing that a successor would restore.
+    /// Whether there is nothing to restore, so that no file is needed.
     package var isPlain: Bool {
         var plain = CommandedState(roomID: self.roomID, salt: self.salt)
         plain.incarnation = self.incarnation

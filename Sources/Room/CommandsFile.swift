@@ -2,16 +2,17 @@ import MediaTypes
 import Packager
 import RoomOutputs
 
-/// The file of a room's commanded state, `commands.json`: what a worker reads before and after it has claimed the
-/// room, and the store that it writes from then on.
+/// Access to `commands.json`, the file of a room's commanded state: reads it before and after this worker claims the
+/// room, and opens the store that writes it from then on.
 struct CommandsFile {
-    /// The state that this worker continues with, and its file; `nil`: the state is not saved.
+    /// The state that a worker continues with once it has claimed the room, and the file it is saved in; the file is
+    /// nil if the state is not saved.
     struct Claimed {
         var resumption: Resumption
         fileprivate let file: ClaimedFile?
 
-        /// Opens the store for new commands. First saves that this worker restores the state, so that its death counts
-        /// as an attempt.
+        /// Opens the store for new commands. Before that, counts this worker's attempt to restore the state in the
+        /// file, so that a crash of the worker is noticed by the next one.
         mutating func openStore(superseded: @escaping @Sendable () -> Void) -> CommandStore? {
             guard let file = self.file else { return nil }
             if self.resumption.keepsAside, let bytes = self.resumption.bytes {
@@ -24,7 +25,7 @@ struct CommandsFile {
                 self.resumption.state.attempts += 1
                 var state = self.resumption.state
                 state.fileMembers = self.resumption.file.map { state.hashes(of: $0) } ?? [:]
-                // If this fails, then the next write reports it.
+                // If this write fails, then the next one reports it.
                 try? file.write(state.bytes)
             }
             self.resumption.state.fileMembers = [:]
@@ -34,15 +35,15 @@ struct CommandsFile {
         }
     }
 
-    /// The settings from the command line and the pipeline file.
+    /// Settings from the command line and the pipeline file.
     let settings: RoomSettings
 
-    /// `nil`: the state is not saved.
+    /// Directory and name of the file; nil if the state is not saved.
     private var place: (directory: String, name: String)? {
         let pipeline = self.settings.pipeline
         guard pipeline.clock == .live, let hls = pipeline.hls else { return nil }
         guard let directory = pipeline.control.stateDirectory else { return (hls.path, CommandedState.name) }
-        // Several rooms may share the directory.
+        // Several rooms may share the state directory.
         return (directory, "\(pipeline.room.roomID).\(CommandedState.name)")
     }
 
@@ -50,7 +51,8 @@ struct CommandsFile {
         self.settings.forgets || self.settings.newSession && EndedRoom.exists(self.settings.pipeline)
     }
 
-    /// Reads the state to continue with, before the room is claimed: the previous worker may still run and write.
+    /// Reads the state to continue with before the room is claimed. The previous worker may still be running and write
+    /// it.
     func read() -> Resumption {
         guard let place = self.place, !self.startsAnew else { return Resumption(self.settings, nil) }
         let resumption = Resumption(self.settings, DirectoryStore(directory: place.directory).read(place.name))
@@ -58,10 +60,11 @@ struct CommandsFile {
         return resumption.state.incarnation <= last ? resumption : Resumption(self.settings, nil)
     }
 
-    /// Reads the state again, once this worker has claimed the room and no earlier worker writes it any more.
+    /// Reads the state again after this worker has claimed the room, when no earlier worker writes the file any more.
     ///
-    /// - Returns: `nil` if the document differs from the one that was found before the claim.
-    /// - Throws: ``MediaError/Code/notCreatable``.
+    /// - Returns: nil if the document differs from the one that was read before the claim, so the room must be opened
+    ///   again.
+    /// - Throws: ``MediaError/Code/notCreatable`` if the state directory cannot be created.
     func claim(after found: Resumption, _ packager: HLSPackager?) throws(MediaError) -> Claimed? {
         guard let packager, let place = self.place else { return Claimed(resumption: found, file: nil) }
         try DirectoryStore(directory: place.directory).prepare()
@@ -73,7 +76,7 @@ struct CommandsFile {
             let bytes = file.read()
             if bytes != found.bytes { resumption = Resumption(self.settings, bytes) }
         }
-        // The room in the directory was started anew: the file belongs to the previous one.
+        // The room in the directory was started anew. The file belongs to the previous room.
         if resumption.state.incarnation >= packager.incarnation {
             try? file.remove()
             resumption = Resumption(self.settings, nil)

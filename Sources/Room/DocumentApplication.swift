@@ -9,21 +9,21 @@ import RoomOutputs
 import RoomScenes
 import RoomSources
 
-/// Brings a version of the document into force, or tells why it cannot be.
+/// Applies a new version of the room's document to the running room, or refuses it with the reason.
 struct DocumentApplication {
     private let room: Room
-    /// The document that the room runs by, and the new one.
+    /// The version of the document that the room runs, and the new version.
     private let before: Pipeline
     private let after: Pipeline
 
     init(_ room: Room, from before: Pipeline, to after: Pipeline) {
         var after = after
-        // What a flag of the command line says holds as long as the worker lives.
+        // The duration from the command line applies as long as the worker runs.
         after.durationMs = room.pipeline.durationMs
         (self.room, self.before, self.after) = (room, before, after)
     }
 
-    /// Everything beside the scenes that changes, with its files read and its encoders opened.
+    /// All changes besides those of scenes, prepared: files are read and encoders checked.
     private struct Parts {
         var roster: RosterChanges.Change
         var admission: Admission?
@@ -32,9 +32,13 @@ struct DocumentApplication {
         var rates: BitRateChanges
     }
 
-    /// - Parameter isReal: It is going to be applied: a source of the same name that is leaving has to be gone.
+    /// Checks the new version and prepares its changes.
+    ///
+    /// - Parameter isReal: True if the version is going to be applied. Then a source that is leaving must be gone
+    ///   before a new source can take its name.
     private func prepare(isReal: Bool) throws(ControlFailure) -> Parts {
-        // What comes too early, perhaps for minutes, is refused before files are read and encoders opened to judge the rest.
+        // A conflict with a scheduled scene, which may last for minutes, is reported before files are read for the
+        // rest.
         _ = try self.sceneChange(self.room.scenes.shown)
         return Parts(
             roster: try self.room.rosterChanges.change(from: self.before, to: self.after, isReal: isReal),
@@ -44,17 +48,20 @@ struct DocumentApplication {
             rates: try BitRateChanges(from: self.before, to: self.after, self.room.ladder))
     }
 
-    /// Refuses what ``apply()`` refuses, but for what shows only when a scene is composed.
+    /// Checks the new version without applying it. Detects everything that ``apply()`` refuses, except errors that
+    /// occur when a scene is composed.
     func tryOut() throws(ControlFailure) { _ = try self.prepare(isReal: false) }
 
-    /// - Returns: What comes on air by it; `nil`: nothing that is seen has changed.
+    /// Applies the new version.
+    ///
+    /// - Returns: The scene and tick at which the change becomes visible; nil if no visible part has changed.
     func apply() throws(ControlFailure) -> SceneSchedule.Showing? {
         let room = self.room
         let running = room.pipeline
         let parts = try self.prepare(isReal: true)
         let showing = try room.scenes.change { schedule throws(ControlFailure) -> SceneSchedule.Showing? in
             let scenes = try self.sceneChange(schedule)
-            // Scenes are composed with what the room runs by, and with those who are there.
+            // Scenes are composed from the running document and the current sources, so both are updated first.
             room.value.withLock { $0.api.documents.running = self.after }
             room.add(parts.roster)
             do throws(ControlFailure) {
@@ -67,7 +74,7 @@ struct DocumentApplication {
                     for id in scenes.removed { value.scenes.life.remove(id) }
                     value.scenes.life.setPK(self.after.pk.map(RoomLife.PK.init))
                 }
-                // Before another command can tell of a later tick.
+                // Announced before another command can announce a later tick.
                 if let showing { room.scenes.announce(showing, reason: "room.changed") }
                 self.announce(scenes)
                 return showing
@@ -95,7 +102,7 @@ struct DocumentApplication {
         return showing
     }
 
-    /// The webhooks of the new version, with their secrets; `nil`: they do not change.
+    /// Webhooks of the new version with their secrets; nil if they do not change.
     private func webhooks() throws(ControlFailure) -> [Webhook]? {
         guard self.before.control.events != self.after.control.events else { return nil }
         do throws(MediaError) {
@@ -105,7 +112,7 @@ struct DocumentApplication {
         }
     }
 
-    /// The words that commands have for each scene.
+    /// Emits the events for changed and removed scenes, as the commands for scenes do.
     private func announce(_ scenes: SceneChange) {
         for scene in scenes.put {
             let revision = scenes.shelf[scene.sceneID]?.revision ?? scene.revision
@@ -114,7 +121,8 @@ struct DocumentApplication {
         for id in scenes.removed { self.room.scenes.announceRemoval(of: id) }
     }
 
-    /// Who may publish from now on; `nil`: as it is. Keys and secrets are read before anything is changed.
+    /// The publishers that may be admitted from now on; nil if that does not change. Keys and secrets are read before
+    /// anything is changed.
     private func admission() throws(ControlFailure) -> Admission? {
         let isSame = Set(self.before.sources.map(\.id)) == Set(self.after.sources.map(\.id))
         guard !isSame || self.areKeysOther else { return nil }
@@ -126,7 +134,7 @@ struct DocumentApplication {
         }
     }
 
-    /// Whether a source that stays has other keys, or the secret that keys are signed with is another one.
+    /// Whether the input of a remaining source, such as its stream keys, or the secret of signed keys has changed.
     private var areKeysOther: Bool {
         self.before.ingest.auth?.secret != self.after.ingest.auth?.secret
             || self.after.sources.contains { source in
@@ -162,20 +170,20 @@ struct DocumentApplication {
 
     // MARK: Scenes
 
-    /// What is to be done with the scenes.
+    /// The changes that the new version makes to the room's scenes.
     private struct SceneChange {
         var put: [PipelineSpec.Scene] = []
         var removed: [String] = []
-        /// A scene that is to come on air.
+        /// The scene to put on air; nil if `program.scene` is unchanged.
         var target: String?
-        /// What lies on every scene has changed.
+        /// Whether watermarks or the background, which appear in every scene, have changed.
         var isRedecorated = false
-        /// Users leave whom automatic scenes may show.
+        /// Whether a main source is removed that automatic scenes may show.
         var isThinned = false
         var shelf: SceneStore
     }
 
-    /// Scenes that the new version says no otherwise than the one before stay as commands have made them.
+    /// Determines the changes of scenes. A scene that both versions contain unchanged keeps the changes of commands.
     private func sceneChange(_ schedule: SceneSchedule) throws(ControlFailure) -> SceneChange {
         let (before, after) = (self.before, self.after)
         var change = SceneChange(shelf: schedule.shelf)
@@ -188,7 +196,7 @@ struct DocumentApplication {
         guard change.shelf.scenes.count <= SceneStore.limit else {
             throw .limitExceeded(
                 "the room would have \(change.shelf.scenes.count) scenes with those of commands",
-                fix: "delete some that are not on air")
+                fix: "delete scenes that are not on air")
         }
         if before.program.scene != after.program.scene, after.program.scene != schedule.onAir.sceneID {
             change.target = after.program.scene
@@ -201,33 +209,35 @@ struct DocumentApplication {
         if change.isThinned { touched.formUnion(change.shelf.scenes.filter(\.isAutomatic).map(\.sceneID)) }
         if let waiting = schedule.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
             throw .conflict(
-                "the scene \"\(waiting.sceneID)\" waits for its tick, and the new version changes it",
-                fix: "send it again when that scene is on air")
+                "the scene \"\(waiting.sceneID)\" is scheduled for a later tick, and the new version changes it",
+                fix: "send the new version again when that scene is on air")
         }
         if change.target == nil, change.removed.contains(schedule.onAir.sceneID) {
             throw .refused(
                 [
                     SpecDiagnostic(
-                        path: "scenes", at: .none, what: "\"\(schedule.onAir.sceneID)\" is on air and not among them",
-                        fix: "put another one on air first, or name it in program.scene")
+                        path: "scenes", at: .none,
+                        what: "\"\(schedule.onAir.sceneID)\" is on air and missing from the new version",
+                        fix: "put another scene on air first, or name one in program.scene")
                 ]
             ) { what, fix, _ in .conflict(what, fix: fix) }
         }
         return change
     }
 
-    /// The rules of the file have checked its scenes; scenes set by commands are checked here.
+    /// Checks scenes set by commands. Those of the new version were checked when the file was read.
     private func checkScenes(of shelf: SceneStore) throws(ControlFailure) {
         let leaving = Set(self.before.sources.map(\.id)).subtracting(self.after.sources.map(\.id))
         for scene in shelf.scenes where !leaving.isEmpty {
             guard let source = scene.sources.first(where: { leaving.contains($0) }) else { continue }
             throw .conflict(
-                "the scene \"\(scene.sceneID)\", as a command has made it, shows \(source), which is to leave",
-                fix: "change that scene or delete it first, or write it without \(source) in the new version")
+                "the scene \"\(scene.sceneID)\", as a command has set it, shows \(source), which would be removed",
+                fix: "change or delete that scene first, or include it without \(source) in the new version")
         }
     }
 
-    /// The one step that can fail: what is on air is composed anew.
+    /// Composes the scene on air again if the change affects it. This is the only step of applying a version that can
+    /// fail.
     private func show(_ change: SceneChange, _ schedule: inout SceneSchedule) throws(ControlFailure) -> SceneSchedule
         .Showing?
     {

@@ -5,14 +5,15 @@
 #endif
 import Threading
 
-/// The name of this worker, as its orchestrator calls it, for log lines: it tells the workers of a room apart.
+/// The name of this worker for log lines. It distinguishes the workers of one room, and is the name that the
+/// orchestrator uses.
 package enum InstanceName {
     /// Most characters of the name.
     private static let longest = 128
 
-    /// `$POD_NAME` (Kubernetes), `$INVOCATION_ID` (systemd), or `HOST:PROCESS`.
+    /// The worker's name: `$POD_NAME` (Kubernetes), else `$INVOCATION_ID` (systemd), else `HOST:PROCESS`.
     ///
-    /// - Parameter variable: Returns an environment variable by its name.
+    /// - Parameter variable: Returns the value of an environment variable by its name; nil if it is not set.
     package static func of(variable: (String) -> String?, host: String, process: Int32) -> String {
         let given = ["POD_NAME", "INVOCATION_ID"].compactMap(variable).first { !$0.isEmpty }
         return String((given ?? "\(host):\(process)").prefix(self.longest))

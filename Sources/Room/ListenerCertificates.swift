@@ -7,16 +7,16 @@ import RoomAPI
 import TLSFiles
 import Threading
 
-/// The certificates of the room's listeners: opens them, checks their files every second, and reports changes.
+/// Opens the TLS certificates of the room's listeners, checks their files every second, and reports changes.
 struct ListenerCertificates: Sendable {
     let wall: any WallClock
     let events: RoomEvents
     let logger: Logger
 
-    /// Opens the certificate of a listener and checks its files from now on.
+    /// Opens the certificate of a listener, and checks its files for changes from then on.
     ///
-    /// - Parameter place: Names the listener in events and errors, such as `viewer`.
-    /// - Throws: What ``CertificatePair/load(_:place:)`` throws.
+    /// - Parameter place: Name of the listener in events and errors, such as `viewer`.
+    /// - Throws: The errors of ``CertificatePair/load(_:place:)``.
     func open(_ settings: TLSSettings, place: String) throws(MediaError) -> CertificateWatch {
         let store = try CertificateStore(CertificateFiles(settings), place: place)
         self.warn(of: store, place)
@@ -50,7 +50,7 @@ struct ListenerCertificates: Sendable {
             "clients will refuse the certificate", metadata: ["listener": "\(place)", "reason": "\(problem)"])
     }
 
-    /// The alarms of certificates that have expired or are about to.
+    /// The alarms of the certificates that have expired, are not valid yet, or expire soon.
     func alarms(of stores: [CertificateStore]) -> [RoomAlarm] {
         let now = self.wall.now() / TimeMath.nanoseconds
         return stores.compactMap { store in

@@ -1,17 +1,17 @@
 package import PipelineSpec
 
 extension Overload {
-    /// The steps of a room, in the order in which it takes them; steps without any effect are left out.
+    /// The overload steps of a room in the order in which they are taken. Steps that would have no effect are left out.
     ///
-    /// - Parameter renditions: Indexes of the renditions that have a cheaper encoder, the costliest first.
+    /// - Parameter renditions: Indexes of the renditions for which a cheaper encoder exists, the costliest first.
     package static func steps(for pipeline: Pipeline, renditions: [Int]) -> [Step] {
-        // Stills, thumbnail sheets and raw output: no player waits for them.
+        // Raw output, stills and thumbnail sheets: no player waits for them.
         let hasOptionalOutputs = !pipeline.raws.isEmpty || !pipeline.images.isEmpty
         return [.decoding] + (hasOptionalOutputs ? [.outputs] : []) + renditions.map { .encoder($0) }
             + [.halfPictures, .hold]
     }
 
-    /// Indexes of the renditions that have a cheaper encoder, those with the most samples per second first.
+    /// Indexes of the renditions for which a cheaper encoder exists, those with the most pixels per second first.
     static func costliestFirst(_ pipeline: Pipeline) -> [Int] {
         let renditions = pipeline.pictureRenditions
         let costs = renditions.map { $0.width * $0.height * $0.fps }

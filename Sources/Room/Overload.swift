@@ -1,25 +1,29 @@
-/// Decides what a room leaves out while its machine cannot keep up, and when it tries to undo a step: a value that
+/// Decides what a room leaves out while its machine cannot keep up, and when it tries to restore it. A pure value: it
 /// receives the room's lag and returns actions.
 ///
-/// The *level* is the number of steps taken; level 0 leaves nothing out.
+/// The *level* is the number of steps taken. At level 0 nothing is left out.
 ///
 /// Taking steps: one step is taken when the lag has been above ``Rules/limit`` for ``Rules/observation`` without
 /// falling. The next step waits until the effect of the previous one can be seen: until the change is in force
-/// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. A falling lag takes no step. If the
-/// lag grows by ``Rules/runaway`` or more, which happens if the machine has less than 40 percent of the power that the
-/// room needs, then every step but the hold is taken at once, since the playlists would be late before the steps were
-/// taken one by one. The hold follows half a second later if the lag still grows, and the frames that wait for an
-/// encoder are dropped with it. In a room that has just started (``Rules/start``), what makes the lag grow may be work
-/// that comes only once, such as the opening of encoders and filters: there the backlog alone is dropped, once per second,
-/// and the hold follows if that does not lower the lag. A lag of ``Rules/backlog`` beyond the limit is dropped once per ``Rules/dropDistance``:
-/// for that time viewers see six to eight frames per second, and the next observation starts with little lag.
+/// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. While the lag falls, no step is
+/// taken.
 ///
-/// Undoing steps: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails
-/// if the lag grows beyond half of the limit before the next attempt is due; the previous level is then restored at
-/// once, and the distance to the next attempt at the same level doubles. After a successful attempt, the next one
-/// undoes twice as many steps. Two attempts are at least ``Rules/attemptDistance`` apart. For a hold, the first attempt
-/// comes after ``Rules/firstHoldDistance``, the next after ``Rules/holdDistance``, and then the distance doubles each
-/// time; ``Rules/attemptDistance`` does not apply, since a still frame is worse than an attempt.
+/// Runaway lag: if the lag grows by ``Rules/runaway`` or more, the machine has less than 40 percent of the power that
+/// the room needs. Then all steps except ``Step/hold`` are taken at once, since taking them one by one would make the
+/// playlists late. If the lag still grows half a second later, then ``Step/hold`` is taken too, and the frames that
+/// wait for an encoder are dropped. In a room that has just started (``Rules/start``), the cause may be work that
+/// occurs only once, such as the opening of encoders and filters. Then only the backlog is dropped, once per second,
+/// and ``Step/hold`` follows if that does not lower the lag.
+///
+/// Backlog: a lag of ``Rules/backlog`` beyond the limit is dropped, at most once per ``Rules/dropDistance``. During
+/// that time viewers see six to eight frames per second, and the next observation starts with little lag.
+///
+/// Undoing steps: one attempt at a time. The first is made ``Rules/firstDistance`` after the last step. An attempt
+/// fails if the lag grows beyond half of the limit before the next attempt is due. Then the previous level is restored
+/// at once, and the time to the next attempt at that level doubles. After a successful attempt, the next one undoes
+/// twice as many steps. Two attempts are at least ``Rules/attemptDistance`` apart. ``Step/hold`` has shorter times,
+/// since a frozen frame is worse than an attempt: the first attempt is made after ``Rules/firstHoldDistance``, the next
+/// after ``Rules/holdDistance``, then the time doubles, and ``Rules/attemptDistance`` does not apply.
 ///
 /// Invariants:
 /// 1. Steps are taken in order and undone in reverse order, so ``Step/hold`` is taken only if every other step is.
@@ -27,7 +31,8 @@
 /// 3. A step is undone only after the lag was within half of the limit for ``Rules/shortObservation``.
 package struct Overload: Sendable, Equatable {
     package enum Step: Sendable, Hashable {
-        /// Hidden sources, and sources that are shown much smaller than their size, are decoded more cheaply.
+        /// Hidden sources, and sources shown much smaller than their size, are decoded with less quality or only key
+        /// frames.
         case decoding
         /// Outputs that no player waits for pause: raw output, stills and thumbnail sheets.
         case outputs
@@ -35,67 +40,71 @@ package struct Overload: Sendable, Equatable {
         case encoder(Int)
         /// Every second frame repeats the previous one; the frame rate stays.
         case halfPictures
-        /// The frame is held; the audio continues.
+        /// The last frame is repeated (the video freezes); the audio continues.
         case hold
     }
 
     package enum Action: Sendable, Equatable {
-        /// A step is taken or undone. `lag` in nanoseconds.
+        /// A step is taken or undone. `lag`: the room's lag in nanoseconds.
         case change(Step, isTaken: Bool, lag: Int64)
-        /// Frames that wait for an encoder are replaced by the previous frame, which removes the lag. `lag` in
-        /// nanoseconds. `keepsMotion`: every few frames one is encoded, so that the lag takes a moment to go.
+        /// Frames that wait for an encoder are replaced by the previous frame, which removes the lag. `lag` is in
+        /// nanoseconds. If `keepsMotion` is true, then every few frames one is still encoded, so the lag falls more
+        /// slowly.
         case dropBacklog(lag: Int64, keepsMotion: Bool)
     }
 
-    /// The limits; all in nanoseconds, unless stated.
+    /// Limits of lag and times of observation, in nanoseconds unless stated otherwise.
     package struct Rules: Sendable, Equatable {
         /// Lag up to which nothing is left out.
         package var limit: Int64
-        /// Time after a step in which samples are ignored: frames that were decoded or composed before still have to be
-        /// encoded.
+        /// Time after a step in which the lag is ignored, because frames that were decoded or composed before the step
+        /// still have to be encoded.
         package var settling: Int64 = 300_000_000
-        /// A change that is not in force after this long counts as in force: its encoder may have stopped, or be
+        /// A change that is not in force after this time counts as in force. Its encoder may have stopped, or may be
         /// bypassed.
         package var longestPending: Int64 = 5_000_000_000
-        /// Time above the limit after which a step is taken. Samples come every 50 ms; 20 of them distinguish a fall of
-        /// 3 % from noise.
+        /// Time with the lag above the limit after which a step is taken. Samples are taken every 50 ms; 20 samples
+        /// distinguish a fall of 3 % from noise.
         package var observation: Int64 = 1_000_000_000
-        /// The same if the lag grows by ``steepGrowth`` or more: 10 samples distinguish that from noise.
+        /// Time with the lag above the limit after which a step is taken if the lag grows by ``steepGrowth`` or more:
+        /// 10 samples distinguish such growth from noise.
         package var shortObservation: Int64 = 500_000_000
-        /// Time above the limit after which the backlog is dropped if no step but the hold is left.
+        /// Time with the lag above the limit after which the backlog is dropped if only ``Step/hold`` is left.
         package var lastObservation: Int64 = 3_000_000_000
-        /// If three drops occur within this time, then viewers see as many repeated frames as new ones, and the hold is
-        /// taken.
+        /// If the backlog is dropped three times within this time, then ``Step/hold`` is taken: viewers already see as
+        /// many repeated frames as new ones.
         package var rareDrops: Int64 = 8_000_000_000
-        /// Milliseconds per second.
+        /// Growth of the lag above which ``shortObservation`` suffices, in milliseconds per second.
         package var steepGrowth: Int64 = 200
-        /// Growth of the lag at which taking the steps one by one would take too long, in milliseconds per second.
+        /// Growth of the lag, in milliseconds per second, at which all steps are taken at once because taking them one
+        /// by one would take too long.
         package var runaway: Int64 = 600
-        /// Time over which that growth is observed.
+        /// Time over which a growth of ``runaway`` is observed.
         package var runawayObservation: Int64 = 600_000_000
-        /// If the lag falls by more than this, then no step is taken. Milliseconds per second.
+        /// No step is taken if the lag falls by more than this, in milliseconds per second.
         package var fall: Int64 = 10
-        /// Lag beyond the limit that is dropped. Less than the 3 s of frames that can wait for the encoders.
+        /// Lag beyond ``limit`` at which waiting frames are dropped. It is less than the 3 s of frames that can wait
+        /// for the encoders.
         package var backlog: Int64 = 800_000_000
-        /// Time above ``backlog`` after which it is dropped.
+        /// Time with the lag above ``limit`` + ``backlog`` after which waiting frames are dropped.
         package var dropObservation: Int64 = 300_000_000
         package var dropDistance: Int64 = 2_000_000_000
-        /// Time from the first sample in which a room counts as just started.
+        /// Time from the first sample of the lag during which a room counts as just started.
         package var start: Int64 = 5_000_000_000
         /// Time from a step to the first attempt to undo it.
         package var firstDistance: Int64 = 30_000_000_000
-        /// Time from a hold to the first attempt to undo it. A room that starts, or whose machine was busy for a
-        /// moment, has caught up by then: the backlog was dropped with the hold.
+        /// Time from taking ``Step/hold`` to the first attempt to undo it. A room that starts, or whose machine was
+        /// busy for a moment, has caught up by then, since the backlog was dropped with the step.
         package var firstHoldDistance: Int64 = 1_000_000_000
-        /// Time from a hold to the next attempt, if the previous one failed.
+        /// Time from taking ``Step/hold`` to the next attempt to undo it, if the previous attempt failed.
         package var holdDistance: Int64 = 5_000_000_000
-        /// Least time between two attempts.
+        /// Least time between two attempts to undo steps.
         package var attemptDistance: Int64 = 60_000_000_000
-        /// Distances double up to this: 32 minutes.
+        /// Limit of the time between a step and an attempt to undo it, which doubles with each failure: 32 minutes.
         package var longestDistance: Int64 = 1_920_000_000_000
-        /// If a step is taken again within this time after an attempt to undo it, then the next distance is longer.
+        /// If a step is taken again within this time after it was undone, then the time to the next attempt doubles.
         package var memory: Int64 = 600_000_000_000
-        /// An attempt that has lasted this long counts as successful for the room's state.
+        /// An attempt to undo steps that has lasted this long counts as successful for the room's state.
         package var proof: Int64 = 10_000_000_000
 
         package init(limit: Int64) { self.limit = limit }
@@ -105,7 +114,7 @@ package struct Overload: Sendable, Equatable {
     package struct Held: Sendable, Equatable {
         /// The steps, in order, without ``Step/hold``.
         package var steps: [Step]
-        /// Time from a step to the next attempt to undo the last of them.
+        /// Time from a step to the next attempt to undo the last of the steps, in nanoseconds.
         package var distance: Int64
 
         package init(steps: [Step], distance: Int64) {
@@ -121,41 +130,42 @@ package struct Overload: Sendable, Equatable {
         var to: Int
     }
 
+    /// The limits and times, as the room's owner set them.
     package let rules: Rules
     package let steps: [Step]
-    /// Number of ``steps`` that are taken, from the first on.
+    /// Number of ``steps`` that are taken, counted from the first.
     package private(set) var taken = 0
-    /// The last lag, in nanoseconds.
+    /// The lag received last, in nanoseconds.
     package private(set) var lag: Int64 = 0
     private var history = LagHistory()
     private var startedAt: Int64?
-    /// Samples before this time do not count for the current level.
+    /// Samples of the lag before this time do not count for the current level.
     private var observedFrom = Int64.min / 2
-    /// When the last change was made, if it is not in force yet; `nil`: it is in force.
+    /// When the last change was made; nil if that change is in force.
     private var pendingSince: Int64?
     private var aboveLimitSince: Int64?
     private var aboveHalfSince: Int64?
     private var aboveHalfAt: Int64?
     private var aboveBacklogSince: Int64?
-    /// When all steps but the hold were taken at once, or the backlog was dropped after that; `nil` once it is known
-    /// whether that suffices.
+    /// When all steps except ``Step/hold`` were taken at once, or when the backlog was dropped after that; nil when it
+    /// has been decided whether that suffices.
     private var leapedAt: Int64?
-    /// The lag at that drop.
+    /// The lag when the backlog was dropped after all steps had been taken at once; nil if it was not dropped.
     private var droppedAfterLeap: Int64?
-    /// When backlogs were dropped since the last step; the last three.
+    /// Times of the last three drops of the backlog since the last step.
     private var drops: [Int64] = []
     private var attempt: Attempt?
     private var attemptedAt: Int64?
-    /// Number of steps that the next attempt undoes; more than one after a successful attempt.
+    /// Number of steps that the next attempt undoes; it doubles after each successful attempt.
     private var stride = 1
-    /// By step: when an attempt may undo it, the distance of that time from the step, and when an attempt last undid
-    /// it.
+    /// For each step: the earliest time of an attempt to undo it; the length from the step to that time; and when an
+    /// attempt last undid it.
     private var dueAt: [Int64]
     private var distances: [Int64]
     private var givenBackAt: [Int64?]
 
-    /// - Parameter held: The level of the previous worker. It counts as in force, and the first attempt waits for its
-    ///   distance.
+    /// - Parameter held: The overload level of the previous worker; nil to start at level 0. The level counts as in
+    ///   force. The first attempt to undo it waits for its `distance`.
     package init(steps: [Step], rules: Rules, held: Held? = nil, at now: Int64 = 0) {
         self.steps = steps
         self.rules = rules
@@ -170,15 +180,15 @@ package struct Overload: Sendable, Equatable {
         self.dueAt[self.taken - 1] = now &+ self.distances[self.taken - 1]
     }
 
-    /// The steps that are taken now, in order.
+    /// The steps that are in force now, in the order in which they were taken.
     package var active: ArraySlice<Step> { self.steps.prefix(self.taken) }
 
-    /// Whether the room counts as overloaded: also at level 0, until it has lasted for ``Rules/proof``.
+    /// Whether the room counts as overloaded: above level 0, and for ``Rules/proof`` after the last step was undone.
     package func isOverloaded(at now: Int64) -> Bool {
         self.taken > 0 || self.attempt.map { now &- $0.began < self.rules.proof } ?? false
     }
 
-    /// The level that a successor starts with; `nil` at level 0.
+    /// The overload level that a successor starts with; nil at level 0.
     package var held: Held? {
         let level = self.attempt?.from ?? self.taken
         let steps = self.steps.prefix(level).filter { $0 != .hold }
@@ -186,14 +196,14 @@ package struct Overload: Sendable, Equatable {
         return Held(steps: Array(steps), distance: self.distances[last])
     }
 
-    /// Records the lag of the room.
+    /// Records the room's lag and decides what to change.
     ///
     /// - Parameters:
-    ///   - lag: In nanoseconds, without the usual time that a frame takes.
-    ///   - now: Nanoseconds of one clock, never falling.
-    ///   - isPending: Whether an earlier change is not in force yet, for instance because an encoder waits for its IDR
+    /// - lag: In nanoseconds, without the time that a frame usually takes.
+    ///   - now: Monotonic time in nanoseconds.
+    ///   - isPending: Whether an earlier change is not in force yet, for instance because an encoder waits for its key
     ///     frame.
-    /// - Returns: What changes, in order.
+    /// - Returns: The changes to make, in order.
     package mutating func noted(lag: Int64, at now: Int64, isPending: Bool = false) -> [Action] {
         self.lag = max(0, lag)
         self.startedAt = self.startedAt ?? now
@@ -210,7 +220,7 @@ package struct Overload: Sendable, Equatable {
         return dropped.isEmpty ? self.tryLess(now) : dropped
     }
 
-    /// Forgets the samples, because the machine was suspended.
+    /// Forgets the samples of the lag, for example because the machine was suspended.
     package mutating func forget(at now: Int64) {
         self.history = LagHistory()
         self.observedFrom = now
@@ -234,7 +244,8 @@ package struct Overload: Sendable, Equatable {
         follow(&self.aboveBacklogSince, self.rules.limit &+ self.rules.backlog)
     }
 
-    /// Milliseconds per second by which the lag has grown since `since`, and the observed time in nanoseconds.
+    /// Growth of the lag since `since`, in milliseconds per second, and the time over which it was observed, in
+    /// nanoseconds; nil if `since` is nil or there are too few samples.
     private func growth(since: Int64?, _ now: Int64) -> (slope: Int64, time: Int64)? {
         guard let since else { return nil }
         let from = max(since, self.observedFrom)
@@ -251,7 +262,7 @@ package struct Overload: Sendable, Equatable {
         return time >= self.rules.observation && slope > -self.rules.fall
     }
 
-    /// Whether no step but the hold is left.
+    /// Whether every step except ``Step/hold`` is taken.
     private var isLastLevel: Bool { self.taken >= self.steps.count - (self.steps.last == .hold ? 1 : 0) }
 
     private var dropsOften: Bool {
@@ -272,7 +283,8 @@ package struct Overload: Sendable, Equatable {
         self.observedFrom = now &+ self.rules.settling
     }
 
-    /// If the lag runs away: takes all steps but the hold at once, then the hold.
+    /// Takes all steps except ``Step/hold`` at once if the lag runs away; takes ``Step/hold`` if the lag still grows
+    /// later.
     private mutating func leap(_ now: Int64) -> [Action] {
         guard self.taken < self.steps.count, self.aboveLimitSince != nil else { return [] }
         guard self.isLastLevel else {
@@ -282,7 +294,7 @@ package struct Overload: Sendable, Equatable {
             while !self.isLastLevel { actions += self.takeStep(now) }
             return actions
         }
-        // A backlog that is being dropped takes some time to go.
+        // A backlog that is being dropped takes some time to disappear.
         let observation = self.droppedAfterLeap == nil ? self.rules.shortObservation : self.rules.observation
         guard let leapedAt = self.leapedAt, now &- leapedAt >= observation else { return [] }
         self.leapedAt = nil
@@ -294,13 +306,14 @@ package struct Overload: Sendable, Equatable {
             (self.leapedAt, self.droppedAfterLeap) = (now, self.lag)
             return [self.drop(now, keepsMotion: true)]
         }
-        // Frames that already wait for an encoder are not held ones; encoding them would take seconds.
+        // The frames that already wait for an encoder are new frames, not repeated ones; encoding them would take
+        // seconds.
         let hold = self.takeStep(now)
         return hold + [self.drop(now, keepsMotion: false)]
     }
 
     /// Whether the lag grows by ``Rules/runaway`` or more in both halves of ``Rules/runawayObservation``. If the
-    /// machine is suspended for a moment, then the lag grows in one half only.
+    /// machine is suspended for a moment, then the lag grows in only one half.
     private func runsAway(_ now: Int64) -> Bool {
         let (start, middle) = (now &- self.rules.runawayObservation, now &- self.rules.runawayObservation / 2)
         guard let first = self.history.slope(since: start, until: middle, atLeast: 2),
@@ -319,7 +332,7 @@ package struct Overload: Sendable, Equatable {
         return [.change(step, isTaken: true, lag: self.lag)]
     }
 
-    /// Restores the level before the attempt.
+    /// Restores the level that applied before a failed attempt.
     private mutating func giveUp(_ attempt: Attempt, _ now: Int64) -> [Action] {
         for step in attempt.to..<attempt.from { self.lengthen(step, now) }
         let steps = self.steps[self.taken..<attempt.from]
@@ -330,8 +343,8 @@ package struct Overload: Sendable, Equatable {
         return steps.map { .change($0, isTaken: true, lag: self.lag) }
     }
 
-    /// Sets the time of the next attempt to undo a step that is taken: twice the distance if the last attempt was
-    /// recent.
+    /// Sets when the next attempt may undo a step that is being taken. The time doubles if the last attempt to undo
+    /// this step was recent.
     private mutating func lengthen(_ step: Int, _ now: Int64) {
         let isHold = self.steps[step] == .hold
         let first = isHold ? self.rules.firstHoldDistance : self.rules.firstDistance
@@ -392,18 +405,19 @@ package struct Overload: Sendable, Equatable {
     }
 }
 
-/// Samples of the lag of the last seconds.
+/// Samples of the room's lag over the last four seconds.
 struct LagHistory: Sendable, Equatable {
+    /// One sample of the lag.
     private struct Sample: Equatable {
-        /// Nanoseconds.
+        /// Monotonic time in nanoseconds.
         var time: Int64
-        /// Microseconds, 0…100 s, so that no sum overflows.
+        /// Lag in microseconds, limited to 100 s so that no sum overflows.
         var lag: Int64
     }
 
     private static let capacity = 128
     private static let kept: Int64 = 4_000_000_000
-    /// Closer samples replace one another.
+    /// Samples closer than this, in nanoseconds, replace each other.
     private static let closest: Int64 = 20_000_000
     private static let mostLag: Int64 = 100_000_000
 
@@ -420,8 +434,8 @@ struct LagHistory: Sendable, Equatable {
         self.samples.removeFirst(max(old, self.samples.count - Self.capacity))
     }
 
-    /// The growth of the lag since a time, in milliseconds per second: the slope of the least-squares line through the
-    /// samples; `nil` for too few samples.
+    /// The growth of the lag in a time range, in milliseconds per second: the slope of the least-squares line through
+    /// its samples; nil if there are too few samples.
     ///
     /// - Parameter least: Number of samples required, at least 2.
     func slope(since time: Int64, until end: Int64 = .max, atLeast least: Int = 5) -> Int64? {
@@ -437,7 +451,7 @@ struct LagHistory: Sendable, Equatable {
         }
         let count = Int64(used.count)
         let divisor = count * sumOfSquares - sumOfTimes * sumOfTimes
-        // Microseconds per millisecond are milliseconds per second.
+        // Microseconds per millisecond equal milliseconds per second.
         return divisor > 0 ? (count * sumOfProducts - sumOfTimes * sumOfLags) / divisor : nil
     }
 }

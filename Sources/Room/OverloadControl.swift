@@ -11,8 +11,8 @@ import RoomSources
 import Synchronization
 import Threading
 
-/// Takes and undoes the steps of ``Overload`` while the machine cannot keep up. Live rooms only; the life's thread
-/// calls it.
+/// Carries out the steps of ``Overload`` while the machine cannot keep up. Used by live rooms only; called on the
+/// room's life thread.
 final class OverloadControl: Sendable {
     private let state: RoomPart<OverloadGuard>
     private let program: ProgramStage
@@ -21,9 +21,9 @@ final class OverloadControl: Sendable {
     private let clocks: Clocks
     private let events: RoomEvents
     private let logger: Logger
-    /// Where the level is saved; `nil`: it is not saved.
+    /// Directory in which the overload level is saved; nil if it is not saved.
     private let directory: String?
-    /// Saves the level, so that a disk that hangs delays nothing else.
+    /// Queue that saves the level, so that a blocked disk delays nothing else.
     private let writes = DispatchQueue(label: "overload")
     private let outputsPaused = Atomic<Bool>(false)
     private let catchingUp = Atomic<Bool>(false)
@@ -39,15 +39,15 @@ final class OverloadControl: Sendable {
 
     var current: Overload { self.state.withLock(\.overload) }
 
-    /// Whether outputs that no viewer waits for skip their frames; read at every tick.
+    /// Whether outputs that no player waits for skip their frames; read at every tick.
     var areOutputsPaused: Bool { self.outputsPaused.load(ordering: .relaxed) }
 
-    /// Sets whether the program is making up for a time in which the machine was suspended.
+    /// Sets whether the program is catching up after the machine was suspended.
     func setCatchingUp(_ isCatchingUp: Bool) { self.catchingUp.store(isCatchingUp, ordering: .relaxed) }
 
-    /// Measures the room's lag and carries out the resulting actions.
+    /// Measures the room's lag, passes it to ``Overload``, and carries out the resulting actions.
     ///
-    /// - Parameter encoderLag: The lag of the slowest encoder, in nanoseconds; `nil` while the program does not run.
+    /// - Parameter encoderLag: Lag of the slowest encoder in nanoseconds; nil while the program does not run.
     func step(encoderLag: Int64?) {
         let now = self.clocks.machine.now()
         guard let encoderLag else { return }
@@ -75,12 +75,13 @@ final class OverloadControl: Sendable {
         if let held = self.state.withLock({ $0.takeHeld(at: now) }) { self.keep(held) }
     }
 
-    // MARK: From worker to worker
+    // MARK: Continuing the level of the previous worker
 
-    /// Starts at the overload level of the previous worker instead of finding it anew. Called before anybody publishes.
+    /// Starts at the overload level that the previous worker saved instead of finding it again. Called before
+    /// publishers are admitted.
     ///
-    /// - Parameter isContinued: Whether an earlier worker has published. In a new room, the record is from another room
-    ///   in the same directory.
+    /// - Parameter isContinued: Whether an earlier worker of this room has published. If false, the record belongs to
+    ///   another room in the same directory, and is removed.
     func recall(isContinued: Bool) {
         guard let directory = self.directory,
             let record = DirectoryStore(directory: directory).read(OverloadRecord.name)
@@ -99,14 +100,15 @@ final class OverloadControl: Sendable {
         }
     }
 
-    /// Reports the steps that ``recall(isContinued:)`` has taken: after `room.ready`, which must be the first event.
+    /// Emits the events for the steps that ``recall(isContinued:)`` has taken. Called after `room.ready`, which must be
+    /// the first event.
     func announce() {
         for (index, step) in self.current.active.enumerated() {
             self.report(step, isTaken: true, lag: 0, level: index + 1)
         }
     }
 
-    /// Saves the level for a successor; not on the life's thread, which must not wait for a disk.
+    /// Saves the overload level for a successor on another thread, because the life thread must not wait for a disk.
     private func keep(_ held: Overload.Held?) {
         guard let directory = self.directory else { return }
         let record = held.flatMap { held in held.steps.last.map { (self.name(of: $0), held.distance) } }.map {
@@ -130,7 +132,9 @@ final class OverloadControl: Sendable {
 
     // MARK: Steps
 
-    /// - Parameter level: Number of steps that are taken after this one.
+    /// Puts a step in force, or undoes it.
+    ///
+    /// - Parameter level: Number of steps in force after this change.
     private func apply(_ step: Overload.Step, isTaken: Bool, level: Int) {
         switch step {
         case .decoding: break
@@ -160,7 +164,7 @@ final class OverloadControl: Sendable {
         }
     }
 
-    /// The name of a step in messages and for a successor, such as `encoder 720p`.
+    /// Name of a step in messages and in the saved level, such as `encoder 720p`.
     private func name(of step: Overload.Step) -> String {
         [step.name, self.rendition(of: step)].compactMap { $0 }.joined(separator: " ")
     }
@@ -170,9 +174,9 @@ final class OverloadControl: Sendable {
         return self.ladder.rungs[track].name
     }
 
-    // MARK: As clients see it
+    // MARK: Alarm and API reply
 
-    /// The alarm while the machine cannot keep up, at any level; `nil` while it can.
+    /// The alarm while the machine cannot keep up, at any overload level; nil while it can.
     var alarm: AlarmBook.Alarm? {
         let overload = self.current
         guard overload.isOverloaded(at: self.clocks.machine.now()) else { return nil }
@@ -184,14 +188,14 @@ final class OverloadControl: Sendable {
                 + (left.isEmpty ? "" : ", left out: \(left.joined(separator: ", "))"))
     }
 
-    /// A level as the state shows it.
+    /// The overload level as the API shows it.
     func reply(_ overload: Overload) -> OverloadReply {
         OverloadReply(lag: overload.lag, steps: overload.active.map { self.name(of: $0) })
     }
 }
 
 extension Overload.Step {
-    /// Its name in events and in the state.
+    /// Name of the step in events and in the room's state.
     fileprivate var name: String {
         switch self {
         case .decoding: "decoding"

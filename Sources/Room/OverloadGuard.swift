@@ -1,26 +1,27 @@
 import PipelineSpec
 
-/// The room's ``Overload``. Ignores lag that a pause of the whole process has caused, and tracks the level saved for a
-/// successor.
+/// The room's ``Overload`` with two additions: ignores lag that was caused by a pause of the whole process, and decides
+/// when the level must be saved for a successor.
 struct OverloadGuard: Sendable {
-    /// If ``noted(lag:at:isPending:isCatchingUp:)`` was not called for longer than this, then the whole process was
-    /// stopped. That is no overload.
+    /// Longest time between two calls of ``noted(lag:at:isPending:isCatchingUp:)``, in nanoseconds. After a longer time
+    /// the whole process was stopped, which is not an overload.
     private static let absence: Int64 = 500_000_000
-    /// Lag in this time after a stop does not count either: the program is catching up.
+    /// Time after such a stop in which lag does not count, in nanoseconds: the program is catching up.
     private static let grace: Int64 = 1_500_000_000
-    /// On a machine that is always behind, the calling thread may be late again and again: samples are forgotten at
-    /// most this often, so that steps are still taken.
+    /// Least time between two resets of the samples after a stop, in nanoseconds. On a machine that is always behind,
+    /// the calling thread may be late again and again; steps must still be taken.
     private static let forgetDistance: Int64 = 10_000_000_000
-    /// How often the level is saved again: a successor uses only a recent one, see ``OverloadRecord/age``.
+    /// How often an unchanged level is saved again, in nanoseconds. A successor uses only a recent level, see
+    /// ``OverloadRecord/age``.
     private static let keepInterval: Int64 = 60_000_000_000
 
     private(set) var overload: Overload
-    /// Whether the room is behind by more than half of the limit, where ``Overload`` gives up an attempt.
+    /// Whether the room's lag is above half of the limit, at which ``Overload`` gives up an attempt to undo a step.
     var isBehind: Bool { self.overload.lag > self.overload.rules.limit / 2 }
     private var asked: Int64?
     private var graceUntil: Int64 = .min
     private var forgottenAt: Int64?
-    /// The level that was saved last, and when.
+    /// The level that was saved last, and the time of saving; nil before the first.
     private var kept: (held: Overload.Held?, at: Int64)?
 
     init(_ pipeline: Pipeline) {
@@ -31,7 +32,7 @@ struct OverloadGuard: Sendable {
 
     /// See ``Overload/noted(lag:at:isPending:)``.
     ///
-    /// - Parameter isCatchingUp: Whether the program is making up for a time in which the machine was suspended.
+    /// - Parameter isCatchingUp: Whether the program is catching up after the machine was suspended.
     mutating func noted(lag: Int64, at now: Int64, isPending: Bool, isCatchingUp: Bool) -> [Overload.Action] {
         defer { self.asked = now }
         let isBack = self.asked.map { now &- $0 > Self.absence } ?? false
@@ -48,16 +49,17 @@ struct OverloadGuard: Sendable {
         return self.overload.noted(lag: lag, at: now, isPending: isPending)
     }
 
-    /// Starts at the level of the previous worker. Called before the room is live.
+    /// Starts at the overload level of the previous worker. Called before the room is live.
     ///
-    /// - Returns: Steps that are taken from now on.
+    /// - Returns: The steps that are in force from now on.
     mutating func resume(_ held: Overload.Held, at now: Int64) -> [Overload.Step] {
         self.overload = Overload(steps: self.overload.steps, rules: self.overload.rules, held: held, at: now)
         self.kept = (self.overload.held, now)
         return Array(self.overload.active)
     }
 
-    /// The level to save for a successor now; `nil`: it is saved already. Inner `nil`: nothing is left out any more.
+    /// The level to save for a successor now. Returns nil if the level is already saved, and an inner nil if nothing is
+    /// left out any more, so that the saved level must be removed.
     mutating func takeHeld(at now: Int64) -> Overload.Held?? {
         let held = self.overload.held
         if let kept = self.kept {

@@ -1,23 +1,22 @@
 import Control
 import MediaTypes
 
-/// The overload level at which a worker could keep up, saved for its successor: `overload.json` in the directory of the
-/// room's state.
+/// The overload level at which a worker could keep up, saved for its successor as `overload.json` in the HLS output
+/// directory.
 ///
-/// The file exists only while the room leaves something out. A worker that does not know the file starts with nothing
-/// left out.
+/// The file exists only while the room leaves something out. Without it, a worker starts with nothing left out.
 package struct OverloadRecord: Sendable, Hashable {
     package static let name = "overload.json"
-    /// A record older than this is ignored: the load may have ended. Milliseconds.
+    /// A record older than this is ignored because the load may have ended. Milliseconds.
     package static let age: Int64 = 300_000
     private static let version = 1
     private static let longestDistance = 86_400_000
 
-    /// Name of the last step that was taken; every step before it in the order of the steps was taken, too.
+    /// Name of the last step that was taken. All steps before it in the order of steps were taken, too.
     package var level: String
-    /// Milliseconds from a step to the next attempt to undo it.
+    /// Time from a step to the next attempt to undo it, in milliseconds.
     package var distanceMs: Int64
-    /// Milliseconds since the Unix epoch.
+    /// When the record was written, in milliseconds since the Unix epoch.
     package var writtenAt: Int64
 
     package init(level: String, distanceMs: Int64, writtenAt: Int64) {
@@ -26,8 +25,9 @@ package struct OverloadRecord: Sendable, Hashable {
         self.writtenAt = writtenAt
     }
 
+    /// Reads a record; nil if the file is damaged, of another version, or older than ``age``.
+    ///
     /// - Parameter now: Milliseconds since the Unix epoch.
-    /// - Returns: `nil` for a file that is damaged, of another version, or too old.
     package init?(_ bytes: [UInt8], now: Int64) {
         let keys = ["version", "level", "distanceMs", "writtenAt"]
         guard let values = try? FlatObject(body: bytes, keys: keys),

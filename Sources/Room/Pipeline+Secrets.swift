@@ -4,9 +4,9 @@ package import Origin
 package import PipelineSpec
 package import Threading
 
-/// The secrets that the pipeline names, read.
+/// Reads the secrets that the pipeline names.
 extension Pipeline {
-    /// The secrets that viewers' URLs are signed with, one per line; `nil`: everybody may watch.
+    /// The secrets with which viewers' URLs are signed; nil if URLs are not signed, so that everyone may watch.
     ///
     /// - Throws: ``MediaError/Code/notReadable``.
     package func playbackSecrets() throws(MediaError) -> [String]? {
@@ -14,9 +14,9 @@ extension Pipeline {
         return try secret.lines(place: "outputs.http.signedUrls")
     }
 
-    /// Verifies the URLs of viewers; `nil`: everybody may watch.
+    /// Verifies the signatures of viewers' URLs; nil if URLs are not signed, so that everyone may watch.
     ///
-    /// - Parameter wall: Tells whether a signature has expired.
+    /// - Parameter wall: The clock that decides whether a signature has expired.
     /// - Throws: ``MediaError/Code/notReadable``.
     package func playbackGate(wall: any WallClock) throws(MediaError) -> SignedURLVerifier? {
         guard let secrets = try self.playbackSecrets() else { return nil }
@@ -25,12 +25,12 @@ extension Pipeline {
         }
     }
 
-    /// The directory in which the room's events are kept; `nil`: they are not kept.
+    /// The directory in which the room's event log is stored; nil for an offline job and without an HLS output.
     package var eventDirectory: String? { self.clock == .offline ? nil : self.hls?.path }
 
-    /// The receivers of the room's events.
+    /// The webhooks that receive the room's events, with their URLs and secrets.
     ///
-    /// - Throws: ``MediaError`` for a secret or URL that cannot be read, and for an invalid URL.
+    /// - Throws: ``MediaError`` if a secret or URL cannot be read, or if a URL is invalid.
     package func webhooks() throws(MediaError) -> [Webhook] {
         var webhooks: [Webhook] = []
         for (index, sink) in self.control.events.enumerated() {
@@ -50,16 +50,16 @@ extension Pipeline {
 }
 
 extension Pipeline.Control {
-    /// The operators' tokens: the one for commands and the one for reading.
+    /// The operators' access tokens: one for commands, one for reading; nil if the pipeline does not set it.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if both are the same.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if both tokens are the same.
     func tokens() throws(MediaError) -> (command: String?, reader: String?) {
         let command = try self.token?.resolved(place: "control")
         let reader = try self.readToken?.resolved(place: "control")
         guard command == nil || command != reader else {
             throw MediaError(
                 .rejected, "the read token is the same as the token for commands", at: "control",
-                fix: "write another token in control.readTokenFile or control.readTokenEnv")
+                fix: "set a different token in control.readTokenFile or control.readTokenEnv")
         }
         return (command, reader)
     }

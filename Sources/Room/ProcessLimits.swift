@@ -6,16 +6,16 @@
 package import MediaTypes
 import RoomAPI
 
-/// Limits that the operating system sets for this process. They are checked before the first event loop and the first
-/// thread: without enough file descriptors or memory the process would end by a signal, without an error message.
+/// Limits that the operating system sets for this process. They are checked before the first thread and event loop
+/// start, because without enough file descriptors or memory the process would be killed without an error message.
 package struct ProcessLimits: Sendable, Equatable {
     /// The resources that a process needs.
     package struct Need: Sendable, Equatable {
-        /// Name of the process in the message: `this room`.
+        /// What the process is called in the error message, such as `this room`.
         package var whose: String
-        /// Files open at once.
+        /// Number of files that the process may have open at once.
         package var openFiles: Int64
-        /// Resident bytes; 0: memory is not checked.
+        /// Resident memory in bytes; 0 if memory is not checked.
         package var memory: Int64
 
         package init(whose: String, openFiles: Int64, memory: Int64 = 0) {
@@ -24,38 +24,39 @@ package struct ProcessLimits: Sendable, Equatable {
             self.memory = memory
         }
 
-        /// The need of a room: three descriptors for each event loop, one loop per core and eight more; signals,
-        /// listeners and files; and at least ten connections.
+        /// The need of a room: three file descriptors for each event loop (one per core and eight more), and 34 for
+        /// signals, listeners, files and at least ten connections.
         package static func room(cores: Int, memory: Int64) -> Need {
             Need(whose: "this room", openFiles: 3 * Int64(cores + 8) + 34, memory: memory)
         }
 
-        /// The need of a command that connects to a server: `ctl`, `healthcheck`, `lint-hls`, `publish`.
+        /// The need of a command that only connects to a server: `ctl`, `healthcheck`, `lint-hls` or `publish`.
         package static func client(cores: Int) -> Need {
             Need(whose: "this command", openFiles: 3 * Int64(cores + 2) + 16)
         }
     }
 
-    /// Files that may be open at once (`RLIMIT_NOFILE`); `nil`: no limit is known.
+    /// Files that may be open at once (`RLIMIT_NOFILE`); nil if the limit is unknown.
     package var openFiles: Int64?
-    /// Bytes of address space (`RLIMIT_AS`), and how many of them are in use; `nil`: no limit.
+    /// Limit of the address space in bytes (`RLIMIT_AS`); nil if there is no limit. ``mapped``: how many of them are in
+    /// use.
     package var addressSpace: Int64?
     package var mapped: Int64 = 0
-    /// Bytes of private memory that can be written, threads' stacks included (`RLIMIT_DATA`); `nil`: no limit.
+    /// Limit of private writable memory in bytes, including thread stacks (`RLIMIT_DATA`); nil if there is no limit.
     package var data: Int64?
-    /// Memory limit of the process's cgroup in bytes, such as a container's limit; `nil`: no limit.
+    /// Memory limit of the process's cgroup in bytes, such as that of a container; nil if there is no limit.
     package var group: Int64?
 
     package init() {}
 
-    /// Thread stacks and mappings of libraries: address space that is reserved and hardly used.
+    /// Address space for thread stacks and library mappings, which is reserved and hardly used, in bytes.
     private static let reserve: Int64 = 64 << 20
-    /// The stacks of a room's threads count as data.
+    /// Data size of a room's thread stacks, in bytes.
     private static let stacks: Int64 = 128 << 20
 
-    /// Why a process with this need could not start; `nil`: the limits suffice.
+    /// The error for a process that could not run within these limits; nil if the limits suffice.
     ///
-    /// - Returns: ``MediaError/Code/unavailable``, with the name of the limit, its value and the required value.
+    /// - Returns: ``MediaError/Code/unavailable`` with the name of the limit, its value and the required value.
     package func refusal(_ need: Need) -> MediaError? {
         func error(_ limit: String, _ value: String, _ needed: String, fix: String) -> MediaError {
             MediaError(
@@ -79,7 +80,7 @@ package struct ProcessLimits: Sendable, Equatable {
                 "data (ulimit -d, RLIMIT_DATA)", Self.mebibytes(data), Self.mebibytes(need.memory + Self.stacks),
                 fix: "raise it, or limit memory by MemoryMax= of a systemd unit or by a container's limit instead")
         }
-        // The need is the peak that `tandem plan` computes. A room with less than half of it cannot run.
+        // `need.memory` is the peak that `tandem plan` computes. A room cannot run with less than half of it.
         if let group, group < need.memory / 2 {
             return error(
                 "memory of its control group (memory.max)", Self.mebibytes(group), Self.mebibytes(need.memory / 2),
@@ -90,19 +91,21 @@ package struct ProcessLimits: Sendable, Equatable {
 
     private static func mebibytes(_ bytes: Int64) -> String { "\((bytes + (1 << 20) - 1) >> 20) MiB" }
 
-    /// Possible paths of the memory limit of a process's cgroup, the likeliest first.
+    /// Possible paths of the memory limit of a process's cgroup, the most likely first.
     ///
     /// Spec: cgroups(7); Documentation/admin-guide/cgroup-v2.rst, `memory.max`; cgroup-v1/memory.rst, `memory.limit_in_bytes`.
     ///
-    /// - Parameter membership: The process's `/proc/pid/cgroup`.
+    /// - Parameter membership: The content of the process's `/proc/pid/cgroup`.
     package static func groupPlaces(membership: String) -> [String] {
         ControlGroup.directories(of: "memory", membership: membership).map {
             "\($0.path)/\($0.isVersion2 ? "memory.max" : "memory.limit_in_bytes")"
         }
     }
 
+    /// Parses a cgroup memory limit.
+    ///
     /// - Parameter text: Content of `memory.max` or `memory.limit_in_bytes`.
-    /// - Returns: Bytes; `nil` for `max` and for the value that means no limit in version 1.
+    /// - Returns: The limit in bytes; nil for `max` and for the value that means no limit in cgroup version 1.
     package static func groupLimit(_ text: String) -> Int64? {
         guard let line = text.split(separator: "\n").first, let bytes = Int64(line), bytes > 0, bytes < 1 << 60 else {
             return nil
@@ -112,7 +115,7 @@ package struct ProcessLimits: Sendable, Equatable {
 
     /// The limits of this process.
     ///
-    /// - Parameter openFiles: As `LibAV.raiseOpenFiles()` returns it.
+    /// - Parameter openFiles: The result of `LibAV.raiseOpenFiles()`; negative if it is unknown.
     package static func ofThisProcess(openFiles: Int) -> ProcessLimits {
         var limits = ProcessLimits()
         if openFiles >= 0 { limits.openFiles = Int64(openFiles) }

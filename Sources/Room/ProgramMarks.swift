@@ -6,16 +6,17 @@ import Program
 import RoomAPI
 import RoomScenes
 
-/// Describes the program to viewers as date ranges in step with its frames.
+/// Announces scenes and PK phases to viewers as HLS date ranges (`EXT-X-DATERANGE`) that start at the frame of the
+/// change.
 struct ProgramMarks: SceneMarks {
-    /// Writes the date ranges; `nil`: the room has no HLS output.
+    /// The packager that writes the date ranges; nil if the room has no HLS output.
     let packager: HLSPackager?
     let metadata: MetadataService
     let program: ProgramStage
     let times: ProgramTimes
 
-    /// `CLASS` of the date ranges of scenes and of PK phases. Attributes: `X-TANDEM-SCENE`, `X-TANDEM-UIDS` (the users
-    /// in its panes, separated by commas), and for a phase `X-TANDEM-PHASE`.
+    /// `CLASS` of the date ranges of scenes. Attributes: `X-TANDEM-SCENE`, and `X-TANDEM-UIDS` (the users shown,
+    /// separated by commas). Those of PK phases have `phaseClass` and also `X-TANDEM-PHASE`.
     private static let sceneClass = "live.tandem.scene"
     private static let phaseClass = "live.tandem.pk"
 

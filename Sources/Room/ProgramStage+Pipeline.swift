@@ -2,12 +2,12 @@ import PipelineSpec
 import Program
 
 extension Pipeline.Audio {
-    /// Samples over which a volume changes.
+    /// Number of samples over which a change of volume is ramped.
     var rampSamples: Int64 { Int64(self.rampMs) * Int64(self.sampleRate) / 1000 }
 }
 
 extension ProgramStage.Settings {
-    /// The pipeline's words about ducking and levels.
+    /// Applies the pipeline's settings of ducking and audio level reports.
     mutating func setSound(_ audio: Pipeline.Audio) {
         self.levelIntervalMs = audio.levelIntervalMs
         self.ducking = audio.ducking.map {

@@ -2,17 +2,18 @@ import Events
 import MediaTypes
 import PipelineSpec
 
-/// A rendition, and what it took of the last segment.
+/// The API's description of a rendition: its settings and its measured bit rate.
 struct RenditionReply: NamedReply {
     static let schemaName = "Rendition"
 
     let rendition: Rendition
-    /// In bit/s, of the last segment; nil before the first.
+    /// Bit rate of the last segment in bit/s; nil before the first segment.
     let measuredBitrate: Int64?
-    /// The source whose packets pass, or why none do; null if the rendition has no passthrough.
+    /// The source whose packets are passed through without encoding, or the reason why none are; null if the rendition
+    /// has no passthrough.
     let passthrough: JSONValue
 
-    /// nil for audio alone.
+    /// The rendition if it has video; nil if it is audio only.
     private var picture: Rendition? { self.rendition.isAudioOnly ? nil : self.rendition }
 
     static let members: [ReplyMember<Self>] = [

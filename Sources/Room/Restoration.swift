@@ -4,8 +4,8 @@ import RoomOutputs
 import RoomScenes
 import RoomSources
 
-/// Restores what earlier workers were commanded: sources when the room is opened, the rest before publishers are
-/// admitted, and scenes before the first tick.
+/// Restores what was commanded to earlier workers of the room: settings of sources when the room is opened, kicks, PK
+/// and relays before publishers are admitted, and scenes before the first tick.
 struct Restoration {
     let host: any ScenesHost & SourcesHost & OutputsHost
     let scenes: SceneChanges
@@ -21,7 +21,7 @@ struct Restoration {
 
     // MARK: When the room is opened
 
-    /// Restores volumes, offsets, rotations, mutes and covers of sources.
+    /// Restores the volumes, offsets, rotations, mutes and covers of sources.
     func restoreSources() {
         for (id, known) in self.state.sources {
             guard let source = self.parts.roster.sources[id] else { continue }
@@ -35,7 +35,7 @@ struct Restoration {
 
     // MARK: Before publishers are admitted
 
-    /// Restores kicks.
+    /// Restores kicks: for how long kicked sources may not be published again.
     func restoreRefusals() {
         let now = self.parts.clocks.wall.now()
         for (id, known) in self.state.sources {
@@ -46,7 +46,7 @@ struct Restoration {
         }
     }
 
-    /// Restores the graces of sources that were lost under an earlier worker.
+    /// Restores the grace periods of sources that were lost while an earlier worker served the room.
     func restoreGraces() {
         let now = self.parts.clocks.machine.now()
         let sources = self.parts.roster.sources
@@ -58,7 +58,7 @@ struct Restoration {
         }
     }
 
-    /// Restores the running PK. The end of its phase is known only once the room's clock runs; see
+    /// Restores the PK that was running. When its phase ends is known only once the room's clock runs; see
     /// ``restoreProgram(at:)``.
     func restorePK() {
         guard let pk = self.state.pk else { return }
@@ -77,7 +77,7 @@ struct Restoration {
         self.saved.store?.update(.soon) { $0.pk = nil }
     }
 
-    /// Restarts relays that commands to earlier workers started, if they are still allowed.
+    /// Restarts the relays that commands to earlier workers have started, if they are still allowed.
     func restoreRelays() {
         for relay in self.state.relays {
             guard let reason = self.host.relaying.resume(relay.id, of: relay.source, url: relay.url) else { continue }
@@ -89,7 +89,7 @@ struct Restoration {
 
     // MARK: When the room is ready
 
-    /// Emits what was restored and what was not.
+    /// Emits `room.resumed` with what was restored and what was not.
     func announce() {
         let resumption = self.resumption.withLock { $0 }
         let restored = resumption.restored
@@ -111,10 +111,10 @@ struct Restoration {
             ])
     }
 
-    /// Most members in the event.
+    /// Most members listed in the event.
     private static let mostTold = 256
 
-    /// Reports clips as failed that an earlier worker had promised.
+    /// Reports the clips that an earlier worker did not finish as failed.
     func reportClips() {
         for lost in self.state.clips {
             self.host.outputs.clips.noteLost(lost.id, name: lost.name, rendition: lost.rendition, range: lost.range)
@@ -122,14 +122,14 @@ struct Restoration {
         self.saved.store?.update(.soon) { $0.clips = [] }
     }
 
-    /// Since when the room has had no publisher, on the machine's clock.
+    /// Since when the room has had no publisher, on the monotonic clock; nil if it had one.
     var idleSince: Int64? {
         self.state.idleSince.map { min(self.parts.clocks.machine.now(), self.saved.times.machine(ofRoom: $0)) }
     }
 
     // MARK: Before the first tick
 
-    /// Restores the end of the PK's phase and the scheduled scenes. Those that were due meanwhile are carried out now.
+    /// Restores the end of the PK's phase and the scheduled scenes. Scenes whose tick has already passed go on air now.
     func restoreProgram(at firstTick: Int64) {
         let state = self.state
         let due = state.upcoming.filter { $0.tick <= firstTick }
@@ -165,7 +165,7 @@ struct Restoration {
         let times = self.saved.times
         let (since, end) = (times.machine(ofRoom: pk.since), pk.endsAt.map { times.machine(ofRoom: $0) })
         let resumed = self.host.withScenes { scenes, context -> (PKLife, Scene?)? in
-            // A command may have changed the PK already.
+            // A command may have changed the PK in the meantime.
             guard scenes.life.phases.phase == pk.phase, scenes.life.phases.isRunning, scenes.life.phases.endsAt == nil
             else {
                 return nil

@@ -3,44 +3,46 @@ import Events
 import MediaTypes
 import PipelineSpec
 
-/// The state that a worker continues with: the commanded state of the previous worker, checked against the current
-/// pipeline file.
+/// The state that a worker continues with: the commanded state that the previous worker saved, checked against the
+/// current pipeline file.
 package struct Resumption: Sendable {
-    /// If a successor dies earlier than this after it has restored the state, then the state counts as the cause; in
-    /// nanoseconds.
+    /// If a worker dies within this time after it has restored the state, then the state counts as the cause.
+    /// Nanoseconds.
     package static let probation: Int64 = 30 * TimeMath.nanoseconds
-    /// Number of successors that may die in a row; the next one restores only what is safety-relevant: see
-    /// `CommandedState.reduced`.
+    /// Number of workers in a row that may die during ``probation``. The next worker restores only the safety-relevant
+    /// part, `CommandedState.reduced`.
     package static let mostAttempts = 2
-    /// Suffix of the file that the third worker sets aside, beside the original.
+    /// Suffix of the copy of `commands.json` that is set aside in the same directory when it cannot be restored
+    /// completely.
     static let asideSuffix = ".aside"
 
-    /// A member that was not restored.
+    /// A member of the state that was not restored, and why.
     package struct Refusal: Sendable, Equatable {
         package var member: String
         package var reason: String
     }
 
-    /// The restored state, without members that are not restored.
+    /// The restored state, without the members that could not be restored.
     package var state: CommandedState
-    /// The settings with the document of the previous worker.
+    /// The settings with the document that the previous worker ran.
     package let settings: RoomSettings
-    /// The pipeline file as it is now.
+    /// The document of the current pipeline file.
     let file: RoomDocument?
-    /// The bytes of the file that was read; `nil`: there was none.
+    /// The content of `commands.json` that was read; nil if there was no file.
     let bytes: [UInt8]?
-    /// Whether two successors have died; see ``mostAttempts``.
+    /// Whether only the safety-relevant part was restored because ``mostAttempts`` workers have died.
     package private(set) var isReduced = false
-    /// Whether the file, or a part of it, could not be used and is kept aside.
+    /// Whether `commands.json` could not be restored completely, and a copy is kept aside.
     package private(set) var isSetAside = false
+    /// The members that were not restored.
     package var refused: [Refusal] = []
-    /// Whether the file that was read must be kept aside. If a worker has done so for a reduced state, then the next
-    /// one does not.
+    /// Whether this worker must set a copy aside. If an earlier worker has already done so because of a reduced state,
+    /// then this worker does not.
     var keepsAside: Bool { self.isSetAside && !(self.isReduced && self.state.attempts > Self.mostAttempts) }
 
     /// - Parameters:
     ///   - settings: The settings from the command line and the pipeline file.
-    ///   - bytes: The content of `commands.json`; `nil`: there is none.
+    ///   - bytes: The content of `commands.json`; nil if there is none.
     package init(_ settings: RoomSettings, _ bytes: [UInt8]?) {
         self.bytes = bytes
         self.file = settings.document
@@ -70,7 +72,7 @@ package struct Resumption: Sendable {
         (self.state, self.refused) = (state, refused)
     }
 
-    /// Applies the edits of commands to the pipeline file.
+    /// Applies the edits that commands made to the document to the current pipeline file.
     private static func restoreDocument(
         _ state: inout CommandedState, _ settings: RoomSettings, _ refused: inout [Refusal]
     ) -> RoomSettings {
@@ -87,7 +89,7 @@ package struct Resumption: Sendable {
         Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
     }
 
-    /// The alarm that the state of the previous worker was set aside.
+    /// The alarm that the previous worker's `commands.json` was set aside; nil if it was not.
     var alarm: RoomAlarm? {
         guard self.isSetAside else { return nil }
         let reason = self.isReduced ? "two workers have died within 30 s of restoring it" : "it cannot be used"
@@ -96,7 +98,7 @@ package struct Resumption: Sendable {
             message: "commands.json was set aside: \(reason); see room.resumed for what is not restored")
     }
 
-    /// Names of the restored members.
+    /// Names of the restored members, for `room.resumed`.
     package var restored: [String] {
         var names: [String] = []
         if self.state.isEnded { names.append("end") }
@@ -120,8 +122,8 @@ package struct Resumption: Sendable {
 }
 
 extension CommandedState {
-    /// Only covers, mutes, kicks, document, PK and end, which are safety-relevant; and revisions and used keys, which
-    /// must never go back.
+    /// The part of the state that is safety-relevant (covers, mutes, kicks, document, PK and the room's end), and what
+    /// must never go back (revisions and used keys).
     var reduced: CommandedState {
         var reduced = CommandedState(roomID: self.roomID, salt: self.salt)
         (reduced.attempts, reduced.revision, reduced.isEnded) = (self.attempts, self.revision, self.isEnded)
@@ -136,12 +138,12 @@ extension CommandedState {
         return reduced
     }
 
-    /// Drops every member whose value in the pipeline file has changed since the previous worker wrote the state: the
-    /// file wins.
+    /// Drops every member whose value in the pipeline file has changed since the previous worker ran, because the file
+    /// wins over commands.
     ///
-    /// A cover, a mute or a kick is not a member of the file, so no file change undoes it.
+    /// A cover, mute or kick is not a member of the file, so no change of the file undoes it.
     ///
-    /// - Returns: The dropped members.
+    /// - Returns: The dropped members with the reason.
     mutating func yield(to file: RoomDocument) -> [Resumption.Refusal] {
         let changed = Set(self.changedMembers.filter { self.isChanged($0, in: file) })
         func has(_ member: FileMember) -> Bool { changed.contains(member) }
@@ -165,7 +167,7 @@ extension CommandedState {
 }
 
 extension CommandedState.Source {
-    /// Names of the members that commands have set.
+    /// Names of the source's members that commands have set.
     var memberNames: [String] {
         var names: [String] = []
         if self.videoPush != nil { names.append("videoPush") }

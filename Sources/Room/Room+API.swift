@@ -5,7 +5,7 @@ package import PipelineSpec
 package import RoomAPI
 import RoomOutputs
 
-/// What the services of the API need from the room.
+/// The interface of the room for document changes and timed metadata.
 extension Room: DocumentHost {
     package func withAPI<Result: Sendable, Failure: Error>(
         _ body: (inout APIState) throws(Failure) -> Result
@@ -42,7 +42,8 @@ extension Room: DocumentHost {
     ) throws(ControlFailure) -> EffectTime? {
         let gate = self.settings.egress
         let before = gate.policy
-        // What the file names now is what requests may name, and where they may connect to: before what it names connects.
+        // Requests may use the servers and files that the file names now. The policy is set first, before connections
+        // to those servers are opened.
         if !isRequest { gate.policy = EgressPolicy(change.document.pipeline) }
         do throws(ControlFailure) {
             let showing = try DocumentApplication(self, from: current.pipeline, to: change.document.pipeline).apply()
@@ -71,14 +72,15 @@ extension Room: DocumentHost {
 
     var document: DocumentService { DocumentService(self) }
 
-    /// Timed metadata.
+    /// Adds timed metadata to the program.
     var metadata: MetadataService {
         MetadataService(self, self.program, packager: self.packager, live: self.live)
     }
 
-    /// Sends a publisher's message to players, where its source is to be heard: as an event of type `source`.
+    /// Sends a publisher's data message to players as metadata of type `source`, at the time when the source's media is
+    /// played. Does nothing if the source's `metadata` is off or its rate limit is exceeded.
     ///
-    /// - Parameter values: An array, as JSON text.
+    /// - Parameter values: The values of the message: an array, as JSON text.
     func source(_ id: SourceID, says name: String, _ values: String) {
         guard self.pipeline.source(id)?.metadata == true else { return }
         let now = self.machine.now()

@@ -5,7 +5,7 @@ extension Room {
             events: self.events, saved: self.saved)
     }
 
-    /// Checks the alarms, on the life's thread.
+    /// Determines which alarms are active, and announces changes. Called on the life thread.
     func noteAlarms() {
         let overload = self.overload.alarm
         let outputs = self.outputs.alarms()

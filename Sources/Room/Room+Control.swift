@@ -34,11 +34,13 @@ extension Room: RoomControlling {
             ])
     }
 
-    /// - Parameter known: The tracks there are.
+    /// The error for a command that names an audio track the source does not have.
+    ///
+    /// - Parameter known: Track numbers of the source.
     package static func unknownTrack(_ track: Int, of source: SourceID, among known: [Int]) -> ControlFailure {
         .notFound(
             "source \(source) has no audio track \(track)",
-            fix: "use one of: \(known.map { "\($0)" }.joined(separator: ", "))")
+            fix: "use one of these tracks: \(known.map { "\($0)" }.joined(separator: ", "))")
     }
 
     package func checkOpen() throws(ControlFailure) {
@@ -46,7 +48,7 @@ extension Room: RoomControlling {
         switch state {
         case .ending, .draining, .closed:
             if case .superseded? = outcome { throw .workerIsSuperseded }
-            throw .roomExited("the room is over", fix: "start another worker for it")
+            throw .roomExited("the room has ended or is ending", fix: "start another worker for the room")
         case .starting, .waiting, .live: return
         }
     }

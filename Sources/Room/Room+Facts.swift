@@ -4,9 +4,9 @@ import Program
 package import RoomAPI
 import RoomSources
 
-/// What the room is at a moment, for the API's replies.
+/// The room's current state for replies of the API.
 extension Room {
-    /// What the replies have in common.
+    /// Facts that several replies use.
     package var facts: RoomFacts {
         let (phase, segments, overload) = self.value.withLock {
             ($0.status.phase.state.rawValue, $0.outputs.segments, $0.overload.overload)
@@ -84,7 +84,7 @@ extension Room {
         return metrics.text
     }
 
-    /// What the room did so far.
+    /// Totals of the room so far, for its last event.
     package func summary() -> RoomSummary {
         RoomSummary(self.facts, self.latencies, cpu: self.clocks.processCPU.now())
     }

@@ -2,20 +2,22 @@ package import Control
 import MediaTypes
 package import PipelineSpec
 
-/// Restricts the files and servers that requests may use to those that the operator's pipeline file allows.
+/// Restricts the files and servers that API requests may use to those that the operator's pipeline file allows.
 extension Room {
-    /// The resources that a request may use: those in the operator's file, and those granted to earlier requests.
+    /// The files and servers that a request may use: those in the operator's file, and those granted to earlier
+    /// requests.
     func grants() -> ResourceGrants {
         let (written, current) = self.value.withLock { ($0.api.documents.written, $0.api.documents.current?.effective) }
         return ResourceGrants([written, current].compactMap { $0 }, in: self.pipeline.control)
     }
 
-    /// Refuses a request that uses resources it may not use, before any of them is accessed.
+    /// Refuses a request that uses files or servers that it may not use, before any of them is accessed.
     static func check(_ document: JSONNode, _ grants: ResourceGrants) throws(ControlFailure) {
         try self.refuse(grants.mistakes(in: document))
     }
 
-    /// Refuses a document that names a server nothing will be sent to, as far as its name tells.
+    /// Refuses a document that names a server to which the egress policy forbids connections, as far as its name or
+    /// address shows.
     package func checkServers(of pipeline: Pipeline) throws(ControlFailure) {
         try Self.refuse(self.settings.egress.policy.mistakes(in: pipeline))
     }

@@ -6,27 +6,28 @@ extension Room {
     /// Time between two health checks of the sources, in nanoseconds.
     private static let healthInterval = TimeMath.nanoseconds
 
-    /// Checks the room's loops and the health of every source once a second; on the life's thread.
+    /// Checks the room's threads and the health of every source once per second. Called on the life thread.
     ///
-    /// - Parameter last: When it last ran.
+    /// - Parameter last: When the last check was made, on the monotonic clock.
     func watchHealth(_ last: inout Int64) {
         let now = self.machine.now()
         guard now &- last >= Self.healthInterval else { return }
         last = now
-        // A standstill is measured from the first check that sees it.
+        // Called for its effect: how long a thread has made no progress is measured from the first check that finds it.
         _ = self.isAlive
         self.decoding.watchHealth(
             now: now, lag: self.loops.programLag, isWorkerBehind: self.value.withLock(\.overload.isBehind))
         self.noteAlarms()
     }
 
-    /// Time between two releases of unused packet memory, in nanoseconds: within it every GOP and segment in memory is
-    /// replaced.
+    /// Time between two releases of unused packet memory, in nanoseconds. It is long enough for every GOP and segment
+    /// in memory to be replaced.
     private static let releaseInterval = 60 * TimeMath.nanoseconds
 
-    /// Releases packet memory that was not used lately, and free memory inside the heaps; on the life's thread.
+    /// Releases packet memory that was not used lately, and returns free heap memory to the system. Called on the life
+    /// thread.
     ///
-    /// - Parameter last: When it last ran.
+    /// - Parameter last: When memory was released last, on the monotonic clock.
     func releaseMemory(_ last: inout Int64) {
         let now = self.machine.now()
         guard now &- last >= Self.releaseInterval else { return }

@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension Room {
-    /// Ends a room that has had no publisher for as long as its pipeline allows; on the life's thread.
+    /// Ends the room if it has had no publisher for as long as its pipeline allows. Called on the life thread.
     func watchIdle(_ idle: inout RoomIdle) {
         let isAnybodyThere = self.value.withLock { value in
             value.scenes.life.sources.values.contains { $0.hasPublisher && $0.state != .ended }

@@ -1,14 +1,14 @@
 package import MediaTypes
 package import RoomAPI
 
-/// Ends an offline job that makes no progress.
+/// Detects and ends an offline job that makes no progress.
 extension Room {
-    /// Whether media is still being produced. After that the outputs are completed, with limits of their own.
+    /// Whether the job still produces media. After that its outputs are completed, which has its own time limits.
     package var isMakingMedia: Bool { self.value.withLock { $0.lifecycle.state != .closed && !$0.lifecycle.isMade } }
 
     package var jobMarks: JobProgress.Marks { JobProgress.Marks(self.roster, self.program, self.packager) }
 
-    /// Ends a job that makes no progress. The room closes in order if its threads still respond.
+    /// Ends a job that makes no progress. The room closes normally if its threads still respond.
     ///
     /// - Returns: The error that the job ends with.
     package func endStalledJob() -> MediaError {
@@ -17,7 +17,7 @@ extension Room {
         return error
     }
 
-    /// Emits the last event of a job whose threads do not respond.
+    /// Emits `room.closed` for a job whose threads do not respond.
     package func abandon(_ error: MediaError) {
         self.events.emit(
             "room.closed",

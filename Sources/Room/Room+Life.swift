@@ -4,9 +4,10 @@ import RoomAPI
 package import RoomScenes
 package import RoomSources
 
-/// The thread of the room's life; see ``SceneChanges``. It also checks overload, health and idleness.
+/// The life thread of the room: handles events of sources and due times (see ``SceneChanges``), and checks overload,
+/// health and idleness.
 extension Room {
-    /// Time between two polls, in nanoseconds; a stall is noticed at most this much late.
+    /// Time between two polls in nanoseconds: a stalled source is noticed at most this late.
     private static let pollInterval: Int64 = 50_000_000
 
     /// See ``ProgramTimes/lifeTime``.
@@ -27,7 +28,7 @@ extension Room {
         self.sceneParts.lifeWake.signal()
     }
 
-    /// Runs until ``finishLife()``. Blocks.
+    /// Runs the life thread until ``finishLife()`` is called. Blocks.
     func runLife() {
         var health = self.machine.now()
         var released = health
@@ -53,20 +54,20 @@ extension Room {
         }
     }
 
-    /// Passes pending events and the time to ``RoomLife``.
+    /// Passes pending events and the current time to ``RoomLife``, and updates the room's phase.
     func stepLife() {
         self.tellLevels()
         let isSomethingDue = self.scenes.poll { self.slots.mapValues(\.timedArrivals) }
         self.watchPhase()
         if self.isOffline {
-            // Offline everything happens between two ticks, so that it depends only on the files.
+            // Offline, everything happens between two ticks, so that the result depends only on the files.
             self.scenes.settleOffline()
         } else if isSomethingDue {
             self.scenes.requestSettling()
         }
     }
 
-    /// Tells what was measured since the last call.
+    /// Emits the audio levels that were measured since the last call.
     func tellLevels() {
         guard self.value.withLock(\.api.levels.hasUntold) else { return }
         var untold: [AudioLevels] = []
@@ -82,7 +83,8 @@ extension Room {
     ) {
         let slot = self.slots[id]
         slot?.setState(change.to)
-        // The last frame of a silent source is replaced after its hold; a new frame ends that.
+        // The last frame of a silent source is repeated for a limited time and then replaced by a placeholder. A new
+        // frame ends this.
         if change.to == .stalled || change.to == .live {
             slot?.buffer.setSilent(since: life?.silentSince.flatMap { self.clock.program(of: $0) })
         }

@@ -1,12 +1,12 @@
 import MediaTypes
 
-/// After the end of a room its viewers' listener stays open for a while; see ``ViewerLinger``.
+/// Keeps the viewers' listener open for a while after the end of the room; see ``ViewerLinger``.
 extension Room {
-    /// Time between two checks whether it must be closed.
+    /// Time between two checks whether the listener must be closed.
     private static let lingerLook = Duration.milliseconds(50)
 
-    /// Keeps serving viewers while the room lingers, then closes the remaining listeners. Called after ``run()``, when
-    /// all events have been emitted.
+    /// Keeps serving viewers for the linger time, then closes the remaining listeners. Called after ``run()``, when all
+    /// events have been emitted.
     package func linger(_ outcome: RoomOutcome) async {
         var hasEnded = false
         if case .ended = outcome { hasEnded = true }
@@ -27,11 +27,11 @@ extension Room {
             }
         }
         await self.listeners.stopViewers()
-        // Closed last, so that clients that follow the events there receive the end.
+        // Closed last, so that clients that follow the events through this listener receive the final ones.
         await self.listeners.stopControl()
     }
 
-    /// Ends the lingering of a room that has ended, after a second interrupt.
+    /// Ends the linger time of a room that has ended, after a second interrupt.
     ///
     /// - Returns: `false` if the room has not ended yet.
     package func endLingering() -> Bool { self.value.withLock { $0.lingering.endAsked() } }

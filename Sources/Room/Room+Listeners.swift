@@ -9,23 +9,23 @@ extension Room {
             state: self.value.part(\.servers), clocks: self.clocks, events: self.events, logger: self.logger)
     }
 
-    /// Reads files again while the room runs.
+    /// Reads certificates, secrets and the pipeline file again while the room runs.
     var files: RoomFiles {
         RoomFiles(
             host: self, ingestion: self.ingestion, uploads: self.outputs.uploads, listeners: self.listeners,
             delivery: self.delivery)
     }
 
-    /// Opens the listeners of the pipeline, if ``RoomSettings/opensListeners``; the servers behind them are made in any
-    /// case.
+    /// Restores the previous worker's state and opens the listeners of the pipeline. If ``RoomSettings/opensListeners``
+    /// is false, then no socket is opened; the servers behind them are made in any case.
     ///
-    /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets that cannot be read.
+    /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets and certificates that cannot be read.
     func startListeners() async throws(MediaError) {
         self.restoration.restoreRefusals()
         self.restoration.restoreGraces()
         self.alarms.restore(self.value.withLock(\.resumption.state.alarms))
         self.restoration.restorePK()
-        // Only if the next worker finds the room's directory.
+        // Crash reports are useful only if the next worker finds the room's directory.
         if let directory = self.pipeline.hls?.path, !self.isOffline {
             self.refusing.recallCrashes(inDirectory: directory)
         }
@@ -62,7 +62,7 @@ extension Room {
         self.value.withLock { $0.lifecycle.addresses.append((name, address)) }
     }
 
-    /// Emits the first event, with the addresses of the listeners.
+    /// Emits `room.ready`, the first event, with the addresses of the listeners.
     func announceReady() {
         func address(_ name: String) -> JSONValue { JSONValue(self.address(name)) }
         let viewer = self.address("viewer")
@@ -78,6 +78,6 @@ extension Room {
         LibAV.releaseStartPages()
     }
 
-    /// Reads all files again: pipeline, certificates, tokens, keys, secrets. Returns at once.
+    /// Reads the pipeline file, certificates, tokens, keys and secrets again. Returns at once.
     package func reloadFiles() { self.files.reload(isOffline: self.isOffline) }
 }

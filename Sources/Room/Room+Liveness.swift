@@ -10,7 +10,7 @@ extension Room {
             state: self.phaseState.rawValue, checks: lags.checks)
     }
 
-    /// Whether the room's loops advance. Missing media does not matter.
+    /// Whether the room's threads make progress. A lack of media does not count.
     package var isAlive: Bool { self.loopLags.isAlive }
 
     private var loopLags: LoopLags {
@@ -25,21 +25,22 @@ extension Room {
 
     var loops: LoopMonitor { LoopMonitor(self, self.clock, self.program, self.ladder) }
 
-    /// Ticks that the program has shown and that not every encoder has begun with; 0 before the program runs.
+    /// Number of ticks that the program has composed and that at least one encoder has not started; 0 before the
+    /// program runs.
     package var unencodedTicks: Int64 {
         let (state, firstTick) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.firstTick) }
         return state == .live ? self.loops.unencodedTicks(since: firstTick) : 0
     }
 
-    /// The deadline for a room that begins to stop now, on the machine's clock.
+    /// The latest end of a room that begins to stop now, on the monotonic clock.
     func stopDeadline() -> Int64 {
         let milliseconds = Int64(self.pipeline.shutdown.endTimeoutMs)
-        // A drained room continues to the end of its segment.
+        // A drained room continues to the end of its current segment.
         let segment = Int64(self.packager?.targetDuration ?? 0) &* 1_500
         return self.machine.now() &+ (milliseconds &+ segment) &* 1_000_000 &+ LoopLags.endMargin
     }
 
-    /// The room's state for a service manager.
+    /// The room's state as reported to a service manager.
     package var serviceView: ServiceNotices.View {
         let (state, stopUntil, outcome) = self.value.withLock {
             ($0.lifecycle.state, $0.lifecycle.stopUntil, $0.lifecycle.outcome)
@@ -59,7 +60,7 @@ extension Room {
             reloads: self.value.withLock { $0.api.reloads })
     }
 
-    /// One line for people: `live, 2 of 2 sources, 3 s on air, 0 late`.
+    /// One line for people, such as `live, 2 of 2 sources live, 3 s on air, 0 frames late`.
     private var statusLine: String {
         let slots = self.pipeline.sources.compactMap { self.slots[$0.id] }
         let live = slots.filter { $0.state == .live }.count

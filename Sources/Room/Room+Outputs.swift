@@ -33,33 +33,33 @@ extension RoomEvents: OutputEvents {}
 
 extension Room {
     var ladder: EncodingStage { self.outputStages.ladder }
-    /// Writes the HLS output.
+    /// Packages the HLS output; nil if the room has none.
     var packager: HLSPackager? { self.outputStages.packager }
     var recorder: SessionRecorder? { self.outputStages.recorder }
     /// RTMP outputs and HTTP-FLV; nil for an offline job.
     var live: LiveFeeds? { self.outputStages.live }
-    /// Passes publishers' packets on without encoding.
+    /// Passes a publisher's packets through to renditions without encoding; nil if no rendition uses it.
     var passthrough: PassthroughSwitch? { self.outputStages.passthrough }
 
-    /// What this worker's outputs lack permanently.
+    /// Parts that are permanently missing from this worker's outputs.
     package var damage: OutputDamage { self.outputs.damage }
 
-    /// The verdict on the ended room; see ``RoomVerdict``.
+    /// The final result of the room for events and the exit code; see ``RoomVerdict``.
     package func verdict(_ outcome: RoomOutcome) -> RoomVerdict {
         let (segments, debt) = self.value.withLock { ($0.outputs.segments, $0.lifecycle.debt) }
         return RoomVerdict(
             outcome, isOffline: self.isOffline, damage: self.damage, debt: debt, published: segments)
     }
 
-    /// The state of the recording for the room's last event.
+    /// The state of the recording for `room.closed`.
     func recordingWord(_ outcome: RoomOutcome, error: MediaError?) -> JSONValue {
         outcome.recordingWord(
             hasRecorder: self.recorder != nil, isRecorded: self.withOutputs(\.isRecorded), error: error)
     }
 
-    /// Starts the RTMP outputs; they connect once something is on air.
+    /// Starts the RTMP outputs. They connect when the program starts.
     ///
-    /// - Throws: ``MediaError`` for secrets and authorities that cannot be read.
+    /// - Throws: ``MediaError`` if secrets or CA certificates cannot be read.
     func startPushes() throws(MediaError) {
         if let live = self.live { self.value.withLock { $0.servers.live = live.outputs } }
         try self.outputs.pushes.start(self.pipeline)

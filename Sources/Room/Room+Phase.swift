@@ -1,27 +1,29 @@
 import MediaTypes
 
 extension Room {
-    /// The room's state in one word.
+    /// The room's phase as clients see it; see ``RoomPhase``.
     package var phaseState: RoomPhase.State { self.value.withLock { $0.status.phase.state } }
 
     /// Whether this worker has published media that viewers can play.
     var isPlayable: Bool { self.value.withLock { $0.isPlayable(hasPackager: self.packager != nil) } }
 
-    /// Whether this worker or an earlier one has.
+    /// Whether this worker or an earlier one has published media that viewers can play.
     package var wasPlayed: Bool { self.value.withLock { self.wasPlayed($0) } }
 
-    /// The same for callers that have locked the room's value.
+    /// Whether this worker or an earlier one has published playable media, for callers that have locked the room's
+    /// value.
     func wasPlayed(_ value: borrowing RoomState) -> Bool {
         value.isPlayable(hasPackager: self.packager != nil) || self.packager?.hasPublishedBefore == true
     }
 
-    /// Updates the room's phase from the sources on air and the overload. Called at each step of the life.
+    /// Updates the room's phase from the sources on air and the overload. Called on the life thread at each step.
     func watchPhase() {
         let (hasPublisher, hasMedia) = self.value.withLock { value -> (Bool, Bool) in
             let life = value.scenes.life
             let onAir = life.planned.scene.sources
             let isThere = onAir.contains { life.sources[$0]?.state == .live }
-            // `idle`: never published. `gone`: neither there nor expected. `ended`: a file that was read to its end.
+            // `idle`: never published. `gone`: neither connected nor expected back. `ended`: a file that was read to
+            // its end.
             let isAny = life.sources.values.contains { source in
                 switch source.state {
                 case .idle, .gone, .ended: false
@@ -30,8 +32,8 @@ extension Room {
             }
             return (isAny, isThere || onAir.isEmpty)
         }
-        // Level 0 counts only when the attempt has succeeded: a machine at its limit must not change the state with
-        // every attempt.
+        // After the last step was undone, the room counts as overloaded until that attempt has succeeded: on a machine
+        // at its limit, the phase must not change with every attempt.
         let overload = self.overload.current
         let steps = self.isOffline || !overload.isOverloaded(at: self.machine.now()) ? 0 : max(1, overload.taken)
         self.notePhase { facts in
@@ -41,10 +43,11 @@ extension Room {
 
     /// Emits `room.state` if the phase has changed.
     ///
-    /// - Parameter update: Changes other facts.
+    /// - Parameter update: Changes other facts that the phase depends on.
     func notePhase(_ update: (inout RoomPhase.Facts) -> Void = { _ in }) {
         let now = self.clocks.wall.now()
-        // The event is emitted while the lock is held, so that events of two threads cannot change places.
+        // The event is emitted while the lock is held, so that events of two threads cannot be emitted in the wrong
+        // order.
         self.value.withLock { value in
             guard let (change, failure) = value.judge(hasPackager: self.packager != nil, now: now, update) else {
                 return

@@ -4,9 +4,9 @@ package import PipelineSpec
 package import Program
 package import RoomScenes
 
-/// The interface of the room for its scenes.
+/// The interface that the scene services use to reach the room.
 extension Room: ScenesHost {
-    /// Changes of the room's scenes.
+    /// Applies changes of scenes to the room.
     var scenes: SceneChanges { SceneChanges(self, self.sceneParts) }
     var sceneCommands: SceneCommands { SceneCommands(self.scenes) }
     package var sceneControl: any SceneControlling { self.sceneCommands }
@@ -39,11 +39,11 @@ extension Room: ScenesHost {
 
     // MARK: Commands
 
-    /// Puts a scene on air at the next tick.
+    /// Puts a scene on air at the next tick, as a command does.
     package func setProgram(sceneID: String) throws(ControlFailure) {
         try self.sceneCommands.setProgram(sceneID: sceneID)
     }
 
-    /// Runs a job on the thread that builds filter graphs, before all jobs that wait. Only tests use it.
+    /// Runs a job on the thread that builds filter graphs, before all waiting jobs. Only for tests.
     package func onBuilder(_ job: @escaping @Sendable () -> Void) { self.program.onBuilder(job) }
 }

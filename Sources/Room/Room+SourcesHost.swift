@@ -4,7 +4,7 @@ package import MediaTypes
 import RoomScenes
 package import RoomSources
 
-/// The interface of the room for its sources.
+/// The interface that the source services use to reach the room.
 extension Room {
     package func withSources<Result: Sendable>(_ body: (inout SourcesState) -> Result) -> Result {
         self.value.withLock { body(&$0.sources) }
@@ -31,15 +31,17 @@ extension Room {
 }
 
 extension Room {
-    /// The sources that were added and not removed.
+    /// The current sources of the room, by id.
     var slots: [SourceID: RoomSource] { self.roster.sources }
     var roster: SourceRoster { self.sourceParts.roster }
-    /// Admits publishers; `nil` before ``run()`` has made it ready, and if no source of the room has a stream key.
+    /// The server that admits publishers; nil before ``run()`` has started it, and if no source of the room has a
+    /// stream key.
     package var ingest: IngestServer? { self.ingestion.connections.ingest }
 
     // MARK: The document
 
-    /// Adds the joining sources, so that scenes can show them. They cannot be published yet.
+    /// Adds the sources that join with a new document version, so that scenes can show them. They cannot be published
+    /// yet.
     func add(_ change: RosterChanges.Change) {
         for newcomer in change.joining {
             let spec = newcomer.source.spec
@@ -49,9 +51,10 @@ extension Room {
         }
     }
 
-    /// Removes a source. Returns at once.
+    /// Removes a source from the room. Returns at once.
     ///
-    /// - Parameter isReported: False for a source that was added for a document that was then refused.
+    /// - Parameter isReported: False if no event is emitted, because the source was added for a document that was
+    ///   refused.
     func removeSource(_ id: SourceID, isReported: Bool = true) {
         self.value.withLock { $0.scenes.life.remove(id) }
         self.rosterChanges.remove(id, isReported: isReported)

@@ -21,30 +21,30 @@ package final class Room: Sendable {
     package enum State: String, Sendable, CaseIterable {
         case starting, waiting, live, ending, draining, closed
 
-        /// The state once the listeners are open: a room that was asked to stop meanwhile continues stopping.
+        /// The state once the listeners are open: `waiting`, unless the room was asked to stop in the meantime.
         package var opened: State { self == .starting ? .waiting : self }
     }
 
     let settings: RoomSettings
-    /// Saves what is commanded.
+    /// Records commanded state in `commands.json` for the next worker.
     let saved: CommandRecorder
-    /// The current state of the room.
+    /// The current state of the room behind its lock.
     let value: RoomValue
-    /// Locked while the document is changed or used as a whole, so that no other version of it comes between.
+    /// Locked while the document is read and changed, so that changes by two threads cannot overlap.
     let documentTurn = Mutex<Void>(())
     package let events: RoomEvents
-    /// Sends the events to webhooks; `nil` if they are not sent.
+    /// Sends the room's events to webhooks; nil if there are none.
     let delivery: EventDelivery?
     package let logger: Logger
     /// When this worker opened the room: nanoseconds since the Unix epoch, in whole milliseconds.
     let startTime: Int64
     package let sourceParts: SourceParts
     let latencies: RoomLatencies
-    /// The stages of the outputs.
+    /// The stages that produce the outputs: encoders, packager, recorder, uploads and others.
     package let outputStages: OutputStages
-    /// The objects that ``scenes`` uses.
+    /// The objects that ``scenes`` works with.
     let sceneParts: SceneParts
-    /// What the room leaves out while its machine cannot keep up.
+    /// Controls what the room leaves out while its machine cannot keep up.
     let overload: OverloadControl
     let firstMedia = DispatchSemaphore(value: 0)
 
@@ -77,10 +77,9 @@ package final class Room: Sendable {
         ) { events.emit($0, $1) }
     }
 
-    /// Opens every codec, file and directory of the room, so that errors occur before it is ready.
+    /// Opens every codec, file and directory of the room, so that errors occur before the room is ready.
     ///
-    /// - Parameter delivery: Sends the events to the webhooks of the pipeline, and later to those of the room's
-    ///   document.
+    /// - Parameter delivery: Sends the room's events to the webhooks in its document.
     /// - Throws: ``MediaError`` naming what cannot be opened.
     package static func open(
         _ settings: RoomSettings, events: RoomEvents, delivery: EventDelivery? = nil, logger: Logger
@@ -102,14 +101,15 @@ package final class Room: Sendable {
             fix: "start one worker at a time")
     }
 
-    /// The document can change between the first read and the claim, but not after that.
+    /// Number of attempts to open the room. Its document can change between the first read of the saved state and the
+    /// claim of the room, but not after that.
     private static let mostOpenings = 3
 
-    /// Every clock the room reads.
+    /// All clocks that the room reads.
     package var clocks: Clocks { self.settings.clocks }
     /// The monotonic clock.
     var machine: any SleepClock { self.clocks.machine }
-    /// The program's clock; it runs once the program has started.
+    /// The clock of the program; it runs once the program has started.
     var clock: ProgramClock { self.program.clock }
     var program: ProgramStage { self.sourceParts.program }
     /// Frames per second of the canvas.
@@ -117,17 +117,20 @@ package final class Room: Sendable {
     package var isOffline: Bool { self.sourceParts.isOffline }
     package var pipeline: Pipeline { self.value.withLock { $0.api.documents.running } }
     package var state: State { self.value.withLock { $0.lifecycle.state } }
-    /// Pending work when ``run()`` has returned; the next worker finishes it.
+    /// Outputs that are incomplete when ``run()`` has returned, and that the next worker can complete; nil if there are
+    /// none.
     package var debt: MediaError? { self.value.withLock { $0.lifecycle.debt } }
-    /// Why the room ended, if no command ended it.
+    /// Why the room ended if no command ended it; otherwise nil.
     package var endCode: ErrorCode? { self.value.withLock { $0.lifecycle.endCode } }
 
-    /// The address a listener was bound to: `rtmp`, `viewer` or `control`.
+    /// The address to which a listener was bound; nil if it is not open.
+    ///
+    /// - Parameter name: `rtmp`, `rtmps`, `srt`, `viewer` or `control`.
     package func address(_ name: String) -> String? {
         self.value.withLock { $0.lifecycle.addresses.first { $0.name == name }?.address }
     }
 
-    /// Restores the state commanded to earlier workers.
+    /// Restores the state that was commanded to earlier workers.
     var restoration: Restoration {
         Restoration(
             host: self, scenes: self.scenes, resumption: self.value.part(\.resumption), saved: self.saved)
@@ -135,10 +138,10 @@ package final class Room: Sendable {
 
     // MARK: Lifecycle
 
-    /// Runs the room until it has ended. All files are written when this returns; the listeners of viewers and
-    /// operators are still open, until ``linger(_:)`` has closed them.
+    /// Runs the room until it has ended. When this returns, all files are written. The listeners of viewers and
+    /// operators stay open until ``linger(_:)`` closes them.
     package func run() async -> RoomOutcome {
-        // Before a clip can be requested.
+        // Done before clips can be requested.
         self.pipeline.removeClipLeftovers()
         do {
             try await self.startListeners()
@@ -149,7 +152,7 @@ package final class Room: Sendable {
         self.announceReady()
         self.restoration.announce()
         self.restoration.reportClips()
-        // After this worker has reported that it is ready, and before its first tick.
+        // The end is handled after this worker has reported that it is ready, and before its first tick.
         if self.value.withLock(\.resumption.state.isEnded) { self.end(reason: "control") }
         self.notePhase()
         self.recorder?.begin()
@@ -204,12 +207,13 @@ package final class Room: Sendable {
         return await self.close(outcome, by: deadline)
     }
 
-    /// The program thread: waits for media, runs the program to its end, and flushes the stages after it.
+    /// Runs the program thread: waits for the first media, runs the program to its end, and flushes the encoders.
     private func runProgram() -> RoomOutcome {
         if self.isOffline {
             self.mediaArrived(at: 0)
         } else if self.outputStages.slate != nil {
-            // Viewers are waiting: the program continues whether or not a publisher is back.
+            // Viewers of the previous worker are waiting: the program continues whether or not a publisher is
+            // connected.
             self.mediaArrived(at: self.machine.now())
         }
         self.firstMedia.wait()
@@ -223,11 +227,11 @@ package final class Room: Sendable {
         } else {
             self.beginToEnd()
         }
-        // A new room answers once its first playlist lists enough.
+        // In a new room, viewers' requests wait until the first playlist lists enough segments.
         if self.packager?.opening == nil { self.listeners.openGate() }
         self.program.run()
-        // The program may have ended without a command: then the room must count as ending, not as a room whose loops
-        // hang.
+        // The program may have ended without a command. The room must then count as ending; otherwise it looks like a
+        // room whose threads hang.
         if !self.isOffline { self.end(reason: "the program is over") }
         self.ladder.finish()
         let outcome = self.value.withLock { value -> RoomOutcome in
@@ -241,7 +245,7 @@ package final class Room: Sendable {
         return outcome
     }
 
-    /// Sets the room's time: when each tick is due.
+    /// Sets the origin of the program's clock, which determines when each tick is due, and starts the program.
     private func begin(arrival: Int64) throws(MediaError) {
         if self.isOffline {
             let origin = self.settings.origin ?? 0
@@ -251,7 +255,7 @@ package final class Room: Sendable {
             return
         }
         let slate = self.outputs.slate.take()
-        // The first frame is due one jitter buffer after its arrival; the wall clock is read once, here.
+        // The first frame is due one jitter buffer after its arrival. The wall clock is read once, here.
         let jitter = self.slots.values.map(\.decode.jitterBuffer).min() ?? 200_000_000
         let due = self.outputStages.slate == nil ? arrival &+ jitter : self.machine.now()
         let wall = self.settings.origin ?? (self.clocks.wall.now() &+ (due &- self.machine.now()))
@@ -268,7 +272,7 @@ package final class Room: Sendable {
         self.program.start(at: firstTick)
     }
 
-    /// Ends the playlists of earlier workers if the room ends before this worker has anything to show.
+    /// Writes the end of earlier workers' playlists if the room ends before this worker has anything to publish.
     private func beginToEnd() {
         guard !self.isOffline, let packager = self.packager, packager.hasPublishedBefore,
             case .ended? = self.value.withLock({ $0.lifecycle.outcome })
@@ -276,7 +280,7 @@ package final class Room: Sendable {
         do {
             _ = try packager.begin(now: self.settings.origin ?? self.clocks.wall.now())
         } catch {
-            // The end was reported already; the newer worker decides about the playlists.
+            // The room's end was reported already; the newer worker decides about the playlists.
             if error.code == .superseded { return self.value.withLock { $0.lifecycle.outcome = .superseded } }
             self.oweEnd(error.code, error.what, fix: "start the room again, and end it")
         }
@@ -293,7 +297,9 @@ package final class Room: Sendable {
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
     }
 
-    /// The first decodable packet of any source starts the program.
+    /// Starts the program when the first decodable packet of any source arrives. Later calls do nothing.
+    ///
+    /// - Parameter arrival: Time of arrival on the monotonic clock.
     package func mediaArrived(at arrival: Int64) {
         let isFirst = self.value.withLock { value -> Bool in
             guard value.firstArrival == nil else { return false }
@@ -303,21 +309,22 @@ package final class Room: Sendable {
         if isFirst { self.firstMedia.signal() }
     }
 
-    /// Ends the room: everything is flushed and the playlists are closed.
+    /// Ends the room: all stages are flushed and the playlists are closed with `EXT-X-ENDLIST`.
     ///
-    /// - Parameter code: From the error catalogue, if no command ended the room.
+    /// - Parameter code: Error code of the catalogue if no command ended the room.
     package func end(reason: String, code: ErrorCode? = nil) { self.stop(.ended, .ending, reason: reason, code) }
 
-    /// Stops this worker; the playlists stay open for a successor.
+    /// Stops this worker; the playlists stay open, and a successor continues the room.
     package func drain(reason: String) { self.stop(.drained, .draining, reason: reason) }
 
-    /// Ends the room because of a failure that it cannot survive.
+    /// Ends the room because of an error after which it cannot continue.
     func fail(_ error: MediaError) {
         self.logger.error("the room cannot continue", metadata: ["error": "\(error)"])
         self.stop(.failed(error), .ending, reason: error.what)
     }
 
-    /// Stops this worker because a newer one has claimed the room. The first write that detects it calls this.
+    /// Stops this worker because a newer one has claimed the room, and emits `room.superseded` once. Called by the
+    /// first write that detects the claim.
     package func tellSuperseded() {
         let isFirst = self.value.withLock { value -> Bool in
             defer { value.lifecycle.isSupersededTold = true }
@@ -331,7 +338,7 @@ package final class Room: Sendable {
 
     private func stop(_ outcome: RoomOutcome, _ state: State, reason: String, _ code: ErrorCode? = nil) {
         let until = self.stopDeadline()
-        // The lock is kept: `room.ending` must be emitted before the `room.state` that follows from it.
+        // The lock is kept: `room.ending` must be emitted before the `room.state` event that follows from it.
         let isFirst = self.value.withLock { value -> Bool in
             guard value.lifecycle.stop(outcome, state, code, until: until) else { return false }
             self.events.emit(
@@ -343,7 +350,8 @@ package final class Room: Sendable {
             return true
         }
         guard isFirst else {
-            // The room has ended or is ending: the request ends the time in which viewers are still served.
+            // The room has ended or is ending already: the request ends the linger time, in which viewers are still
+            // served.
             self.value.withLock { if state == .draining { $0.lingering.stopAsked() } else { $0.lingering.endAsked() } }
             return
         }
@@ -353,7 +361,8 @@ package final class Room: Sendable {
         self.firstMedia.signal()
     }
 
-    /// A drained room ends with a whole segment, which a successor continues.
+    /// Number of frames that the length of the program must be a multiple of. A drained room ends with a whole segment,
+    /// which a successor continues.
     private func lastTicks(of outcome: RoomOutcome) -> Int64 {
         guard case .drained = outcome, !self.isOffline, let output = self.pipeline.hls else { return 1 }
         return Int64(output.gopFrames * output.segmentGops)
@@ -366,9 +375,11 @@ package final class Room: Sendable {
         self.value.withLock { $0.lifecycle.isEndOwed = true }
     }
 
-    /// - Parameter deadline: For completing the outputs, on the machine's clock.
+    /// Completes the outputs, closes the listeners except those that linger, and emits the last events.
+    ///
+    /// - Parameter deadline: Latest end of the completion, on the monotonic clock.
     private func close(_ outcome: RoomOutcome, by deadline: Int64) async -> RoomOutcome {
-        // After the end of the live playlists, which viewers wait for, and while viewers are still served.
+        // Runs after the end of the live playlists, which viewers wait for, and while viewers are still served.
         let isWhole = !self.value.withLock(\.lifecycle.isEndOwed)
         async let recorded = self.outputs.recording.finish(
             hasEnded: outcome.hasEnded, isWhole: isWhole, by: deadline)
@@ -388,7 +399,7 @@ package final class Room: Sendable {
         let recordingDebt = await recorded
         if let recordingDebt { self.addPendingWork(recordingDebt) }
         if let debt = await uploaded { self.addPendingWork(debt) }
-        // The clip has stopped at its next segment by now.
+        // A clip that is being made has stopped at its next segment by now.
         self.outputs.clips.join(within: deadline &- self.machine.now())
         self.value.withLock { value in
             value.lifecycle.state = .closed
@@ -396,16 +407,16 @@ package final class Room: Sendable {
         }
         self.notePhase()
         let (verdict, damage) = (self.verdict(outcome), self.damage)
-        // Recent losses, and those of an offline job, have no alarm yet.
+        // Recent losses of outputs, and those of an offline job, have no alarm yet.
         if !damage.isEmpty { self.noteAlarms() }
-        // An alarm's id is of its worker, so no other could clear it.
+        // The alarms are cleared because an alarm's id names its worker, so no other worker could clear them.
         self.alarms.update([], isLast: true)
         self.saved.close(outcome, isEndOwed: !isWhole, by: deadline)
         var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))
         if case .failed(let error) = outcome {
             (reason, code) = (.string(error.description), .string(error.code.description))
         }
-        // A client that reads the event may end the linger at once.
+        // A client that reads `room.closed` may end the linger time at once.
         self.value.withLock { $0.lingering.closed() }
         self.events.emit(
             "room.closed",

@@ -7,27 +7,30 @@ import RoomAPI
 import RoomOutputs
 import Threading
 
-/// The alarms of a room: announces those that begin and end, saves them for the next worker, and lists them.
+/// The alarms of a room: announces alarms that are set or cleared, saves the active ones for the next worker, and lists
+/// them.
 struct RoomAlarms {
     let book: RoomPart<AlarmBook>
-    /// The worker's number: an alarm's id is unique among all workers of the room.
+    /// Number of this worker among the workers of the room. It is part of the alarms' ids, which makes them unique in
+    /// the room.
     let incarnation: Int64
     let wall: any WallClock
     let events: RoomEvents
     let saved: CommandRecorder
 
-    /// How long an alarm of an earlier worker stays active without being found again, in nanoseconds.
+    /// How long a restored alarm stays active although its condition was not found again, in nanoseconds.
     private static let hold: Int64 = 30 * TimeMath.nanoseconds
 
-    /// Restores alarms that an earlier worker has announced.
+    /// Restores the alarms that an earlier worker has announced.
     func restore(_ alarms: [CommandedState.Alarm]) {
         let end = self.wall.now() &+ Self.hold
         self.book.withLock { $0.resume(alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end) }
     }
 
-    /// Records everything that is wrong now.
+    /// Compares the conditions that hold now with the active alarms, and announces the changes.
     ///
-    /// - Parameter isLast: Whether this worker ends: then restored alarms that were not found are cleared at once.
+    /// - Parameter isLast: Whether this worker is about to end. Restored alarms that were not found are then cleared at
+    ///   once.
     func update(_ current: [RoomAlarm], isLast: Bool = false) {
         let now = self.wall.now()
         let changes = self.book.withLock { $0.update(current, at: now, isLast: isLast) }
@@ -39,7 +42,7 @@ struct RoomAlarms {
         self.saved.record(active)
     }
 
-    /// The level is the one from now on; the alarm itself is as the state has it.
+    /// Emits the event for a change. `level` is the level from now on; `alarm` describes the alarm as the API shows it.
     private func announce(_ change: AlarmBook.Change) {
         let (type, entry, level) =
             switch change {
@@ -67,7 +70,7 @@ struct RoomAlarms {
 
     private func id(of entry: AlarmBook.Entry) -> String { entry.earlierID ?? "\(self.incarnation)-\(entry.number)" }
 
-    /// The alarms of a state as replies show them.
+    /// The alarms in a state, as the API shows them.
     func replies(_ state: AlarmState = .all) -> [AlarmReply] { self.entries(state).map { self.reply($0) } }
 
     private func reply(_ entry: AlarmBook.Entry) -> AlarmReply {
@@ -76,7 +79,7 @@ struct RoomAlarms {
             clearedAt: entry.clearedAt.map { ProgramDate.format($0) })
     }
 
-    /// Adds the active alarms and the alarm level of every output, as of the last update.
+    /// Adds metrics of the active alarms, and the alarm level of every output, as of the last update.
     func addMetrics(_ metrics: inout MetricsText, of outputs: [Output]) {
         let active = self.entries(.set).map(\.alarm)
         metrics.addAlarms(active)
@@ -88,7 +91,7 @@ struct RoomAlarms {
             case .hls, .transport, .record: onDisk = true
             case .raw, .rtmp, .http, .s3, .image: onDisk = false
             }
-            // An alarm of the disk applies to all outputs on it.
+            // An alarm of the disk without an output's name applies to all outputs on the disk.
             let levels = set.filter { $0.subject == output.outputID || onDisk && $0.subject == nil }
                 .map { OutputAlarm.level($0.severity) }
             metrics.sample("tandem_output_alarm_level", ["output": output.outputID], levels.max() ?? 0)

@@ -4,12 +4,13 @@ package import PipelineSpec
 import RoomSources
 
 extension RoomChecks {
-    /// What does not work because the FFmpeg libraries of this process lack a part; `nil` if they have it.
+    /// Why a codec or protocol of the pipeline does not work with the FFmpeg libraries of this process; nil if it
+    /// works.
     ///
     /// - Parameters:
-    ///   - encoder: Whether they have an encoder of this name.
-    ///   - decoder: Whether they have a decoder for this codec.
-    ///   - scheme: Whether they have a protocol of this name.
+    /// - encoder: Returns whether the libraries have an encoder of this name.
+    ///   - decoder: Returns whether the libraries have a decoder for this codec.
+    ///   - scheme: Returns whether the libraries have a protocol of this name.
     package static func problem(
         ofLibrary part: SpecChecks.LibraryPart, encoder: (String) -> Bool = LibAV.hasEncoder,
         decoder: (CodecName) -> Bool = LibAV.hasDecoder, scheme: (String) -> Bool = LibAV.hasProtocol
@@ -18,17 +19,17 @@ extension RoomChecks {
         case .encoder:
             if encoder("libx264") { return nil }
             return SpecChecks.Problem(
-                "this FFmpeg has no libx264, so the worker would exit with 78",
+                "this FFmpeg has no libx264, so the worker would exit with code 78",
                 fix: "install an FFmpeg built with libx264 (Debian's is)")
         case .decoder(let codec):
             if Pipeline.Ingest.names([codec]).allSatisfy(decoder) { return nil }
             return SpecChecks.Problem(
-                "this FFmpeg has no decoder for \(codec.rawValue), so its publishers are not shown",
+                "this FFmpeg has no decoder for \(codec.rawValue), so sources with this codec are not shown",
                 fix: "install an FFmpeg with that decoder, or remove \(codec.rawValue)")
         case .srt:
             if scheme("srt") { return nil }
             return SpecChecks.Problem(
-                "this FFmpeg has no SRT, so no stream arrives this way",
+                "this FFmpeg has no SRT support, so SRT sources cannot be received",
                 fix: "install an FFmpeg built with libsrt (Debian's is), or use RTMP")
         }
     }

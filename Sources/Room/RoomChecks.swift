@@ -5,12 +5,14 @@ package import Program
 package import Threading
 import TLSFiles
 
-/// Checks of a pipeline that depend on this machine and this build.
+/// Checks of a pipeline that depend on this machine and on the FFmpeg libraries.
 package enum RoomChecks {
-    /// Largest image file, in bytes.
+    /// Largest size of an image file, in bytes.
     static let imageLimit = 2_000_000
 
-    /// - Parameter wall: Used to check whether a certificate is valid now.
+    /// The checks for the operator's pipeline file.
+    ///
+    /// - Parameter wall: The clock that decides whether a certificate is valid now.
     package static func here(wall: any WallClock) -> SpecChecks {
         SpecChecks(
             image: { Self.problem(ofImage: $0) }, font: { Self.problem(ofFont: $0) },
@@ -18,8 +20,8 @@ package enum RoomChecks {
             certificate: { Self.problem(of: $0, wall: wall) }, library: { Self.problem(ofLibrary: $0) })
     }
 
-    /// The same checks for a request. Files that it may not use are not accessed, so that it cannot find out which
-    /// files exist.
+    /// The checks for an API request. Files that the request may not use are not accessed, so that it cannot find out
+    /// which files exist.
     static func forRequests(_ grants: ResourceGrants, wall: any WallClock) -> SpecChecks {
         var checks = Self.here(wall: wall)
         let (image, font, text) = (checks.image, checks.font, checks.text)
@@ -52,23 +54,23 @@ package enum RoomChecks {
 
     private static let systemFonts = (try? SceneFonts.find()) ?? .builtIn
 
-    /// The fonts of a pipeline: the fonts that it names, then those of the machine.
+    /// The fonts of a pipeline: the font files that it names, then those installed on the machine.
     ///
-    /// - Throws: ``MediaError/Code/unavailable`` for a named file that cannot be used.
+    /// - Throws: ``MediaError/Code/unavailable`` if a named file cannot be used.
     package static func fonts(named paths: [String]) throws(MediaError) -> SceneFonts {
         if paths.isEmpty { return self.systemFonts }
         return try SceneFonts.find(named: paths)
     }
 
-    /// See ``problem(ofText:_:)``. Reads the named fonts, which takes milliseconds, only for a text that the machine's fonts cannot
-    /// draw: they are among the fonts in any case.
+    /// Checks whether a text can be drawn; see ``problem(ofText:_:canDraw:)``. The named fonts are read, which takes
+    /// milliseconds, only if the machine's fonts cannot draw the text.
     private static func problem(ofText text: String, named paths: [String]) -> SpecChecks.Problem? {
         let problem = self.problem(ofText: text, self.systemFonts)
         guard problem != nil, !paths.isEmpty, let fonts = try? self.fonts(named: paths) else { return problem }
         return self.problem(ofText: text, fonts)
     }
 
-    /// Why texts cannot be drawn with the file; `nil`: they can.
+    /// Why text cannot be drawn with the font file; nil if it can.
     package static func problem(ofFont path: String) -> SpecChecks.Problem? {
         do throws(MediaError) {
             _ = try SceneFont.open(path)
@@ -78,9 +80,10 @@ package enum RoomChecks {
         }
     }
 
-    /// Which characters of the text would be shown as boxes, or that its letters would be coarse; `nil`: no problem.
+    /// Which characters of a text would be shown as boxes, or that the text would be drawn with the built-in letters;
+    /// nil if there is no problem.
     ///
-    /// - Parameter canDraw: Whether FFmpeg's libraries can draw with font files at all.
+    /// - Parameter canDraw: Whether the FFmpeg libraries can draw text with font files.
     package static func problem(
         ofText text: String, _ fonts: SceneFonts, canDraw: Bool = LibAV.hasFilter("drawtext")
     ) -> SpecChecks.Problem? {
@@ -110,7 +113,7 @@ package enum RoomChecks {
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// The Debian packages that have these characters.
+    /// Names of Debian packages with fonts that have these characters.
     private static func package(for missing: [Unicode.Scalar]) -> String {
         var names: [String] = []
         for scalar in missing {
@@ -129,7 +132,7 @@ package enum RoomChecks {
         return names.joined(separator: " and ")
     }
 
-    /// Hangul, Han, kana and the punctuation used with them (Unicode blocks).
+    /// Whether a character is Hangul, Han, kana or punctuation used with them (by Unicode block).
     private static func isEastAsian(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x1100...0x11ff, 0x2e80...0x9fff, 0xa960...0xa97f, 0xac00...0xd7ff, 0xf900...0xfaff, 0xff00...0xffef,
@@ -139,7 +142,7 @@ package enum RoomChecks {
         }
     }
 
-    /// Why a listener could not use the certificate, or why its clients would refuse it.
+    /// Why a listener could not use the certificate, or why clients would refuse it; nil if there is no problem.
     static func problem(of settings: TLSSettings, wall: any WallClock) -> SpecChecks.CertificateProblem? {
         do throws(MediaError) {
             let pair = try CertificatePair.load(CertificateFiles(settings), place: "tls")
@@ -151,7 +154,7 @@ package enum RoomChecks {
         }
     }
 
-    /// Why the file cannot be shown: missing, too large, neither PNG nor JPEG.
+    /// Why the image file cannot be shown: it is missing, too large, or neither PNG nor JPEG; nil if it can be shown.
     static func problem(ofImage path: String) -> SpecChecks.Problem? {
         let bytes: [UInt8]
         do throws(FileReading.Failure) {
@@ -167,12 +170,12 @@ package enum RoomChecks {
             case .tooLarge(let size):
                 return SpecChecks.Problem(
                     "the image \(path) has \(size) bytes, and \(Self.imageLimit) is the limit",
-                    fix: "make it smaller; it need not be larger than its rectangle")
+                    fix: "scale the image down; it need not be larger than its rectangle")
             }
         }
         let isPNG = bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
         guard bytes.count >= 8, isPNG || bytes.starts(with: [0xff, 0xd8, 0xff]) else {
-            return SpecChecks.Problem("\(path) is neither PNG nor JPEG", fix: "convert it to one of them")
+            return SpecChecks.Problem("\(path) is neither PNG nor JPEG", fix: "convert it to PNG or JPEG")
         }
         return nil
     }

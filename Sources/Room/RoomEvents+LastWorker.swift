@@ -3,8 +3,8 @@ package import PipelineSpec
 package import RoomAPI
 
 extension RoomEvents {
-    /// Sets the incarnation of events to the room's last worker: a worker that only finishes pending work does not
-    /// count as one.
+    /// Sets the incarnation in events to that of the room's last worker. A worker that only completes pending work has
+    /// no incarnation of its own.
     package func speakForLastWorker(of pipeline: Pipeline) {
         guard let output = pipeline.hls, let last = EndedOutput.lastIncarnation(inDirectory: output.path) else {
             return

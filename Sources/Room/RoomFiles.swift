@@ -7,25 +7,25 @@ import RoomOutputs
 import RoomSources
 import Threading
 
-/// Reads the room's files again while it runs: the pipeline file, if it is watched, certificates, and secrets, which
-/// apply from the next publisher, request or viewer on.
+/// Reads the room's files again while it runs: certificates, secrets, and the pipeline file if it is watched. New
+/// secrets apply from the next publisher, request or viewer on.
 struct RoomFiles {
     let host: any DocumentHost
     let ingestion: SourceIngest
     let uploads: UploadService
     let listeners: RoomListeners
-    /// Sends the events to webhooks; `nil` if they are not sent.
+    /// Sends the room's events to webhooks; nil if there are none.
     let delivery: EventDelivery?
 
     private var events: RoomEvents { self.host.events }
 
     // MARK: Changed files
 
-    /// Checks the files about once a second from now on.
+    /// Checks the files about once per second from now on.
     ///
     /// - Parameters:
-    ///   - file: The pipeline file; `nil`: it is not watched.
-    ///   - secrets: The files of secrets, as they were before the first was read.
+    /// - file: The pipeline file; nil if it is not watched.
+    ///   - secrets: The versions of the secret files, determined before the first secret was read.
     func watch(_ file: RoomSettings.File?, _ secrets: RoomSecretFiles) {
         let pipeline = file.map { file in
             PipelineFileWatch(
@@ -44,7 +44,7 @@ struct RoomFiles {
         self.listeners.follow(by: looks)
     }
 
-    /// Reads all files again: pipeline, certificates, tokens, keys, secrets. Returns at once.
+    /// Reads the pipeline file, certificates, tokens, keys and secrets again. Returns at once.
     ///
     /// - Parameter isOffline: An offline job reloads only certificates.
     func reload(isOffline: Bool) {
@@ -61,7 +61,9 @@ struct RoomFiles {
         self.host.withAPI { $0.reloads.done = max($0.reloads.done, asked) }
     }
 
-    /// Applies another version of the pipeline file, like `PUT /v1/room`.
+    /// Applies a new version of the pipeline file, like `PUT /v1/room`.
+    ///
+    /// - Returns: Whether the version has changed the document.
     private func take(_ bytes: [UInt8]) throws(ControlFailure) {
         try self.listeners.carryOut { () throws(ControlFailure) in
             try DocumentService(self.host).write(bytes, isPatch: false, isDryRun: false, isRequest: false).changed
@@ -70,7 +72,7 @@ struct RoomFiles {
 
     // MARK: Secrets
 
-    /// Reads the secrets of one use again. If they cannot be read, then the old ones stay.
+    /// Reads the secrets of one use again. If they cannot be read, then the old secrets stay in force.
     private func reload(_ use: RoomSecretFiles.Use) {
         switch use {
         case .tokens:
@@ -87,7 +89,7 @@ struct RoomFiles {
                 guard let delivery = self.delivery,
                     self.host.pipeline.control.events.contains(where: { $0.secret != nil })
                 else { return false }
-                // In the turn of the document, so that no other version of it comes between.
+                // The document is locked, so that another thread cannot change it in between.
                 try self.host.holdingDocument { () throws(MediaError) in
                     delivery.replace(try self.host.pipeline.webhooks())
                 }
@@ -97,7 +99,7 @@ struct RoomFiles {
         case .keys:
             let isRenewed = self.renew("stream keys", refused: "ingest.keysRefused") { () throws(MediaError) in
                 guard let server = self.ingestion.connections.ingest else { return false }
-                // In the turn of the document, so that no other version of it comes between.
+                // The document is locked, so that another thread cannot change it in between.
                 try self.host.holdingDocument { () throws(MediaError) in
                     server.renew(try Admission(self.host.pipeline))
                 }
@@ -123,13 +125,13 @@ struct RoomFiles {
         }
     }
 
-    /// Reads secrets again, logs the result, and emits an event if they cannot be read.
+    /// Reads secrets again, logs the result, and emits an event if they could not be read.
     ///
     /// - Parameters:
-    ///   - words: What is read, for the log.
-    ///   - old: What happens to the old secrets if the new ones cannot be read, for the log.
-    ///   - refused: The type of that event.
-    ///   - read: Reads and applies the secrets; false if there are none.
+    /// - words: What is read, for the log line.
+    ///   - old: What happens to the old secrets if the new ones cannot be read, for the log line.
+    ///   - refused: Type of the event if the secrets could not be read.
+    ///   - read: Reads and applies the secrets; returns false if the room has none of this use.
     /// - Returns: Whether secrets were read and applied.
     private func renew(
         _ words: String, old: String = "ones stay", refused: String, _ read: () throws(MediaError) -> Bool

@@ -1,14 +1,14 @@
 import MediaTypes
 import PipelineSpec
 
-/// Decides when a room without publishers ends: a value that is called with whether there is a publisher.
+/// Decides when a room without publishers ends. A pure value that is polled with whether a publisher is connected.
 ///
-/// States: new (never a publisher) → busy (a publisher is there) ⇄ left (no publisher any more); from new and from left
-/// → over, which is returned once. Times are nanoseconds of one clock, never falling.
+/// States: new (never a publisher) → busy (a publisher is connected) ⇄ left (no publisher any more). From new and from
+/// left → over; the reason is returned once. Times are monotonic, in nanoseconds.
 package struct RoomIdle: Sendable, Equatable {
-    /// The limits of the pipeline, in nanoseconds; `nil`: no limit. They may change from one call to the next.
+    /// The time limits of the pipeline in nanoseconds; nil means no limit. They may change from one call to the next.
     package struct Rules: Sendable, Equatable {
-        /// How long a new room waits.
+        /// How long a new room waits for its first publisher.
         package var firstSource: Int64?
         /// How long a room that has had a publisher continues without one.
         package var idle: Int64?
@@ -21,28 +21,29 @@ package struct RoomIdle: Sendable, Equatable {
 
     /// Why the room ends.
     package enum End: Sendable, Equatable {
-        /// No publisher came for this time, in nanoseconds.
+        /// No publisher connected to the new room within this time, in nanoseconds.
         case nobodyCame(Int64)
-        /// No publisher has been there for this time, in nanoseconds.
+        /// No publisher has been connected for this time, in nanoseconds.
         case everybodyLeft(Int64)
     }
 
     private var hasHadSource: Bool
-    /// Since when there has been no publisher; `nil`: there is one, or ``noted(isAnybodyThere:_:now:)`` was not called
-    /// yet.
+    /// Since when there has been no publisher; nil if there is one, or before the first poll.
     package private(set) var since: Int64?
     private var isOver = false
 
     /// - Parameters:
-    ///   - hasHadSource: Whether there was a publisher under an earlier worker.
-    ///   - since: Since when there had been none under that worker.
+    /// - hasHadSource: Whether there was a publisher while an earlier worker served the room.
+    ///   - since: Since when that worker had no publisher; nil if it had one.
     package init(hasHadSource: Bool, since: Int64? = nil) {
         self.hasHadSource = hasHadSource
         self.since = since
     }
 
-    /// - Parameter isAnybodyThere: Whether a publisher is connected, or a file is being read.
-    /// - Returns: Why the room ends; once.
+    /// Polls the state.
+    ///
+    /// - Parameter isAnybodyThere: Whether a publisher is connected, or a file source is being read.
+    /// - Returns: Why the room ends, once; otherwise nil.
     package mutating func noted(isAnybodyThere: Bool, _ rules: Rules, now: Int64) -> End? {
         guard !isAnybodyThere else {
             (self.hasHadSource, self.since) = (true, nil)

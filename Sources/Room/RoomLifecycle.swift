@@ -1,34 +1,34 @@
 import MediaTypes
 
-/// The progress of a room from its start to its end.
+/// The progress of a room from its start to its end, with its outcome.
 struct RoomLifecycle: Sendable {
     var state = Room.State.starting
     var outcome: RoomOutcome?
     /// Whether the program has ended and every encoder is flushed.
     var isMade = false
-    /// Why the room ended, if no command has ended it.
+    /// Why the room ended if no command ended it; otherwise nil.
     var endCode: ErrorCode?
     var isStarted = false
-    /// Nanoseconds since the Unix epoch at program time zero.
+    /// Wall clock time at program time 0, in nanoseconds since the Unix epoch; nil before the program has started.
     var origin: Int64?
     var firstTick: Int64 = 0
-    /// Whether the event that viewers can play was emitted.
+    /// Whether this worker has published media that viewers can play.
     var isPlayable = false
-    /// The addresses of the listeners.
+    /// Name and address of each open listener.
     var addresses: [(name: String, address: String)] = []
-    /// What the next worker has to finish.
+    /// Incomplete outputs that the next worker has to complete; nil if there are none.
     var debt: MediaError?
-    /// Whether the playlists of an ended room lack `EXT-X-ENDLIST`.
+    /// Whether the room has ended but its playlists lack `EXT-X-ENDLIST`.
     var isEndOwed = false
-    /// When a stopping room must have ended, on the machine's clock; `nil`: it is not stopping.
+    /// When a stopping room must have ended, on the monotonic clock; nil if it is not stopping.
     var stopUntil: Int64?
     /// Whether `room.superseded` was emitted.
     var isSupersededTold = false
 
-    /// Stops the room, unless it is stopping already: the first reason counts.
+    /// Starts to stop the room. Does nothing if it is stopping already: the first reason counts.
     ///
-    /// - Parameter until: When it must have ended, on the machine's clock.
-    /// - Returns: False if it was stopping.
+    /// - Parameter until: When the room must have ended, on the monotonic clock.
+    /// - Returns: False if the room was stopping already.
     mutating func stop(_ outcome: RoomOutcome, _ state: Room.State, _ code: ErrorCode?, until: Int64) -> Bool {
         guard self.outcome == nil else { return false }
         (self.outcome, self.endCode, self.state, self.stopUntil) = (outcome, code, state, until)

@@ -10,23 +10,23 @@ import RoomAPI
 import Threading
 import TLSFiles
 
-/// The listeners of viewers and operators, their certificates, and the thread that watches the room's files: open from
-/// the start of the room until ``stop()``, ``stopViewers()`` and ``stopControl()``.
+/// The listeners of viewers and operators, their certificates, and the thread that watches the room's files. They are
+/// open from the start of the room until ``stop()``, ``stopViewers()`` and ``stopControl()``.
 ///
-/// Code that calls a server must release the room's lock first.
+/// The room's lock must not be held during calls to a server.
 struct RoomListeners {
-    /// A part of ``RoomState``.
+    /// The open listeners and watchers: a part of ``RoomState``.
     struct Servers: Sendable {
         var live: LiveOutputs?
         var origin: OriginServer?
-        /// Viewers' requests wait while the worker is about to publish; `nil` for an offline job.
+        /// Delays viewers' requests until the worker has published; nil if viewers' requests never wait.
         var gate: StartupGate?
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
         var files: PollingThread?
-        /// Whether the files must be checked as soon as they are watched.
+        /// Whether the files must be checked as soon as the thread that watches them runs.
         var isLookDue = false
-        /// Verifies the URLs of viewers; `nil`: everybody may watch.
+        /// Verifies the signatures of viewers' URLs; nil if URLs are not signed, so that everyone may watch.
         var playback: SignedURLVerifier?
     }
 
@@ -43,7 +43,7 @@ struct RoomListeners {
         ListenerCertificates(wall: self.clocks.wall, events: self.events, logger: self.logger)
     }
 
-    /// Opens the certificate of a listener; `nil` without `settings`. See ``ListenerCertificates/open(_:place:)``.
+    /// Opens the certificate of a listener; nil if `settings` is nil. See ``ListenerCertificates/open(_:place:)``.
     func openCertificates(_ settings: TLSSettings?, place: String) throws(MediaError) -> CertificateStore? {
         guard let settings else { return nil }
         let watch = try self.reports.open(settings, place: place)
@@ -51,7 +51,7 @@ struct RoomListeners {
         return watch.store
     }
 
-    /// Reads the certificate files now. Blocks.
+    /// Reads the certificate files again now. Blocks.
     func reloadCertificates() {
         for watch in self.servers.certificates { watch.reload() }
     }
@@ -59,12 +59,12 @@ struct RoomListeners {
     /// The certificates in use.
     var certificates: [CertificateStore] { self.servers.certificates.map(\.store) }
 
-    /// The alarms of certificates that have expired or are about to.
+    /// The alarms of the certificates that have expired, are not valid yet, or expire soon.
     var alarms: [RoomAlarm] { self.reports.alarms(of: self.certificates) }
 
     // MARK: Files
 
-    /// Checks the room's files now, or as soon as they are watched.
+    /// Checks the room's files now, or as soon as the thread that watches them runs.
     func tellFiles() {
         let looks = self.state.withLock { servers in
             if servers.files == nil { servers.isLookDue = true }
@@ -73,7 +73,7 @@ struct RoomListeners {
         looks?.tell()
     }
 
-    /// Sets the thread that watches the files from now on.
+    /// Sets the thread that watches the room's files.
     func follow(by looks: PollingThread) {
         let isDue = self.state.withLock { servers in
             servers.files = looks
@@ -88,10 +88,10 @@ struct RoomListeners {
     /// Opens the viewers' listener.
     ///
     /// - Parameters:
-    ///   - live: HTTP-FLV; `nil`: the room has none.
+    /// - live: The HTTP-FLV output; nil if the room has none.
     ///   - hasSlate: Whether viewers of an earlier worker see slate until the program begins.
     ///   - hasEnded: Returns whether the room is closed.
-    /// - Returns: Its content and its address; `nil`: the pipeline has no such listener.
+    /// - Returns: The content that is served, and the listener's address; nil if the pipeline has no viewers' listener.
     /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets and certificates that cannot be read.
     func openViewers(
         _ pipeline: Pipeline, _ packager: HLSPackager, live: LiveOutputs?, hasSlate: Bool,
@@ -127,15 +127,15 @@ struct RoomListeners {
 
     var playback: SignedURLVerifier? { self.servers.playback }
     var viewerTraffic: ViewerTraffic { self.servers.origin?.traffic ?? ViewerTraffic() }
-    /// Whether viewers can connect.
+    /// Whether the viewers' listener is open.
     var hasViewers: Bool { self.servers.origin != nil }
-    /// Nanoseconds since a viewer last requested a playlist; `nil`: none has.
+    /// Nanoseconds since a viewer last requested a playlist; nil if none has.
     var sinceViewersRequest: Int64? { self.servers.origin?.sinceRequest }
 
-    /// Answers viewers' requests that waited for the first segment.
+    /// Answers viewers' requests that wait for the first segment, and lets later ones pass.
     func openGate() { self.servers.gate?.open() }
 
-    /// Lets viewers' requests wait until ``openGate()``.
+    /// Delays viewers' requests until ``openGate()``.
     func holdGate() { self.servers.gate?.hold() }
 
     /// Closes the viewers' listener.
@@ -148,8 +148,8 @@ struct RoomListeners {
 
     /// Opens the operators' listener.
     ///
-    /// - Parameter content: The content of the viewers' listener; `nil` if there is none.
-    /// - Returns: Its address.
+    /// - Parameter content: The content of the viewers' listener; nil if the room has none.
+    /// - Returns: The address of the listener.
     /// - Throws: ``MediaError/Code/bindFailed``, and errors of tokens that cannot be read.
     func openControl(
         _ room: any RoomControlling, _ settings: RoomSettings, _ pipeline: Pipeline, content: (any OriginContent)?
@@ -163,18 +163,19 @@ struct RoomListeners {
         return control.boundAddress
     }
 
-    /// Changes the room's document without a command; `body` returns whether it has changed it.
+    /// Runs a change of the room's document that no command requested, in turn with commands. `body` returns whether it
+    /// has changed the document.
     func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
         if let control = self.servers.control { try control.carryOut(body) } else { _ = try body() }
     }
 
-    /// Sets the tokens that operators need from now on.
+    /// Sets the access tokens that operators need from now on.
     func renewTokens(command: String, reader: String?) {
         self.servers.control?.renewTokens(command: command, reader: reader)
     }
 
-    /// Limits the operators' listener to probes and the request to end the lingering, while viewers of an ended room
-    /// are still served.
+    /// Limits the operators' listener to probes and to the request that ends the linger time, while viewers of an ended
+    /// room are still served.
     func leaveControl() { self.servers.control?.leave() }
 
     func stopControl() async {
@@ -200,7 +201,7 @@ struct RoomListeners {
     }
 }
 
-/// The content of the viewers' listener: what the packager has published, nothing else.
+/// The content of the viewers' listener without low latency: the files that the packager has published.
 private struct PublishedContent: OriginContent {
     let packager: HLSPackager
     let hasEnded: @Sendable () -> Bool
@@ -223,7 +224,7 @@ extension HLSPackager {
         return OriginObject(body: body, contentType: object.contentType, cacheControl: object.cacheControl)
     }
 
-    /// The playlists that players read, and how often.
+    /// The playlists that players request, and how often.
     fileprivate func players(isLowLatency: Bool, _ pipeline: Pipeline) -> PlayerPlaylists {
         let (names, control) = (self.trackPlaylistNames, self.control)
         return PlayerPlaylists(
@@ -232,7 +233,7 @@ extension HLSPackager {
             target: Int64(control.targetDuration) * 1_000, part: isLowLatency ? control.partTarget : nil)
     }
 
-    /// The live edge, attached to this packager from the start.
+    /// The low-latency content, which receives the live edge from the packager from now on.
     fileprivate func liveContent(
         clock: any SleepClock, _ hasEnded: @escaping @Sendable () -> Bool
     ) -> LiveContent {
@@ -245,7 +246,7 @@ extension HLSPackager {
 }
 
 extension ControlListenerOptions {
-    /// - Parameter content: The content of the viewers' listener; `nil` if there is none.
+    /// - Parameter content: The content of the viewers' listener; nil if the room has none.
     fileprivate init(_ pipeline: Pipeline, _ settings: RoomSettings, _ content: (any OriginContent)?) {
         self.init()
         self.player = ViewerPage.player

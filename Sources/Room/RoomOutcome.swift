@@ -1,11 +1,11 @@
 package import MediaTypes
 import RoomOutputs
 
-/// Why a room stopped; the process's exit code follows from it.
+/// Why a room stopped. The process's exit code follows from it.
 package enum RoomOutcome: Sendable {
-    /// The room has ended: everything is flushed and the playlists are closed.
+    /// The room has ended: all stages are flushed and the playlists are closed.
     case ended
-    /// This worker stops; the room continues in a successor.
+    /// This worker stops; a successor continues the room.
     case drained
     /// A newer worker serves the room.
     case superseded
@@ -13,10 +13,10 @@ package enum RoomOutcome: Sendable {
 }
 
 extension RoomOutcome {
-    /// Whether the room has ended: no other worker continues it.
+    /// Whether the room has ended, so that no other worker continues it.
     var hasEnded: Bool { if case .ended = self { true } else { false } }
 
-    /// How the room ends for its stores.
+    /// How uploads to stores end with this outcome.
     var uploadEnd: UploadService.End {
         switch self {
         case .ended: .ended
@@ -25,11 +25,12 @@ extension RoomOutcome {
         }
     }
 
-    /// The state of a room's recording; `null` if there is none, or nothing in it.
+    /// The state of the recording for events; `null` if the room has no recorder or has not ended, or if nothing was
+    /// recorded.
     ///
     /// - Parameters:
-    ///   - isRecorded: Whether the room has recorded files, or should have.
-    ///   - error: Why some of them are missing; nil if none is.
+    /// - isRecorded: Whether the room has recorded files, or should have.
+    ///   - error: Why recorded files are missing; nil if none are.
     package func recordingWord(hasRecorder: Bool, isRecorded: Bool, error: MediaError?) -> JSONValue {
         guard hasRecorder, case .ended = self else { return .null }
         guard let error else { return isRecorded ? "ready" : .null }

@@ -12,30 +12,30 @@ import RoomScenes
 import RoomSources
 import Synchronization
 
-/// The room, as its stages need it.
+/// The interface that the stages use to reach the room.
 protocol StagesHost: SourcesHost, OutputsHost {
-    /// Ends the room because of a failure that it cannot survive.
+    /// Ends the room because of an error after which it cannot continue.
     func fail(_ error: MediaError)
-    /// Passes pending events and the time to the room's life; called between two ticks of an offline program.
+    /// Passes pending events and the time to the room's life. Called between two ticks of an offline program.
     func stepLife()
-    /// Sets whether the program is making up for a time in which the machine was suspended.
+    /// Sets whether the program is catching up after the machine was suspended.
     func setCatchingUp(_ isCatchingUp: Bool)
-    /// Records how loud the program and the sources are.
+    /// Records the audio levels of the program and the sources.
     func note(_ levels: AudioLevels)
 }
 
-/// A reference that is set later: stages that are made first call those that are made last.
+/// A reference that is set after its users are made, for stages that refer to each other; nil until then.
 final class LateBound<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     func set(_ value: Value) { self.value.withLock { $0 = value } }
     func get() -> Value? { self.value.withLock { $0 } }
 }
 
-/// The stages of a room, made and connected, before anything runs.
+/// The stages of a room, made and connected, before any of them runs.
 struct RoomParts {
     typealias LateRoom = LateBound<any StagesHost>
 
-    /// The settings with the document of the previous worker.
+    /// The settings, with the document of the previous worker.
     let settings: RoomSettings
     let roster: SourceRoster
     let program: ProgramStage
@@ -46,14 +46,14 @@ struct RoomParts {
     let resumption: Resumption
     let logger: Logger
 
-    /// Opens every codec, file and directory of a room, and claims the room.
+    /// Opens every codec, file and directory of the room, and claims the room for this worker.
     ///
     /// - Parameters:
     ///   - written: The settings from the command line and the pipeline file.
-    ///   - found: What the previous worker has left before the claim.
-    ///   - joint: The room, once it is made.
-    /// - Returns: `nil` if the previous worker applied another document before this one claimed the room: the room must
-    ///   be made again from that document.
+    ///   - found: The state of the previous worker as it was read before the claim.
+    ///   - joint: Receives the room once it is made.
+    /// - Returns: nil if the previous worker changed its document before this worker claimed the room. The parts must
+    ///   then be opened again from the new document.
     static func open(
         _ written: RoomSettings, _ found: Resumption, _ events: RoomEvents, _ logger: Logger, _ joint: LateRoom
     ) throws(MediaError) -> RoomParts? {
@@ -113,7 +113,7 @@ struct RoomParts {
                 output, pipeline, ladder, newSession: settings.newSession, clock: machine, recorder, host)
             made.watchParts { track, frames in
                 guard steps.indices.contains(track) else { return }
-                // The last frame of the part.
+                // The last frame of the part that is encoded in this rendition.
                 let last = (frames.upperBound - 1) / steps[track] * steps[track]
                 let now = machine.now()
                 let time = clock.program(of: now)
@@ -181,7 +181,7 @@ struct RoomParts {
                 snapshots.note(picture)
                 if joint.get()?.areOutputsPaused != true { raws.write(picture) }
                 if let arrival { latencies.update { $0.viewing.composed(tick: tick, arrival: arrival) } }
-                // Between two ticks, so that what is due at the next tick is on air with it.
+                // Called between two ticks, so that everything due at the next tick is on air with that tick.
                 if pipeline.clock == .offline { joint.get()?.stepLife() }
                 guard let passthrough else { return ladder.put(picture, tick: tick) }
                 return passthrough.put(picture, tick: tick)

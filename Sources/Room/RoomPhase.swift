@@ -1,4 +1,4 @@
-/// The state of a room as clients see it: one word, and why. A value that receives facts and returns changes.
+/// The state of a room as clients see it: one word and its cause. A pure value that receives facts and returns changes.
 ///
 /// States:
 ///
@@ -10,20 +10,25 @@
 /// | `live` | can be played, and a source on air sends media |
 /// | `recovering`, ``Cause/media`` | can be played, but no source on air sends: held frames, placeholders, slate |
 /// | `recovering`, ``Cause/output`` | can be played, but an output to another server cannot be reached |
-/// | `degraded` | can be played, but leaves something out because its machine cannot keep up (``Cause/overload``) |
+/// | `degraded`
+/// can be played, but leaves something out because its machine cannot keep up (``Cause/overload``)
+///
 /// | `ending` | has ended, and completes its outputs |
-/// | `draining` | is handed over to a successor |
+/// | `draining`
+/// is being handed over to a successor
+///
 /// | `failed` | cannot continue; this worker does nothing more |
 /// | `closed` | is finished for this worker |
 ///
-/// starting → waiting ⇄ preparing → live ⇄ recovering ⇄ degraded, each with each; from any of them → ending or draining
-/// → closed; from any but closed → failed. A room with file sources passes through the same states; an offline room
-/// whose files or duration have ended is closed at once.
+/// Transitions: starting → waiting ⇄ preparing → live. live, recovering and degraded can change into each other. Every
+/// state before the end can change to ending or draining, and these to closed. Every state except closed can change to
+/// failed. A room with file sources has the same states; an offline room becomes closed as soon as its files or
+/// duration have ended.
 ///
 /// Invariants:
-/// 1. The state never goes back to an earlier one of: the states before the end, ending and draining, failed and closed.
-/// 2. `recovering` and `degraded` have a cause, no other state has.
-/// 3. The most visible cause is reported: media before outputs, outputs before overload.
+/// 1. The state never goes back. Order: states before the end; ending and draining; failed and closed.
+/// 2. Only `recovering` and `degraded` have a cause.
+/// 3. If there are several causes, the most visible one is reported: media before output, output before overload.
 package struct RoomPhase: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         case starting, waiting, preparing, live, recovering, degraded, ending, draining, failed, closed
@@ -32,12 +37,12 @@ package struct RoomPhase: Sendable, Equatable {
     /// Why a room is recovering or degraded.
     package enum Cause: String, Sendable, CaseIterable { case media, output, overload }
 
-    /// The facts that the state follows from.
+    /// The facts that determine the room's state.
     package struct Facts: Sendable, Equatable {
         package var lifecycle = Room.State.starting
-        /// Whether it ends because of a failure.
+        /// Whether the room ends because of a failure.
         package var hasFailed = false
-        /// Whether a publisher was admitted and is there or expected back.
+        /// Whether a publisher was admitted and is connected or expected back.
         package var hasPublisher = false
         /// Whether this worker has published media that viewers can play.
         package var isPlayable = false
@@ -45,15 +50,16 @@ package struct RoomPhase: Sendable, Equatable {
         package var hasMedia = false
         /// Whether an output to another server cannot be reached.
         package var isOutputLost = false
-        /// Number of steps taken because the machine cannot keep up.
+        /// Number of overload steps in force because the machine cannot keep up.
         package var overloadSteps = 0
 
         package init() {}
     }
 
+    /// A change of the state or its cause.
     package struct Change: Sendable, Equatable {
         package var from: State
-        /// The same as ``from`` if only the cause has changed.
+        /// The new state; the same as ``from`` if only the cause has changed.
         package var to: State
         package var cause: Cause?
 
@@ -69,7 +75,9 @@ package struct RoomPhase: Sendable, Equatable {
 
     package init() {}
 
-    /// - Returns: The change; `nil`: nothing has changed.
+    /// Updates the state.
+    ///
+    /// - Returns: The change; nil if neither state nor cause has changed.
     package mutating func noted(_ facts: Facts) -> Change? {
         let (state, cause) = Self.state(facts)
         guard state.age >= self.state.age, !self.state.isLast, (state, cause) != (self.state, self.cause) else {
@@ -97,7 +105,7 @@ package struct RoomPhase: Sendable, Equatable {
 }
 
 extension RoomPhase.State {
-    /// A state is never followed by one with a lower number.
+    /// Order of the states: a state is never followed by a state with a lower number.
     fileprivate var age: Int {
         switch self {
         case .starting: 0
@@ -110,10 +118,10 @@ extension RoomPhase.State {
     fileprivate var isLast: Bool { self == .failed || self == .closed }
 }
 
-/// The room's ``RoomPhase`` and its input.
+/// The room's ``RoomPhase``, the facts that determine it, and when it began.
 struct PhaseBook: Sendable {
     var phase = RoomPhase()
     var facts = RoomPhase.Facts()
-    /// When the state began, in nanoseconds since the Unix epoch.
+    /// When the current state began, in nanoseconds since the Unix epoch.
     var since: Int64
 }

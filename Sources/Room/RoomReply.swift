@@ -12,20 +12,20 @@ struct RoomReply: NamedReply {
     static let schemaName = "RoomState"
 
     let facts: RoomFacts
-    /// The revision of the commanded state, from 1.
+    /// Revision of the commanded state, from 1.
     let revision: Int64
     let status: PhaseBook
     let lifecycle: RoomLifecycle
-    /// The worker's clock, in nanoseconds since the Unix epoch.
+    /// The worker's wall clock, in nanoseconds since the Unix epoch.
     let time: Int64
     let program: ProgramState
     let renditions: [RenditionReply]
     let latency: LatencyReply
     let alarms: [AlarmReply]
-    /// nil before the first measurement.
+    /// State of the disk; nil before the first measurement.
     let disk: DiskState.Status?
     let outputs: [OutputReply]
-    /// nil if the pipeline has none and no command has started one.
+    /// The PK; nil if the pipeline has no PK and no command has started one.
     let pk: PKReply?
 
     static let members: [ReplyMember<Self>] = [
@@ -73,7 +73,7 @@ struct AlarmListReply: NamedReply {
     static let members = [ReplyMember<Self>("alarms") { $0.alarms }]
 }
 
-/// What is on air.
+/// The API's description of the program: the scene on air, all scenes, and the current tick.
 struct ProgramState: NamedReply {
     static let schemaName = "Program"
 
@@ -88,7 +88,7 @@ struct ProgramState: NamedReply {
     ]
 }
 
-/// The size and rate of the program's frames.
+/// The size and frame rate of the program.
 struct CanvasReply: NamedReply {
     static let schemaName = "Canvas"
 
@@ -103,7 +103,7 @@ struct CanvasReply: NamedReply {
 extension RoomPhase.Cause: ReplyValue {}
 
 extension Room.State {
-    /// What the room is on its way to.
+    /// The state that the room is heading for, as `desired` in the API.
     fileprivate var desired: String {
         switch self {
         case .starting, .waiting, .live: "live"

@@ -1,23 +1,23 @@
 package import PipelineSpec
 import Threading
 
-/// The files of secrets that a room watches, by use. Detects which of them have changed since they were read.
+/// The secret files that a room watches, by use. Detects which of them have changed since they were read.
 ///
-/// Must be made before the first of them is read, so that a change after that is detected.
+/// Must be made before the first secret is read, so that every later change is detected.
 package struct RoomSecretFiles: Sendable {
-    /// The use of secrets.
+    /// What secrets are used for.
     package enum Use: CaseIterable, Sendable {
         /// Operators' tokens.
         case tokens
         /// Secrets that sign events.
         case webhooks
-        /// Stream keys, and secrets of signed keys.
+        /// Stream keys, and secrets that sign keys.
         case keys
         /// The secret that signs requests to the publish webhook.
         case hook
         /// Secrets that sign viewers' URLs.
         case playback
-        /// Credentials of stores.
+        /// Credentials of object stores.
         case uploads
     }
 
@@ -27,8 +27,8 @@ package struct RoomSecretFiles: Sendable {
         for use in Use.allCases { _ = self.haveChanged(use, in: pipeline) }
     }
 
-    /// Whether files of a use have changed since the last call for it. Called before they are read again. A file that
-    /// was not named in the last call counts as unchanged, since the command that names it reads it.
+    /// Whether files of a use have changed since the last call for that use. Call this before reading them again. A
+    /// file that was not named at the last call counts as unchanged, since the command that names it reads it.
     package mutating func haveChanged(_ use: Use, in pipeline: Pipeline) -> Bool {
         var now: [String: FileVersion?] = [:]
         for case .file(let path)? in Self.secrets(for: use, in: pipeline) {

@@ -5,9 +5,9 @@ package import Packager
 package import PipelineSpec
 package import Threading
 
-/// The settings of a room: the pipeline file and the options of the command line.
+/// The settings of a room, from the pipeline file and the command line.
 package struct RoomSettings: Sendable {
-    /// A pipeline file, and its content when the room was made from it.
+    /// A pipeline file with the content from which the room was made.
     package struct File: Sendable {
         package let path: String
         package let bytes: [UInt8]
@@ -19,35 +19,35 @@ package struct RoomSettings: Sendable {
     }
 
     package var pipeline: Pipeline
-    /// The document that it was read from; `nil`: there is none, and the document cannot be changed while the room
-    /// runs.
+    /// The document from which ``pipeline`` was read; nil if there is none, so that the pipeline cannot be changed
+    /// while the room runs.
     package var document: RoomDocument?
-    /// The file itself, to be watched while the room runs; `nil`: it is not watched.
+    /// The pipeline file to watch while the room runs; nil if it is not watched.
     package var file: File?
-    /// Whether to start a new session in a directory whose room has ended.
+    /// Whether to start a new session if the room in the output directory has ended.
     package var newSession: Bool
-    /// Whether the state commanded to earlier workers is ignored.
+    /// Whether the commanded state of earlier workers is ignored.
     package var forgets = false
-    /// Whether an ended room is no failure: then nothing is done, and the exit code is 0.
+    /// Whether it is not an error if the room in the output directory has ended: the worker then exits with code 0.
     package var endedIsOK = false
-    /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
-    /// offline one, so that the same job makes the same bytes.
+    /// Wall clock time of program time 0 for a new room, in nanoseconds since the Unix epoch. nil means now for a live
+    /// room, and 0 for an offline job, so that the same job gives the same bytes.
     package var origin: Int64?
-    /// Made before any secret is read.
+    /// The versions of the secret files, determined before any secret is read.
     package private(set) var secretFiles: RoomSecretFiles
-    /// The servers that requests may make the room connect to.
+    /// Decides to which servers requests may make the room connect.
     package let egress: EgressGate
-    /// Every clock the room reads.
+    /// All clocks that the room reads.
     package let clocks: Clocks
-    /// Whether the room opens its listeners. A test that opens a room without them connects publishers through ``Room/ingest``.
+    /// Whether the room opens its listeners. A test without them connects publishers through ``Room/ingest``.
     package var opensListeners = true
-    /// The encoders of the program. Long tests use others.
+    /// The encoders that the room uses. Long tests replace them by cheaper ones.
     package var encoders = LadderEncoders.libav
-    /// Called after each step of writing `commands.json`, on the thread that writes it; see ``ClaimedFile``. For tests.
+    /// Called after each step of writing `commands.json`, on the writing thread; see ``ClaimedFile``. For tests.
     package var commandsReached: @Sendable (WriteStep) -> Void = { _ in }
-    /// The recent log lines of the process; `nil`: they are not kept.
+    /// The recent log lines of the process; nil if they are not kept.
     package var logs: LogRing?
-    /// Names and versions of the libraries in the process, for the API.
+    /// Names and versions of the linked libraries, for the API.
     package var versions: [(name: String, version: String)] = []
 
     package init(
@@ -64,8 +64,9 @@ package struct RoomSettings: Sendable {
         self.clocks = clocks
     }
 
-    /// Keeps the default renditions of a room that runs in the output directory: another version of the program may
-    /// have others, and an upgrade must not change what players have. A new session gets the current default.
+    /// Keeps the default renditions of a room that continues in its output directory. Another version of the software
+    /// may have other defaults, and an upgrade must not change the renditions that players use. A new session gets the
+    /// current defaults.
     package mutating func keepLadder() {
         guard !self.newSession, var document = self.document, let output = self.pipeline.hls,
             let running = HLSPackager.running(in: output.path)
@@ -75,8 +76,8 @@ package struct RoomSettings: Sendable {
         self.pipeline = document.pipeline
     }
 
-    /// The settings of a room that continues with a changed document. The servers that requests may use still follow
-    /// from the file.
+    /// Settings for continuing with a changed document. The servers that requests may use still follow from the
+    /// pipeline file.
     func running(_ document: RoomDocument) -> RoomSettings {
         var settings = self
         settings.document = document

@@ -2,14 +2,14 @@ import PipelineSpec
 import Program
 import RoomScenes
 
-/// Scenes, overlays and life of a room before its first tick: those of its document, with the changes of commands to
-/// earlier workers.
+/// The scenes, overlays and life of a room before its first tick: as in its document, with the changes that commands to
+/// earlier workers made.
 struct RoomStart: Sendable {
     var scenes: ScenesState
-    /// The scene that is on air first; `nil`: the pipeline has none.
+    /// The scene that is on air at the first tick; nil if the pipeline has no scenes.
     var first: Program.Scene?
 
-    /// - Parameter resumption: Receives what cannot be restored.
+    /// - Parameter resumption: The restored state. Members that cannot be restored are moved to its refusals.
     init(_ pipeline: Pipeline, _ resumption: inout Resumption) {
         self.scenes = ScenesState(pipeline)
         self.restoreScenes(pipeline, &resumption)

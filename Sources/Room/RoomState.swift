@@ -5,33 +5,33 @@ import RoomOutputs
 import RoomScenes
 import RoomSources
 
-/// The state of a room as one value, which reads no clock and does no I/O.
+/// The state of a room as one value. It reads no clock and does no I/O.
 ///
-/// ``Room`` protects it with one mutex. A thread that holds the mutex must not build a filter graph or read a file, and
-/// must take no lock of the room but those of ``RoomEvents``, ``CommandStore``, `SourceRoster` and `RoomSource`. Times
-/// are those of the clocks that ``Room`` was given.
+/// ``Room`` protects it with one mutex. A thread that holds the mutex must not build a filter graph or read a file. The
+/// only locks it may take are those of ``RoomEvents``, ``CommandStore``, `SourceRoster` and `RoomSource`. Times are
+/// those of the room's clocks.
 struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
     var outputs: OutputsState
-    /// The room's state as the API shows it, in one word.
+    /// The room's state as the API shows it.
     var status: PhaseBook
     var api: APIState
-    /// The scenes, what is on air, and the lives of the sources.
+    /// The scenes, which of them is on air, and the states of the sources.
     var scenes: ScenesState
     var isLifeThreadOver = false
-    /// The state that this worker continues with.
+    /// The commanded state of the previous worker that this worker continues with.
     var resumption: Resumption
-    /// Refusals, limits and connections of the sources.
+    /// Kicks, rate limits and connections of the sources.
     var sources = SourcesState()
-    /// When the first decodable packet arrived, on the machine's clock.
+    /// When the first decodable packet arrived, on the monotonic clock; nil before that.
     var firstArrival: Int64?
     var lingering = ViewerLinger()
     /// The active and recently cleared alarms.
     var alarms = AlarmBook()
-    /// The alarm of the pipeline file.
+    /// The alarm that the watched pipeline file is invalid; nil if it is valid or not watched.
     var configurationAlarm: AlarmBook.Alarm?
     var overload: OverloadGuard
-    /// The sockets that are open.
+    /// The open listeners and their certificates.
     var servers = RoomListeners.Servers()
 
     /// - Parameter now: Nanoseconds since the Unix epoch.
@@ -46,15 +46,16 @@ struct RoomState: Sendable {
 
     /// Whether this worker has published media that viewers can play.
     ///
-    /// - Parameter hasPackager: False for a room without an HLS output, which is played as soon as it has started.
+    /// - Parameter hasPackager: Whether the room has an HLS output. A room without one counts as playable once it has
+    ///   started.
     func isPlayable(hasPackager: Bool) -> Bool {
         self.lifecycle.isPlayable || self.lifecycle.isStarted && !hasPackager
     }
 
-    /// Updates the room's phase.
+    /// Updates the room's phase from its facts.
     ///
     /// - Parameter now: Nanoseconds since the Unix epoch.
-    /// - Returns: The change, with the error if the room has failed; `nil`: nothing has changed.
+    /// - Returns: The change of the phase, with the error if the room has failed; nil if nothing has changed.
     mutating func judge(
         hasPackager: Bool, now: Int64, _ update: (inout RoomPhase.Facts) -> Void
     ) -> (change: RoomPhase.Change, failure: MediaError?)? {

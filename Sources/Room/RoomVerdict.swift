@@ -1,20 +1,21 @@
 package import MediaTypes
 package import RoomOutputs
 
-/// The verdict on an ended room: the word in `room.closed`, and the error that determines the exit code. A value.
+/// The final result of a room: the outcome in `room.closed`, and the error that determines the exit code.
 ///
-/// - An offline job with an incomplete output has failed (74).
-/// - A live room cannot be repeated. If its end is recorded, then it has ended (0), damaged or not, and an orchestrator
-///   must not start it again; if a worker can still complete something, then the room is unfinished (75).
+/// - An offline job with an incomplete output has failed (exit code 74).
+/// - A live room cannot be repeated. If its end is recorded, then it has ended (0), even with damaged outputs, and an
+///   orchestrator must not start it again. If another worker can still complete an output, then the room is unfinished
+///   (75).
 package struct RoomVerdict: Sendable, Hashable {
-    /// `ended`, `damaged`, `drained`, `superseded` or `failed`.
+    /// The outcome in `room.closed`: `ended`, `damaged`, `drained`, `superseded` or `failed`.
     package let word: String
-    /// `nil`: the exit code follows from the outcome alone.
+    /// The error for the exit code; nil if the exit code follows from the outcome alone.
     package let error: MediaError?
 
     /// - Parameters:
-    ///   - debt: Work that the next worker can complete.
-    ///   - published: Segments of the first output.
+    /// - debt: Incomplete outputs that the next worker can complete; nil if there are none.
+    ///   - published: Number of segments that the first output has published.
     package init(
         _ outcome: RoomOutcome, isOffline: Bool, damage: OutputDamage, debt: MediaError?, published: Int64 = 0
     ) {
@@ -28,8 +29,8 @@ package struct RoomVerdict: Sendable, Hashable {
         }
     }
 
-    /// The error that the exit code reports for pending work of a live room: whatever kept this worker from completing
-    /// it, the next one can.
+    /// The error that the exit code reports for incomplete outputs of a live room. It is `unfinished` even if this
+    /// worker failed because of its disk, since the next worker may succeed.
     package static func unfinished(_ debt: MediaError) -> MediaError {
         guard debt.code == .outputLost || debt.code == .diskFull else { return debt }
         return MediaError(.unfinished, debt.what, at: debt.place, fix: debt.fix)

@@ -1,22 +1,22 @@
-/// Decides how long the viewers' listener stays open after a room's end, and what closes it: a value without sockets or
-/// clocks.
+/// Decides how long the viewers' listener stays open after the end of a room, and what closes it earlier. A pure value
+/// without sockets or clocks.
 ///
-/// Players that are behind the live edge, and those that request a moment too late, are still served. Everything else
-/// is final before: state, events, uploads and the exit code.
+/// During this linger time players that are behind the live edge, or that request a file a moment too late, are still
+/// served. The room's state, events, uploads and exit code are final before it begins.
 ///
 /// States: running → closed (``closed()``) → lingering (``begin(_:now:)``) → over. ``stopAsked()`` leads to over from
-/// each of them. All times are nanoseconds.
+/// every state. All times are in nanoseconds.
 package struct ViewerLinger: Sendable, Hashable {
-    /// The facts that determine the length.
+    /// The facts that determine the linger time.
     package struct Facts: Sendable, Hashable {
-        /// Whether the room has ended; it was neither handed over to a successor, nor has it failed.
+        /// Whether the room has ended. False if it was handed over to a successor or has failed.
         package var hasEnded: Bool
         package var isOffline: Bool
         /// `http.lingerSeconds`; `nil` if the pipeline does not set it.
         package var configuredSeconds: Int?
-        /// Length of the playlist window, in seconds; `nil`: everything since the start.
+        /// Length of the playlist window in seconds; nil if the playlist lists everything since the start.
         package var windowSeconds: Int?
-        /// Nanoseconds since a viewer last requested a playlist; `nil`: none has.
+        /// Nanoseconds since a viewer last requested a playlist; nil if none has.
         package var sinceRequest: Int64?
 
         package init(
@@ -33,17 +33,17 @@ package struct ViewerLinger: Sendable, Hashable {
 
     private enum State: Sendable, Hashable {
         case running
-        /// The room has ended, but not all events have been emitted.
+        /// The room has ended, but not all of its events have been emitted.
         case closed
         case lingering(until: Int64)
         case over
     }
 
-    /// Longest default, in seconds, and the length if no viewer has requested a playlist lately: one and a half reloads
-    /// of a playlist of two seconds.
+    /// The longest linger time without `http.lingerSeconds`, in seconds. The shortest (``shortestSeconds``) applies if
+    /// no viewer has requested a playlist lately: one and a half reloads of a playlist with segments of two seconds.
     package static let longestSeconds = 60
     package static let shortestSeconds = 3
-    /// A viewer that sent a request within this time counts as present, in nanoseconds.
+    /// Viewers count as present if one has requested a playlist within this time, in nanoseconds.
     package static let presence: Int64 = 30_000_000_000
 
     private var state = State.running
@@ -51,7 +51,7 @@ package struct ViewerLinger: Sendable, Hashable {
 
     package init() {}
 
-    /// How long the listener stays open, in nanoseconds.
+    /// How long the listener stays open after the end, in nanoseconds; 0 if it closes at once.
     package static func length(_ facts: Facts) -> Int64 {
         guard facts.hasEnded else { return 0 }
         return Int64(self.seconds(facts)) &* 1_000_000_000
@@ -64,15 +64,15 @@ package struct ViewerLinger: Sendable, Hashable {
         return min(self.longestSeconds, max(self.shortestSeconds, facts.windowSeconds ?? self.longestSeconds))
     }
 
-    /// Records that the room has ended: its state and its exit code are final.
+    /// Records that the room has ended, so that its state and exit code are final.
     package mutating func closed() {
         self.isClosed = true
         if self.state == .running { self.state = .closed }
     }
 
-    /// Begins lingering, after all events have been emitted.
+    /// Begins the linger time after all events have been emitted.
     ///
-    /// - Returns: Until when the listener stays open; `nil`: it closes now.
+    /// - Returns: When the listener must be closed; nil if it closes now.
     package mutating func begin(_ facts: Facts, now: Int64) -> Int64? {
         let length = Self.length(facts)
         guard self.state != .over, length > 0 else {
@@ -83,12 +83,12 @@ package struct ViewerLinger: Sendable, Hashable {
         return now &+ length
     }
 
-    /// Until when the listener stays open; `nil`: it does not linger.
+    /// When the listener must be closed; nil if the room does not linger.
     package var until: Int64? {
         if case .lingering(let until) = self.state { until } else { nil }
     }
 
-    /// Whether the listener must be closed.
+    /// Whether the listener must be closed now.
     package func isOver(at now: Int64) -> Bool {
         switch self.state {
         case .running, .closed: false
@@ -97,10 +97,10 @@ package struct ViewerLinger: Sendable, Hashable {
         }
     }
 
-    /// Handles `room:end` or SIGINT for a room that was asked to end before. While the room is still ending this is a
-    /// repeated request, and changes nothing.
+    /// Handles `room:end` or SIGINT for a room that was asked to end before. While the room is still ending, such a
+    /// repeated request changes nothing.
     ///
-    /// - Returns: Whether the room has ended, so that only lingering is left to end.
+    /// - Returns: Whether the room has ended, so that only the linger time was left to end.
     @discardableResult
     package mutating func endAsked() -> Bool {
         guard self.isClosed else { return false }
@@ -109,6 +109,6 @@ package struct ViewerLinger: Sendable, Hashable {
     }
 
     /// Handles SIGTERM or `room:drain` for a room that was asked to end before: the orchestrator wants the worker to
-    /// stop at once.
+    /// exit at once.
     package mutating func stopAsked() { self.state = .over }
 }
