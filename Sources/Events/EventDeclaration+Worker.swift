@@ -69,7 +69,7 @@ extension EventDeclaration {
             [JSONField("failures", .count, "Attempts that have failed.", example: 4)]),
         Self.webhook(
             "webhook.disabled", "A webhook receiver has answered 410 and gets no more events.",
-            [Self.reason("status 410: it wants no more")]),
+            [Self.reason("status 410: the receiver wants no more events")]),
         Self.webhook(
             "webhook.lost", "A webhook receiver is too far behind; the oldest events were dropped for it.",
             [JSONField("events", .count, "Events that were lost.", example: 12)]),

@@ -2,37 +2,37 @@ package import Control
 package import PipelineSpec
 package import Threading
 
-/// The room, as the services of its API need it.
+/// The interface that the services of the API use to reach the room.
 package protocol APIHost: AnyObject, Sendable {
-    /// What the room runs by now.
+    /// The document that the room runs now.
     var pipeline: Pipeline { get }
     var clocks: Clocks { get }
     var events: RoomEvents { get }
     /// Whether the program runs.
     var isLive: Bool { get }
 
-    /// Calls `body` with the API's part of the room's value, which is locked meanwhile.
+    /// Calls `body` with the API's part of the room's state, under the room's lock.
     func withAPI<Result: Sendable, Failure: Error>(
         _ body: (inout APIState) throws(Failure) -> Result
     ) throws(Failure) -> Result
 
-    /// - Throws: ``ControlFailure`` if the room is over.
+    /// - Throws: ``ControlFailure`` if the room has ended or is ending.
     func checkOpen() throws(ControlFailure)
 
-    /// The tick of a program date-time; nil for none.
+    /// Converts a program date-time to a tick; nil if `text` is nil.
     ///
-    /// - Throws: ``ControlFailure`` for a text that is no date-time, and for one that is over or too far ahead.
+    /// - Throws: ``ControlFailure`` if the text is not a date-time, or if the time is in the past or too far ahead.
     func tick(at text: String?) throws(ControlFailure) -> Int64?
 
-    /// When a tick is; empty before the program has begun, and for a tick that is not known yet.
+    /// The time at which a tick takes effect. Empty before the program has begun, and if `tick` is nil.
     func effect(at tick: Int64?) -> EffectTime
 }
 
 extension APIHost {
-    /// How long computed latencies are good for: to compute them sorts some ten thousand.
+    /// How long computed latencies are reused, in nanoseconds. Computing them sorts tens of thousands of values.
     private var latencyAge: Int64 { 2_000_000_000 }
 
-    /// Latencies computed at most two seconds ago.
+    /// The latencies of the room, computed at most two seconds ago.
     package func latency(of facts: RoomFacts, _ latencies: RoomLatencies) -> LatencyReply {
         let now = self.clocks.machine.now()
         let kept = self.withAPI { state in

@@ -2,12 +2,13 @@ package import Control
 import Ingest
 import MediaTypes
 
-/// Sources, and their numbers.
+/// API schemas of sources and their statistics.
 extension APISchema {
-    /// Which of the two streams of a uid.
+    /// The stream of a user that a source is: `main` or `sub`.
     static let streamType = JSONShape.words(["main", "sub"])
     static let sourceState = JSONShape.words(SourceFacts.states)
-    /// By which clock a source is shown.
+    /// The clock that determines when a source's media is shown: the publisher's `wall` clock, or its time of
+    /// `arrival`.
     static let sourceClock = JSONShape.words(["wall", "arrival"])
 
     package static let sources: [APISchema] = [

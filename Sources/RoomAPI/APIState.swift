@@ -1,36 +1,38 @@
 package import MediaTypes
 package import PipelineSpec
 
-/// What the API keeps of a room: a part of the room's value. It has no clock and does no I/O.
+/// The API's part of the room's state. A value without clock and I/O.
 package struct APIState: Sendable {
-    /// The document in its versions.
+    /// The versions of the room's document.
     package struct Documents: Sendable {
-        /// What the room runs by now; only what may change in a running room differs from what it was made from.
+        /// The document that the room runs now. Only members that may change in a running room differ from those at its
+        /// start.
         package var running: Pipeline
-        /// The document that commands change; `nil`: the room was not made from one.
+        /// The document that commands change; nil if the room was not made from a document.
         package var current: RoomDocument?
-        /// The pipeline file with the flags of the command line, as the operator wrote it last.
+        /// The pipeline file as the operator last wrote it, with the options of the command line; nil without a file.
         package var written: JSONNode? { self.file?.effective }
-        /// The pipeline file without the changes of commands.
+        /// The document of the pipeline file, without the changes of commands; nil without a file.
         package var file: RoomDocument?
     }
 
     package var documents: Documents
-    /// How often the room's files were to be read at once.
+    /// How many times it was requested to read the room's files again, and how many of these requests are done.
     package var reloads = ServiceNotices.Reloads()
-    /// Since when the room's loops are where they are.
+    /// Positions of the room's loops, with the time since which each has not advanced.
     package var loops = (tick: LoopProgress(), encoder: LoopProgress())
-    /// How loud the program and the sources are.
+    /// Audio levels of the program and the sources.
     package var levels = AudioLevelReports()
-    /// Timed metadata that commands have sent.
+    /// Rate limit and known ids of timed metadata.
     var metadata = MetadataLimiter()
-    /// Latencies as last computed, and when: nanoseconds of the machine's clock.
+    /// The latencies that were computed last, and when on the monotonic clock; nil before the first request.
     var latencies: (at: Int64, measured: LatencyReply.Measured)?
 
     /// - Parameters:
-    ///   - running: What the room is made from.
-    ///   - current: The document of `running`; nil: there is none, and the room cannot be changed while it runs.
-    ///   - file: The pipeline file without the changes of commands.
+    /// - running: The document from which the room is made.
+    ///   - current: The document that commands change; nil if there is none, so that the room cannot be changed while
+    ///     it runs.
+    ///   - file: The document of the pipeline file, without the changes of commands.
     package init(running: Pipeline, current: RoomDocument?, file: RoomDocument?) {
         self.documents = Documents(running: running, current: current, file: file)
     }

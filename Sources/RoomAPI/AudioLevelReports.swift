@@ -1,28 +1,30 @@
 package import Program
 
-/// Audio level reports on their way from the program thread, which must not allocate memory for them, to the thread that emits them
-/// as events.
+/// A queue of audio level reports between the program thread, which must not allocate memory, and the thread that emits
+/// them as events.
 package struct AudioLevelReports: Sendable {
-    /// Reports that may wait. The life's thread looks twenty times a second; the shortest interval is a block of audio.
+    /// Largest number of waiting reports. The life thread takes them 20 times per second; reports are at least one
+    /// audio block apart.
     package static let limit = 16
 
-    /// The last measurement; `nil` before the first.
+    /// The last measurement; nil before the first.
     package private(set) var latest: AudioLevels?
     private var untold: [AudioLevels] = []
 
     package init() { self.untold.reserveCapacity(Self.limit) }
 
-    /// Notes a measurement; drops the report of it if ``limit`` of them wait. No allocation.
+    /// Records a measurement. Its report is dropped if ``limit`` reports are waiting. Does not allocate.
     package mutating func note(_ levels: AudioLevels) {
         self.latest = levels
         if self.untold.count < Self.limit { self.untold.append(levels) }
     }
 
-    /// Whether a report waits.
+    /// Whether a report is waiting.
     package var hasUntold: Bool { !self.untold.isEmpty }
 
-    /// Takes the reports that wait, in order.
+    /// Takes the waiting reports, in order.
     ///
-    /// - Parameter storage: An empty array with room for ``limit`` reports, which is filled from now on.
+    /// - Parameter storage: An empty array with capacity for ``limit`` reports, which becomes the queue; receives the
+    ///   reports.
     package mutating func takeUntold(leaving storage: inout [AudioLevels]) { swap(&storage, &self.untold) }
 }

@@ -12,14 +12,15 @@ extension Rendition {
     }
 }
 
-/// Bit rates of renditions that another version of the document changes while the room runs.
+/// The bit rates that a new version of the document sets for running renditions.
 package struct BitRateChanges: Sendable {
-    /// By track.
+    /// New bit rates by track.
     private var changes: [Int: BitRates] = [:]
 
-    /// Opens an encoder for each of them, on the caller's thread, to see that it fits the initialization segment players have.
+    /// Determines the changed bit rates. Opens an encoder for each on the caller's thread, to check that its parameter
+    /// sets still fit the initialization segment that players have.
     ///
-    /// - Throws: What cannot be had without another worker, with everything that is wrong.
+    /// - Throws: ``ControlFailure`` with all changes that are impossible without another worker.
     package init(from before: Pipeline, to after: Pipeline, _ ladder: EncodingStage) throws(ControlFailure) {
         var mistakes: [SpecDiagnostic] = []
         for (index, rendition) in after.renditions.enumerated() where !rendition.isAudioOnly {
@@ -33,8 +34,8 @@ package struct BitRateChanges: Sendable {
                 } else {
                     mistakes.append(
                         SpecDiagnostic(
-                            path: path, at: .none, what: "these bit rates need another H.264 level",
-                            fix: "stay nearer to \(old.video.bitrate), or drain this worker and run the new file"))
+                            path: path, at: .none, what: "these bit rates require a different H.264 level",
+                            fix: "choose rates nearer to \(old.video.bitrate) bit/s, or start another worker"))
                 }
             } catch {
                 mistakes.append(SpecDiagnostic(path: path, at: .none, what: error.what, fix: error.fix))
@@ -43,9 +44,9 @@ package struct BitRateChanges: Sendable {
         guard mistakes.isEmpty else { throw .refused(mistakes) { what, fix, _ in .needsRestart(what, fix: fix) } }
     }
 
-    /// Declares the rates first, then changes the encoders.
+    /// Applies the changes: first the bit rates that playlists declare, then those of the encoders.
     ///
-    /// - Parameter others: Gets each track and its rates between the two.
+    /// - Parameter others: Called for each track between these two steps, with its new rates.
     package func apply(to packager: HLSPackager?, _ ladder: EncodingStage, others: (_ track: Int, BitRates) -> Void) {
         for (track, rates) in self.changes {
             packager?.declare(rates, track: track)

@@ -1,17 +1,19 @@
-/// How often, and for how long, the kernel did not let the process run because its cgroup had used up its CPU time.
+/// How often, and for how long, the kernel stopped the process because its cgroup had used up its CPU quota.
 ///
 /// Spec: Documentation/admin-guide/cgroup-v2.rst, `cpu.stat`; Documentation/scheduler/sched-bwc.rst for version 1.
 package struct CPUThrottling: Sendable, Hashable {
-    /// Scheduling periods, and those in which the cgroup used up its CPU time.
+    /// Number of scheduling periods; ``throttledPeriods`` counts those in which the cgroup used up its quota.
     package var periods: Int64 = 0
     package var throttledPeriods: Int64 = 0
-    /// Throttled time, in nanoseconds, summed over all CPUs.
+    /// Time for which threads were stopped, in nanoseconds, summed over all CPUs.
     package var throttled: Int64 = 0
 
     package init() {}
 
-    /// - Parameter text: The kernel's `cpu.stat`. Values that it does not have, for instance if there is no limit,
-    ///   count as 0.
+    /// Parses the kernel's `cpu.stat`.
+    ///
+    /// - Parameter text: Content of the file. A value that is missing, for instance because there is no quota, counts
+    ///   as 0.
     package init(statistics text: String) {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -28,14 +30,14 @@ package struct CPUThrottling: Sendable, Hashable {
         }
     }
 
-    /// Possible paths of a process's `cpu.stat`, the likeliest first.
+    /// Possible paths of a process's `cpu.stat`, the most likely first.
     ///
-    /// - Parameter membership: The process's `/proc/pid/cgroup`.
+    /// - Parameter membership: Content of the process's `/proc/pid/cgroup`.
     package static func places(membership: String) -> [String] {
         ControlGroup.directories(of: "cpu", membership: membership).map { "\($0.path)/cpu.stat" }
     }
 
-    /// The values of this process until now.
+    /// The values of this process so far; 0 if its cgroup has no CPU statistics.
     static var ofThisProcess: CPUThrottling {
         for place in self.places(membership: ControlGroup.text("/proc/self/cgroup")) {
             let statistics = ControlGroup.text(place)

@@ -1,13 +1,13 @@
 import Threading
 
-/// The control groups (cgroups) of a process: where the kernel shows their limits and statistics.
+/// Finds the control groups (cgroups) of a process, in whose directories the kernel shows limits and statistics.
 package enum ControlGroup {
-    /// Possible directories of the group of a controller, the likeliest first.
+    /// Possible cgroup directories of a process for a controller, the most likely first.
     ///
     /// Spec: cgroups(7), `/proc/pid/cgroup`: `HIERARCHY:CONTROLLERS:PATH`; version 2 has `0::PATH`. In a container the
     /// path may be a path of the host, while the container's own cgroup is mounted as the root.
     ///
-    /// - Parameter membership: The process's `/proc/pid/cgroup`.
+    /// - Parameter membership: Content of the process's `/proc/pid/cgroup`.
     package static func directories(
         of controller: String, membership: String
     ) -> [(path: String, isVersion2: Bool)] {
@@ -21,7 +21,7 @@ package enum ControlGroup {
         }
     }
 
-    /// The content of a small file of the kernel; empty if it cannot be read.
+    /// The content of a small kernel file, at most its last 4 KiB; empty if it cannot be read.
     package static func text(_ path: String) -> String {
         String(decoding: FileReading.tail(of: path, limit: 4_096), as: UTF8.self)
     }

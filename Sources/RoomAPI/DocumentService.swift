@@ -3,43 +3,45 @@ package import Logging
 package import MediaTypes
 package import PipelineSpec
 
-/// The parts of the room that a document changes, as ``DocumentService`` needs them.
+/// The interface that ``DocumentService`` uses to reach the room.
 package protocol DocumentHost: OutputCommandHost {
     var logger: Logger { get }
 
-    /// Sets or clears the alarm that the pipeline file is refused.
+    /// Sets or clears the alarm that the pipeline file is invalid.
     ///
-    /// - Parameter message: nil: the file is in force.
+    /// - Parameter message: Why the file is refused; nil clears the alarm.
     func setFileAlarm(_ path: String, _ message: String?)
 
-    /// What a document is checked by.
+    /// The checks for a new version of the document.
     ///
-    /// - Parameter request: A document that a request sends, as it would be; nil for one that no request sends, which may name
+    /// - Parameter request: The document that an API request would result in. nil for the pipeline file, which may name
     ///   any file and any server.
     /// - Throws: ``ControlFailure`` if the request names files or variables that it may not.
     func checks(ofRequest request: JSONNode?, isRequest: Bool) throws(ControlFailure) -> SpecChecks
 
-    /// - Throws: ``ControlFailure`` if a request's document names a server that nothing will be sent to.
+    /// - Throws: ``ControlFailure`` if the document names a server to which the egress policy forbids connections.
     func checkServers(of pipeline: Pipeline) throws(ControlFailure)
 
-    /// Refuses what ``apply(_:after:isRequest:)`` refuses, but for what shows only when a scene is composed.
+    /// Checks a version without applying it. Detects everything that ``apply(_:after:isRequest:)`` refuses, except
+    /// errors that occur when a scene is composed.
     func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure)
 
-    /// Brings another version into force: all of it, or nothing.
+    /// Applies a version of the document: either completely, or not at all.
     ///
-    /// - Parameter isRequest: False for the pipeline file itself: what it names is what requests may name from now on.
-    /// - Returns: When what is seen changes; nil: nothing that is seen has changed.
+    /// - Parameter isRequest: False for the pipeline file. The files and servers it names are those that requests may
+    ///   use from then on.
+    /// - Returns: When the change becomes visible; nil if nothing visible has changed.
     func apply(
         _ change: DocumentChange, after current: RoomDocument, isRequest: Bool
     ) throws(ControlFailure) -> EffectTime?
 
-    /// Writes down that the room runs by another version.
+    /// Records the version that the room runs, for the next worker.
     ///
-    /// - Parameter isNewFile: Whether the pipeline file is what has changed.
+    /// - Parameter isNewFile: Whether a new version of the pipeline file was applied.
     func noteDocument(_ document: RoomDocument, isNewFile: Bool, after before: RoomDocument)
 }
 
-/// The room's document, changed while the room runs: all of a new version comes into force at once, or nothing does.
+/// Changes the room's document while the room runs. A new version is applied completely, or not at all.
 package struct DocumentService {
     private let host: any DocumentHost
 
@@ -51,9 +53,9 @@ package struct DocumentService {
         return document.shown.text()
     }
 
-    /// Takes another version; see ``RoomControlling/setDocument(_:isPatch:isDryRun:)``.
+    /// Applies a new version of the document; see ``RoomControlling/setDocument(_:isPatch:isDryRun:)``.
     ///
-    /// - Parameter isRequest: False for the pipeline file itself, which may name any file and any server.
+    /// - Parameter isRequest: False for the pipeline file, which may name any file and any server.
     package func write(
         _ body: [UInt8], isPatch: Bool, isDryRun: Bool, isRequest: Bool
     ) throws(ControlFailure) -> DocumentReply {
@@ -90,14 +92,14 @@ package struct DocumentService {
         }
     }
 
-    /// Most paths that a reply and an event list.
+    /// Most changed paths that a reply and an event list.
     private static let listed = 64
 
-    /// JSON paths of what the new version says otherwise.
+    /// JSON paths of the members that the new version changes.
     private static func applied(_ change: DocumentChange) -> [String] { Array(change.paths.prefix(Self.listed)) }
 
     private static let noDocument = ControlFailure.notFound(
-        "this room was not made from a pipeline file", fix: "start it by tandem run FILE")
+        "this room was not made from a pipeline file", fix: "start the room with tandem run FILE")
 
     // MARK: Judging
 
@@ -108,7 +110,7 @@ package struct DocumentService {
         switch result {
         case .success(let read): return (read.document, read.warnings)
         case .failure(let refusal):
-            // What is JSON and no object has no path.
+            // A body that is valid JSON but not an object is reported without a path.
             let isMalformed = JSONParser.parse(body).root == nil || refusal.mistakes.contains { $0.path.isEmpty }
             throw .refusedDocument(refusal.mistakes, isMalformed: isMalformed)
         }
@@ -135,12 +137,12 @@ package struct DocumentService {
 
     // MARK: The pipeline file
 
-    /// Most mistakes that an event lists.
+    /// Most mistakes that `config.invalid` lists.
     private static let listedMistakes = 16
 
-    /// Reports that the pipeline file is refused, or in force again.
+    /// Reports that the pipeline file is refused, or that it is in force again.
     ///
-    /// - Parameter refusal: `nil`: the file is one the room runs by.
+    /// - Parameter refusal: Why the file is refused; nil if the room runs it.
     package func noteFile(_ path: String, _ refusal: ControlFailure?) {
         guard let refusal else {
             self.host.setFileAlarm(path, nil)
@@ -148,11 +150,11 @@ package struct DocumentService {
             self.host.events.emit("config.restored", ["file": .string(path)])
             return
         }
-        // The room is over: nothing is to be mended any more.
+        // The room has ended, so that there is nothing to correct any more.
         guard refusal.status != 410 else { return }
-        self.host.setFileAlarm(path, "\(path) is refused, the room runs by the version before: \(refusal.what)")
+        self.host.setFileAlarm(path, "\(path) is refused, the previous version stays in force: \(refusal.what)")
         self.host.logger.warning(
-            "the pipeline file is refused, the version before stays",
+            "the pipeline file is refused, the previous version stays in force",
             metadata: ["file": "\(path)", "reason": "\(refusal.what)", "fix": "\(refusal.fix)"])
         let errors = refusal.details.prefix(Self.listedMistakes).map { detail -> JSONValue in
             [

@@ -1,24 +1,26 @@
 package import MediaTypes
 package import PipelineSpec
 
-/// What other products call the things that happen here: tables, and who reads them. Names and numbers are those their
-/// clients know, so that an application server that serves them already need not learn ours.
+/// Tables of the names and numbers that other live streaming services use for the room's events. They appear in the
+/// `compat` member of events, so that an application server written for such a service need not learn this project's
+/// events.
 ///
 /// | Vocabulary | Members |
 /// |---|---|
-/// | `flipflop` | of a source, or of every one where the event names none: `streamKey`, `streamer`, `alarm`; of the room: `videoRoom`, `broadcast`, `player`; `error`: `code` and `message` |
+/// | `flipflop` | of a source, or of all sources if the event names none: `streamKey`, `streamer`, `alarm`; of the room: `videoRoom`, `broadcast`, `player`; `error`: `code` and `message` |
 /// | `nertc` | `state`: 505 pushing, 506 push failed, 511 stopped, 512 an image failed; `error`: its number |
 /// | `agora` | `state` with its `name`: 0 idle, 1 connecting, 2 running, 3 recovering, 4 failure, 5 disconnecting |
-/// | `remon` | `state`: INIT, WAIT, CONNECT, COMPLETE, FAIL, EXIT, CLOSE; `error`, but for those of WebRTC (`WebSocket`, `IceFailed`) |
+/// | `remon` | `state`: INIT, WAIT, CONNECT, COMPLETE, FAIL, EXIT, CLOSE; `error`, except those of WebRTC (`WebSocket`, `IceFailed`) |
 package enum EventCompat {
-    /// A row of the tables: an event, and what it is called there.
+    /// A row of the tables: an event, and its names in one vocabulary.
     package struct Row: Sendable {
         package let vocabulary: EventVocabulary
         package let type: String
-        /// Members the event must have, each with one of these values; no values: any. Empty: every event of the type.
+        /// Members that the event must have, each with one of the values; without values, any value matches. If the
+        /// list is empty, then every event of the type matches.
         package let when: [(name: String, values: Set<String>)]
         package let members: [JSONValue.Member]
-        /// Beside them `error`: the event's `code`, and its `reason` as the message.
+        /// Whether the row adds the member `error`, with the event's `code` and with its `reason` as the message.
         package let tellsError: Bool
 
         init(
@@ -40,9 +42,10 @@ package enum EventCompat {
         }
     }
 
-    /// The member `compat` of an event; `nil` where none of the vocabularies has a word for it.
+    /// The value of an event's `compat` member; nil if no vocabulary has a name for the event.
     ///
-    /// - Parameter text: The event's members that are texts, truths (`true`, `false`) or whole numbers, by name.
+    /// - Parameter text: Returns an event's member by name as text, if it is a string, Boolean (`true`, `false`) or
+    ///   integer.
     package static func value(
         _ vocabularies: [EventVocabulary], type: String, text: (String) -> String?
     ) -> JSONValue? {
@@ -60,7 +63,7 @@ package enum EventCompat {
         return words.isEmpty ? nil : .object(words)
     }
 
-    /// The first that fits holds.
+    /// All rows. For each vocabulary, the first matching row applies.
     package static let rows = Self.flipflop + Self.nertc + Self.agora + Self.remon
 
     // MARK: FlipFlop: StreamKey and Streamer of a publisher, VideoRoom and Broadcast of the room
@@ -68,7 +71,7 @@ package enum EventCompat {
     private static let flipflop = Self.flipflopRoom + Self.flipflopEnd + Self.flipflopSource
 
     private static let flipflopRoom: [Row] = [
-        // A successor's viewers have seen the room.
+        // After a handover, viewers have already seen the room.
         Row(
             .flipflop, "room.ready", when: ["played": ["true"]],
             ["videoRoom": "LIVE_INACTIVE", "broadcast": "inactive"]),
@@ -99,7 +102,7 @@ package enum EventCompat {
             ["alarm": "alert_3"]),
         Row(.flipflop, "encoder.overload_step", when: ["taken": ["true"]], ["alarm": "alert_2"]),
         Row(.flipflop, "encoder.overload_step", when: ["steps": ["0"]], ["alarm": "normal"]),
-        // Every second picture is still left out.
+        // Every second frame is still left out.
         Row(.flipflop, "encoder.overload_step", when: ["step": ["hold"]], ["alarm": "alert_3"]),
         Row(.flipflop, "encoder.overload_step", ["alarm": "alert_2"]),
     ]
@@ -109,7 +112,7 @@ package enum EventCompat {
             .flipflop, "room.ending", when: ["played": ["true"]],
             ["videoRoom": "LIVE_INACTIVE", "broadcast": "inactive"]),
         Row(.flipflop, "room.draining", ["streamKey": "INACTIVE", "streamer": "stopped"]),
-        // A recording that an operator stopped has files while the room continues.
+        // If an operator stops the recording, then its files are ready while the room continues.
         Row(.flipflop, "recording.ready", when: ["onAir": ["false"]], ["videoRoom": "ARCHIVED"]),
         Row(
             .flipflop, "room.closed", when: ["outcome": ["ended", "damaged"], "played": ["false"]],
@@ -140,7 +143,7 @@ package enum EventCompat {
         Row(
             .flipflop, "ingest.publishing", when: ["was": ["stalled", "lost", "reconnecting"]],
             ["streamKey": "ACTIVE_LIVE_PREP", "streamer": "started"]),
-        // Viewers cannot play yet: the room's way to live says when they can.
+        // Viewers cannot play yet; the later change of the room to live reports that they can.
         Row(.flipflop, "source.live", when: ["playable": ["false"]], ["streamKey": "ACTIVE", "streamer": "started"]),
         Row(.flipflop, "source.live", ["streamKey": "ACTIVE_LIVE", "streamer": "started"]),
         Row(.flipflop, "source.stalled", ["streamKey": "INACTIVE_LIVE", "streamer": "stopped"]),
@@ -165,7 +168,7 @@ package enum EventCompat {
         Row(.nertc, "output.failed", when: ["url": []], ["state": 506, "error": 1417]),
         Row(.nertc, "output.live", ["state": 505]),
         Row(.nertc, "room.superseded", ["error": 1301]),
-        // What was there before stays on air.
+        // The previous image stays on air.
         Row(.nertc, "config.invalid", when: ["code": ["imageError"]], ["state": 512, "error": 1512]),
         Row(.nertc, "config.invalid", when: ["code": ["superseded"]], ["error": 1301]),
         Row(.nertc, "config.invalid", when: ["code": ["invalidLayout"]], ["error": 1501]),

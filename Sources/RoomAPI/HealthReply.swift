@@ -1,12 +1,12 @@
 package import Events
 
-/// How well a source arrives.
+/// The API's description of how well a source's media arrives.
 package struct HealthReply: NamedReply {
     package static let schemaName = "Health"
 
     let findings: [HealthFinding]
 
-    /// - Parameter findings: The worst first.
+    /// - Parameter findings: Problems of the source, the worst first.
     package init(_ findings: [HealthFinding] = []) { self.findings = findings }
 
     var level: HealthFinding.Level { self.findings.first?.level ?? .normal }

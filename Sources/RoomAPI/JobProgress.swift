@@ -1,18 +1,18 @@
 package import MediaTypes
 
-/// Whether an offline job gets on: a value without threads or clocks.
+/// Detects that an offline job makes no progress. A value without threads or clocks.
 ///
-/// It counts looks, one a second, and not time: a process that was stopped, or a machine that slept, looks again only when it
-/// goes on.
+/// Counts checks, one per second, instead of measuring time: while the process or the machine is suspended, no checks
+/// are made.
 package struct JobProgress: Sendable {
-    /// What moves while media is made.
+    /// Counters that change while media is produced.
     package struct Marks: Sendable, Hashable {
-        /// The tick the program is at, and the sample position its audio has been mixed to.
+        /// The current tick of the program; ``audio`` is the sample position up to which its audio is mixed.
         package var tick: Int64
         package var audio: Int64
-        /// Packets of all sources that were decoded.
+        /// Number of packets of all sources that were decoded.
         package var decoded: Int64
-        /// When the last coded packet came to the output; any number that changes with each.
+        /// Time of the last encoded packet, or any other number that changes with each packet.
         package var coded: Int64
 
         package init(tick: Int64, audio: Int64, decoded: Int64, coded: Int64) {
@@ -23,17 +23,17 @@ package struct JobProgress: Sendable {
         }
     }
 
-    /// What a job that does not get on waits for.
+    /// What a job that makes no progress is waiting for.
     package enum Wait: Sendable, Hashable {
-        /// The output's directory takes nothing.
+        /// Writes to the output directory do not complete. The value is its path.
         case store(String)
-        /// These files give nothing.
+        /// No data can be read from these files.
         case files([String])
-        /// Nothing outside of the worker.
+        /// No file or directory: the stages of the worker wait for each other.
         case itself
     }
 
-    /// Looks without any movement after which a job does not get on.
+    /// Number of checks without any progress after which the job counts as stalled.
     package static let limit = 10
 
     private var last: Marks?
@@ -41,21 +41,23 @@ package struct JobProgress: Sendable {
 
     package init() {}
 
-    /// - Returns: Whether nothing has moved for ``limit`` looks.
+    /// Compares the counters with those of the previous check.
+    ///
+    /// - Returns: Whether they have not changed for ``limit`` checks.
     package mutating func looked(_ marks: Marks) -> Bool {
         self.still = marks == self.last ? self.still + 1 : 0
         self.last = marks
         return self.still >= Self.limit
     }
 
-    /// Why the job ends.
+    /// The error with which a stalled job ends.
     package static func error(_ wait: Wait, tick: Int64) -> MediaError {
-        let still = "the job has made nothing for \(Self.limit) seconds, since frame \(tick)"
+        let still = "the job has made no progress for \(Self.limit) seconds, since frame \(tick)"
         return switch wait {
         case .store(let directory):
             MediaError(
-                .outputLost, "\(still): \(directory) does not take what is written", at: "hls",
-                fix: "restore the directory, and run the job again")
+                .outputLost, "\(still): writes to \(directory) do not complete", at: "hls",
+                fix: "restore the storage of the directory, and run the job again")
         case .files(let paths):
             MediaError(
                 .notReadable, "\(still): nothing can be read from \(paths.joined(separator: ", "))", at: "program",

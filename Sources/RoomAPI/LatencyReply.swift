@@ -2,11 +2,11 @@ package import Events
 import MediaTypes
 import PipelineSpec
 
-/// How long media takes through the room, beside what it may take by the pipeline's own figures.
+/// The API's description of how long media takes through the room, with the limits that follow from the pipeline.
 package struct LatencyReply: NamedReply {
     package static let schemaName = "Latency"
 
-    /// What takes long to compute: it sorts some ten thousand measurements.
+    /// Percentiles that take long to compute, since tens of thousands of measurements are sorted.
     package struct Measured: Sendable {
         fileprivate let sendToPart: SendToPart?
         fileprivate let sendToSegment: SendToSegment?
@@ -56,7 +56,7 @@ private struct ProgramLag: Reply {
     ]
 }
 
-/// What the limits of the two durations from the publisher on are made of.
+/// Description of the limits of both durations that begin at the arrival of a frame.
 private let limitMeaning = "jitter buffer, plus a part or segment, plus overload.maxLagMs, as configured"
 
 private struct SendToPart: Reply {
@@ -81,7 +81,7 @@ private struct SendToSegment: Reply {
 }
 
 private struct PartEncode: Reply {
-    /// In microseconds.
+    /// Number of measurements, and percentiles in microseconds.
     let found: (count: Int, p50: Int64, p99: Int64, max: Int64)
     let limit: Int64
 

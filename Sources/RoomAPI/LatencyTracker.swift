@@ -1,41 +1,44 @@
 import Control
 
-/// From a picture's arrival at our socket to the moment its segment could be fetched, for every picture on air.
+/// Latency of every frame on air: from its arrival at the worker's socket until its segment, or its part, can be
+/// requested.
 package struct LatencyTracker: Sendable {
-    /// Ticks whose arrival is remembered: two minutes at 30 fps, more than any segment is long.
+    /// Number of ticks whose arrival is remembered: two minutes at 30 fps, which is more than the longest segment.
     private static let window = 4096
-    /// Results kept: the last hour and a half of pictures would be 160,000; the last half hour says enough.
+    /// Number of results that are kept: the last half hour at 30 fps.
     private static let limit = 54_000
 
     private var arrivals: [Int64: Int64] = [:]
-    /// Milliseconds from a frame's arrival to its segment, in no order.
+    /// Milliseconds from a frame's arrival until its segment is available, unordered.
     private(set) var results: [Int32] = []
     private var next = 0
-    /// Milliseconds from a frame's arrival to its part, over all renditions, in no order.
+    /// Milliseconds from a frame's arrival until its part is available, over all renditions, unordered.
     private(set) var partResults: [Int32] = []
     private var nextPart = 0
     private(set) var histogram = DurationHistogram()
-    /// By track.
+    /// Latency until the part is available, by track.
     private(set) var partHistograms: [DurationHistogram]
 
-    /// - Parameter tracks: Renditions with pictures.
+    /// - Parameter tracks: Number of renditions with video.
     package init(tracks: Int) {
         self.partHistograms = Array(repeating: DurationHistogram(), count: tracks)
     }
 
-    /// - Parameter arrival: Program time of arrival of the newest picture in this tick.
+    /// Records that a tick was composed.
+    ///
+    /// - Parameter arrival: Program time at which the newest frame in the tick arrived, in nanoseconds.
     package mutating func composed(tick: Int64, arrival: Int64) {
         self.arrivals[tick] = arrival
         let oldest = tick &- Int64(Self.window)
         self.arrivals.removeValue(forKey: oldest)
-        // Where nothing is published, and a tick without a new picture did not take the one before it away.
+        // Limits the memory if nothing is published. Ticks without a new frame do not remove the oldest entry.
         if self.arrivals.count > 2 * Self.window { self.arrivals = self.arrivals.filter { $0.key > oldest } }
     }
 
-    /// Ticks whose arrival is known, and that are not published.
+    /// Number of ticks whose arrival is known and that are not published yet.
     package var waiting: Int { self.arrivals.count }
 
-    /// The segment with these ticks could be fetched at `time` (program time).
+    /// Records that the segment with these ticks became available at `time` (program time in nanoseconds).
     package mutating func published(_ ticks: Range<Int64>, at time: Int64) {
         guard ticks.count <= Self.window else { return }
         for tick in ticks {
@@ -51,7 +54,7 @@ package struct LatencyTracker: Sendable {
         }
     }
 
-    /// The part of one rendition with these ticks could be fetched at `time` (program time).
+    /// Records that a rendition's part with these ticks became available at `time` (program time in nanoseconds).
     package mutating func partPublished(track: Int, _ ticks: Range<Int64>, at time: Int64) {
         guard ticks.count <= Self.window, self.partHistograms.indices.contains(track) else { return }
         for tick in ticks {
@@ -67,7 +70,7 @@ package struct LatencyTracker: Sendable {
         }
     }
 
-    /// Percentiles of ``partResults``; `nil` before the first part.
+    /// Percentiles of ``partResults`` in milliseconds; nil before the first part.
     static func partPercentiles(_ results: [Int32]) -> (p50: Int, p95: Int, p99: Int)? {
         let sorted = results.sorted()
         guard let longest = sorted.last else { return nil }
@@ -78,7 +81,7 @@ package struct LatencyTracker: Sendable {
         return (percentile(50), percentile(95), percentile(99))
     }
 
-    /// Percentiles of ``results``; `nil` before the first segment.
+    /// Percentiles of ``results`` in milliseconds; nil before the first segment.
     static func percentiles(_ results: [Int32]) -> (p50: Int, p95: Int)? {
         let sorted = results.sorted()
         guard !sorted.isEmpty else { return nil }

@@ -1,16 +1,16 @@
 import MediaTypes
 
-/// How far the loops of a live room are behind its clock, and whether each of them is alive: a value, without clocks or threads.
+/// How far the loops of a live room are behind its clock, and whether they hang. A value without clocks or threads.
 ///
-/// A loop that hangs says nothing; what shows it is that the room's clock goes on and the loop's last step does not. Media that
-/// is missing moves neither, so it never counts. One that is behind and gets on is alive: behind a standstill of the whole
-/// machine the ticks that were missed are made up, which takes as long as the encoders take.
+/// A loop hangs if the room's clock advances and the loop does not. A lack of media stops neither, so it never counts.
+/// A loop that is behind but advances is alive: after the whole machine was suspended, the missed ticks are made up,
+/// which takes as long as the encoders need.
 package struct LoopLags: Sendable, Hashable {
-    /// One loop.
+    /// The lag of one loop.
     package struct Loop: Sendable, Hashable {
-        /// Nanoseconds behind the room's clock.
+        /// How far the loop is behind the room's clock, in nanoseconds.
         package var behind: Int64
-        /// Nanoseconds since it was seen to get on.
+        /// Time since the loop was last seen to advance, in nanoseconds.
         package var still: Int64
 
         package init(behind: Int64, still: Int64) {
@@ -23,20 +23,20 @@ package struct LoopLags: Sendable, Hashable {
 
     /// How far the tick loop may be behind without progress, in nanoseconds.
     package static let tickLimit = 3 * TimeMath.nanoseconds
-    /// How far the slowest encoder may be behind without progress, in nanoseconds. Three seconds of canvases wait before the encoders and half
-    /// a second before each.
+    /// How far the slowest encoder may be behind without progress, in nanoseconds. Up to three seconds of frames wait
+    /// before all encoders, and half a second before each.
     package static let encoderLimit = 10 * TimeMath.nanoseconds
 
-    /// Nanoseconds the end of a room may take beyond what the pipeline gives it, before its worker counts as one that hangs: what
-    /// manifests leave for it, too.
+    /// Time beyond the pipeline's limit that the end of a room may take before its worker counts as hanging, in
+    /// nanoseconds. Deployment manifests allow for it too.
     package static let endMargin = 10 * TimeMath.nanoseconds
 
-    /// The tick loop; `nil`: the program does not run.
+    /// The lag of the tick loop; nil if the program does not run.
     package var tick: Loop?
-    /// The encoder that is furthest behind; `nil`: the program does not run, or has no pictures to encode.
+    /// The lag of the slowest encoder; nil if the program does not run or has no video to encode.
     package var encoder: Loop?
-    /// Nanoseconds since the end, or the hand-over, was to be done, margin included; negative: there is time left. `nil`: the worker
-    /// is not stopping.
+    /// Time since the worker should have ended, with the margin, in nanoseconds. Negative if there is time left; nil if
+    /// the worker is not stopping.
     package var overdue: Int64?
 
     package init(tick: Loop? = nil, encoder: Loop? = nil, overdue: Int64? = nil) {
@@ -45,18 +45,18 @@ package struct LoopLags: Sendable, Hashable {
         self.overdue = overdue
     }
 
-    /// Whether every loop advances, and the end comes when it must.
+    /// Whether every loop advances, and a stopping room is not overdue.
     package var isAlive: Bool {
         self.tick?.hangs(beyond: Self.tickLimit) != true && self.encoder?.hangs(beyond: Self.encoderLimit) != true
             && (self.overdue ?? -1) < 0
     }
 
-    /// How far a program that shows `tick` is behind its clock, in nanoseconds: until the next tick is due it is not.
+    /// How far a program that shows `tick` is behind its clock, in nanoseconds. It is 0 until the next tick is due.
     package static func behind(showing tick: Int64, fps: Int, now: Int64) -> Int64 {
         max(0, now &- TimeMath.scale(tick &+ 1, by: TimeMath.nanoseconds, over: Int64(max(1, fps))))
     }
 
-    /// What is known of each loop, in words.
+    /// The state of each loop as text, for the health reply.
     package var checks: [String: String] {
         if let overdue = self.overdue {
             let seconds = overdue.magnitude / UInt64(TimeMath.nanoseconds)
@@ -70,19 +70,20 @@ package struct LoopLags: Sendable, Hashable {
     private static func text(_ loop: Loop) -> String {
         let behind = "\(loop.behind / 1_000_000) ms behind the clock"
         let seconds = loop.still / TimeMath.nanoseconds
-        return seconds > 0 ? "\(behind), at a standstill for \(seconds) s" : behind
+        return seconds > 0 ? "\(behind), no progress for \(seconds) s" : behind
     }
 }
 
-/// Since when a loop is where it is, as far as anybody has looked: a value, without clocks or threads.
+/// Remembers since when a loop has been at its current position, as far as it was polled. A value without clocks or
+/// threads.
 package struct LoopProgress: Sendable {
     private var last: (position: Int64, since: Int64)?
 
     package init() {}
 
-    /// The loop is at `position`; `now` is monotonic, in nanoseconds.
+    /// Records the position of the loop. `now` is monotonic, in nanoseconds.
     ///
-    /// - Returns: Nanoseconds since it was first seen there.
+    /// - Returns: Nanoseconds since the loop was first seen at this position.
     package mutating func standstill(at position: Int64, now: Int64) -> Int64 {
         guard let last, last.position == position else {
             self.last = (position, now)

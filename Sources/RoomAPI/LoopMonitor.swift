@@ -9,21 +9,22 @@ package struct LoopMonitor: Sendable {
     private let program: ProgramStage
     private let ladder: EncodingStage
 
-    /// - Parameter clock: The room's time.
+    /// - Parameter clock: The clock of the program.
     package init(_ host: any APIHost, _ clock: ProgramClock, _ program: ProgramStage, _ ladder: EncodingStage) {
         (self.host, self.clock, self.program, self.ladder) = (host, clock, program, ladder)
     }
 
     private var fps: Int { self.host.pipeline.canvas.fps }
 
-    /// How far the loops of a room whose program runs are behind. A standstill counts from the first call that sees it.
+    /// How far the loops of a room whose program runs are behind its clock. A loop counts as standing still from the
+    /// first call that finds it at its position.
     ///
     /// - Parameter firstTick: The first tick of this worker.
     package func lags(since firstTick: Int64) -> LoopLags {
         guard let now = self.clock.now() else { return LoopLags() }
         let (tick, machine) = (self.program.tick, self.host.clocks.machine.now())
         let behind = max(0, now &- TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.fps)))
-        // Before its first picture an encoder is where the program began.
+        // Before its first frame, an encoder counts as being at the first tick of the program.
         let entered = self.ladder.rungs.isEmpty ? nil : self.ladder.control.enteredByAll ?? firstTick
         let encoders = entered.map { self.lag(ofEncodersAt: $0, now: now) }
         return self.host.withAPI { state in
@@ -37,7 +38,7 @@ package struct LoopMonitor: Sendable {
         }
     }
 
-    /// Ticks that the program has shown and that not every encoder has begun with.
+    /// Number of ticks that the program has composed and that at least one encoder has not started.
     ///
     /// - Parameter firstTick: The first tick of this worker.
     package func unencodedTicks(since firstTick: Int64) -> Int64 {
@@ -51,7 +52,7 @@ package struct LoopMonitor: Sendable {
         return LoopLags.behind(showing: self.program.tick, fps: self.fps, now: now)
     }
 
-    /// The lag of the slowest encoder, in nanoseconds; `nil` while the program does not run.
+    /// The lag of the slowest encoder, in nanoseconds; nil while the program does not run.
     package var encoderLag: Int64? {
         guard self.host.isLive, let now = self.clock.now(), let entered = self.ladder.control.enteredByAll else {
             return nil
@@ -59,10 +60,11 @@ package struct LoopMonitor: Sendable {
         return self.lag(ofEncodersAt: entered, now: now)
     }
 
-    /// How far encoders that have begun with a tick are behind the room's clock, in nanoseconds. A frame that is on its way at its
-    /// usual pace is no lag.
+    /// How far encoders that have started a tick are behind the room's clock, in nanoseconds. The time that a frame
+    /// usually takes to the encoder is no lag.
     private func lag(ofEncodersAt entered: Int64, now: Int64) -> Int64 {
-        // A rendition at half the rate has a picture every other tick; each is on its way within one.
+        // A rendition with half the frame rate has a frame at every second tick, and each frame reaches the encoder
+        // within one tick.
         let step = self.ladder.rungs.map { Int64($0.frameStep) }.max() ?? 1
         let due = TimeMath.scale(entered &+ step &+ 1, by: TimeMath.nanoseconds, over: Int64(self.fps))
         return max(0, now &- due)

@@ -1,12 +1,13 @@
 import MediaTypes
 
-/// Limits the timed metadata that is sent with frames, and remembers its ids; a value.
+/// Limits the rate of timed metadata, and remembers the ids of events so that a repeated request is recognized. A
+/// value.
 ///
-/// Times are nanoseconds of one clock, the same for all calls.
+/// Times are nanoseconds of one monotonic clock.
 package struct MetadataLimiter: Sendable {
-    /// An event as it was taken.
+    /// An event that was accepted.
     package struct Entry: Sendable, Hashable {
-        /// The content of the request, to tell a repeated request from a different one with the same id.
+        /// Content of the request, which distinguishes a repeated request from another one with the same id.
         package let content: String
         package let frame: Int64
 
@@ -18,50 +19,53 @@ package struct MetadataLimiter: Sendable {
 
     /// Why an event is refused.
     package enum Refusal: Error, Equatable {
-        /// The id belongs to another event.
+        /// The id was already used by an event with another content.
         case taken
-        /// Too many in a short time.
+        /// The rate limit is exceeded.
         case tooMany
-        /// The number of types with a state has reached ``mostStates``.
+        /// ``mostStates`` types already have a state.
         case tooManyStates
     }
 
-    /// Events per second in the long run, and the burst.
+    /// Rate limit in events per second. ``burst`` is the number of events that may be sent at once.
     package static let rate: Int64 = 20
     package static let burst: Int64 = 60
-    /// Part of the burst that is reserved for the operator, so that messages of publishers cannot use all of it.
+    /// Events of the burst that are reserved for operators, so that messages of publishers cannot use all of it.
     package static let reserve = Self.burst / 2
     /// Number of ids that are remembered: at least those of the last minute.
     private static let remembered = 2_048
-    /// Most types with a state.
+    /// Largest number of types that may have a state at the same time.
     package static let mostStates = 32
 
     private var entries: [String: Entry] = [:]
     /// Ids in the order in which they were added.
     private var order: [String] = []
     private var states: Set<String> = []
-    /// Events so far.
+    /// Number of accepted events.
     package private(set) var count: Int64 = 0
-    /// Remaining credit of the rate limit at ``lookedAt``, in nanoseconds.
+    /// Remaining credit of the rate limit at `lookedAt`, in nanoseconds; one event costs 1 s / ``rate``.
     private var credit = Self.burst &* (TimeMath.nanoseconds / Self.rate)
     private var lookedAt: Int64?
 
     package init() {}
 
-    /// The event with an id; `nil` if there is none.
+    /// The accepted event with this id; nil if there is none.
+    ///
+    /// - Throws: ``Refusal/taken`` if its content is different.
     package func known(_ id: String, content: String) throws(Refusal) -> Entry? {
         guard let entry = self.entries[id] else { return nil }
         guard entry.content == content else { throw .taken }
         return entry
     }
 
-    /// Accepts one more event.
+    /// Accepts one more event, or refuses it because of a limit.
     ///
     /// - Parameters:
-    ///   - id: The id that the sender gave it; `nil` if none.
-    ///   - state: The type whose state it is, and whether the state continues.
-    ///   - reserve: Events of the burst that must remain after it, 0…``reserve``.
-    /// - Returns: Its number in the run, from 1.
+    /// - id: The id given by the sender; nil if it gave none.
+    ///   - state: The type whose state the event sets, and whether the state goes on after it; nil if the event is no
+    ///     state.
+    ///   - reserve: Number of events of the burst that must remain after this one, 0…``reserve``.
+    /// - Returns: The number of the event, from 1.
     package mutating func add(
         _ entry: Entry, id: String?, state: (type: String, goesOn: Bool)?, leaving reserve: Int64 = 0, now: Int64
     ) throws(Refusal) -> Int64 {

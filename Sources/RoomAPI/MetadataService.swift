@@ -5,29 +5,30 @@ package import Packager
 import PipelineSpec
 package import Program
 
-/// An output that carries events and layouts in its frames.
+/// An output that can carry timed metadata and layouts inside its video frames.
 package protocol CueCarrier: Sendable {
-    /// Begins to put data of the pipeline's `sei` into frames.
+    /// Starts to put the data that the pipeline's `sei` configures into frames.
     func carry(_ plan: UserDataPlan)
     /// Puts an event into the frame that it names.
     func cue(_ cue: FrameMetadata)
-    /// Describes another layout from `frame` on.
+    /// Replaces the described layout from `frame` on.
     func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool)
 }
 
 extension HLSPackager: CueCarrier {}
 
-/// Timed metadata: events that commands and publishers send to viewers, and what frames say by themselves.
+/// Timed metadata for viewers: events sent by commands and publishers, and the data that the pipeline's `sei` puts into
+/// frames.
 package struct MetadataService: Sendable {
     private let host: any APIHost
-    /// nil: the room has no HLS output.
+    /// Packages the HLS output; nil if the room has none.
     private let packager: HLSPackager?
     private let carriers: [any CueCarrier]
     private let program: ProgramStage
 
     /// - Parameters:
-    ///   - packager: nil: the room has no HLS output.
-    ///   - live: RTMP outputs and HTTP-FLV.
+    /// - packager: Packages the HLS output; nil if the room has none.
+    ///   - live: RTMP outputs and HTTP-FLV; nil for an offline job.
     package init(_ host: any APIHost, _ program: ProgramStage, packager: HLSPackager?, live: (any CueCarrier)?) {
         self.host = host
         self.packager = packager
@@ -35,20 +36,21 @@ package struct MetadataService: Sendable {
         self.program = program
     }
 
-    /// Bytes of an event as viewers get it: as many as other services take.
+    /// Largest size of an event as viewers receive it, in bytes; the same as in comparable services.
     private static let longestEvent = Pipeline.SEI.longestText
-    /// Characters of a state, which stands in every playlist.
+    /// Largest length of a state in characters. Every playlist contains it.
     private static let longestState = 512
-    /// Begins the `CLASS` of a state's range; its type follows. Attributes: `X-TANDEM-TYPE`, and `X-TANDEM-TEXT` or
-    /// `X-TANDEM-DATA`, percent-encoded as far as a quoted-string needs it.
+    /// Prefix of the `CLASS` of a state's date range; the event's type follows. Attributes: `X-TANDEM-TYPE`, and
+    /// `X-TANDEM-TEXT` or `X-TANDEM-DATA`, percent-encoded where a quoted-string requires it.
     private static let stateClass = ProgramMark.lastingClass
-    /// Names the text of an ID3 tag.
+    /// Description of the ID3 text frame that contains an event.
     private static let tagName = "live.tandem.event"
 
-    /// Sends an event to every viewer, in step with a frame.
+    /// Sends an event to all viewers, synchronized with a frame.
     ///
-    /// - Parameter body: See ``MetadataRequest``.
-    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` for more than ``MetadataLimiter/rate``, and what is wrong with the request.
+    /// - Parameter body: A JSON object; see ``MetadataRequest``.
+    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` above ``MetadataLimiter/rate``, and errors that describe what
+    ///   is wrong with the request.
     package func add(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply {
         switch MetadataRequest.parse(body) {
         case .success(let request): return try self.add(request)
@@ -56,10 +58,10 @@ package struct MetadataService: Sendable {
         }
     }
 
-    /// Sends a publisher's message to players as an event of type `source`.
+    /// Sends a publisher's data message to players as an event of type `source`.
     ///
-    /// - Parameter values: An array, as JSON text.
-    /// - Returns: False before the program begins, and if other events leave no room for it.
+    /// - Parameter values: The values of the message: an array, as JSON text.
+    /// - Returns: False if the message was dropped: before the program has begun, or because of the rate limit.
     package func add(from id: SourceID, _ name: String, _ values: String) -> Bool {
         var request = MetadataRequest()
         request.type = "source"
@@ -69,7 +71,7 @@ package struct MetadataService: Sendable {
         return (try? self.add(request, leaving: MetadataLimiter.reserve)) != nil
     }
 
-    /// - Parameter reserve: As in ``MetadataLimiter/add(_:id:state:leaving:now:)``.
+    /// - Parameter reserve: See ``MetadataLimiter/add(_:id:state:leaving:now:)``.
     private func add(_ request: MetadataRequest, leaving reserve: Int64 = 0) throws(ControlFailure) -> MetadataReply {
         try self.host.checkOpen()
         guard let packager = self.packager else {
@@ -79,7 +81,7 @@ package struct MetadataService: Sendable {
         let content = Self.content(request)
         let marks = try Self.stateAttributes(request)
         let frame = Result { () throws(ControlFailure) in try self.host.tick(at: request.at) }
-        // Two ahead: no encoder has it before every rendition knows of the event.
+        // Two ticks ahead: no encoder has received that frame yet, so the event is known for every rendition.
         let next = self.program.tick &+ 2
         let (entry, number) = try self.host.withAPI { state throws(ControlFailure) in
             do throws(MetadataLimiter.Refusal) {
@@ -127,7 +129,7 @@ package struct MetadataService: Sendable {
             effect: self.host.effect(at: entry.frame))
     }
 
-    /// What tells two requests apart.
+    /// The part of a request that distinguishes it from another one with the same id.
     private static func content(_ request: MetadataRequest) -> String {
         JSONValue.array([
             .string(request.type), JSONValue(request.text), JSONValue(request.data), JSONValue(request.at),
@@ -135,7 +137,7 @@ package struct MetadataService: Sendable {
         ]).text
     }
 
-    /// As viewers get it: its sender's, or one made of its number.
+    /// The id as viewers receive it: the id given by the sender, or one made from the event's number.
     private static func id(_ request: MetadataRequest, _ number: Int64) -> String { request.id ?? "n\(number)" }
 
     /// The event as viewers get it: one JSON object.
@@ -150,21 +152,22 @@ package struct MetadataService: Sendable {
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// The range of a state; `nil` where it ends, and for what is no state.
+    /// Attributes of the date range of a state; nil if the request ends a state or is no state.
     private static func stateAttributes(
         _ request: MetadataRequest
     ) throws(ControlFailure) -> [DateRange.Attribute]? {
         guard Self.event(request, .max, "2026-01-01T00:00:00.000Z").utf8.count <= Self.longestEvent else {
             throw .inputTooLarge(
-                "the event has more than \(Self.longestEvent) bytes with its id, type and date", fix: "say less")
+                "the event has more than \(Self.longestEvent) bytes with its id, type and date",
+                fix: "shorten the text or data")
         }
         guard request.state, let said = request.text ?? request.data else { return nil }
         let value = Self.percentEncoded(said)
         guard value.count <= Self.longestState else {
             throw .invalidValue(
                 request.text == nil ? "data" : "text",
-                "a state has at most \(Self.longestState) characters: it stands in every playlist",
-                fix: "say less, or leave \"state\" out")
+                "a state has at most \(Self.longestState) characters, since every playlist contains it",
+                fix: "shorten it, or leave \"state\" out")
         }
         return [
             DateRange.Attribute("TANDEM-TYPE", request.type),
@@ -172,7 +175,7 @@ package struct MetadataService: Sendable {
         ]
     }
 
-    /// Everything that a quoted-string cannot hold, and the percent sign, as in a URI.
+    /// Percent-encodes every character that a quoted-string cannot contain, and the percent sign.
     private static func percentEncoded(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -192,22 +195,24 @@ package struct MetadataService: Sendable {
         case .taken:
             ControlFailure(
                 code: "duplicateId", number: 1403, status: 409,
-                what: "\"\(request.id ?? "")\" is another event already", fix: "give each event an id of its own")
+                what: "\"\(request.id ?? "")\" was already used by another event", fix: "give each event its own id")
         case .tooMany:
             .limitExceeded(
-                "more than \(MetadataLimiter.rate) events a second", fix: "put several things into one event, or wait")
+                "more than \(MetadataLimiter.rate) events per second",
+                fix: "combine several messages in one event, or wait")
         case .tooManyStates:
             .limitExceeded(
-                "\(MetadataLimiter.mostStates) types have a state already",
-                fix: "end one: send its type with \"state\": true and neither text nor data")
+                "\(MetadataLimiter.mostStates) types already have a state",
+                fix: "end one: send its type with \"state\": true, without text and data")
         }
     }
 
-    // MARK: What frames say by themselves
+    // MARK: Data in frames
 
-    /// Begins to put data into frames as the pipeline's `sei` says. Called before the first frame is encoded.
+    /// Starts to put the data that the pipeline's `sei` configures into frames. Called before the first frame is
+    /// encoded.
     ///
-    /// - Parameter origin: Program time 0, in nanoseconds since the Unix epoch.
+    /// - Parameter origin: Wall clock time of program time 0, in nanoseconds since the Unix epoch.
     package func beginUserData(origin: Int64) {
         let pipeline = self.host.pipeline
         guard let sei = pipeline.sei else { return }
@@ -218,9 +223,9 @@ package struct MetadataService: Sendable {
         for carrier in self.carriers { carrier.carry(plan) }
     }
 
-    /// Describes the scene that is on air from a frame on, if the pipeline's `sei` asks for that.
+    /// Describes the layout of a scene from a frame on, if the pipeline's `sei` asks for layouts.
     ///
-    /// - Parameter left: Sources whose panes have left it.
+    /// - Parameter left: Sources that have left the scene; their panes are not described.
     package func showLayout(of scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
         let pipeline = self.host.pipeline
         guard pipeline.sei?.layout == true else { return }

@@ -2,7 +2,7 @@ package import Control
 package import Events
 
 extension MetricsText {
-    /// Adds the number of active alarms by type and severity. A combination without alarms has no sample.
+    /// Adds the number of active alarms by type and severity. A combination without active alarms has no sample.
     package mutating func addAlarms(_ alarms: [RoomAlarm]) {
         self.family("tandem_alarms", .gauge, "Active alarms; absent if there is none of the type and severity.")
         var counts: [[String]: Int64] = [:]
@@ -12,9 +12,9 @@ extension MetricsText {
         }
     }
 
-    /// Adds when the listeners' certificates expire.
+    /// Adds the expiry times of the listeners' certificates.
     ///
-    /// - Parameter certificates: Each with the listener's name and the Unix time in seconds.
+    /// - Parameter certificates: Name of each listener, with the expiry as Unix time in seconds.
     package mutating func addCertificates(_ certificates: [(listener: String, validUntil: Int64)]) {
         guard !certificates.isEmpty else { return }
         self.family(
@@ -25,9 +25,10 @@ extension MetricsText {
         }
     }
 
-    /// Adds the numbers of events that webhooks have not received yet.
+    /// Adds the number of events that each webhook has not received yet.
     ///
-    /// - Parameter backlogs: Each with the public part of the webhook's URL. Numbers of the same URL are added.
+    /// - Parameter backlogs: The public part of each webhook's URL with its number of events. Numbers of equal URLs are
+    ///   added.
     package mutating func addWebhookQueues(_ backlogs: [(url: String, events: Int64)]) {
         guard !backlogs.isEmpty else { return }
         self.family(

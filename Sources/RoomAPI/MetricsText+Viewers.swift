@@ -2,7 +2,8 @@ package import Control
 package import Origin
 
 extension MetricsText {
-    /// Adds what the viewers' listener has served, and to how many viewers. Without a listener, all values are 0.
+    /// Adds the number of viewers and the requests and bytes that the viewers' listener has served. All values are 0
+    /// without a listener.
     package mutating func addViewers(_ traffic: ViewerTraffic) {
         self.family("tandem_viewer_connections", .gauge, "Open connections of the viewers' listener.")
         self.sample("tandem_viewer_connections", Int64(traffic.connections))

@@ -4,31 +4,31 @@ import MediaTypes
 package import PipelineSpec
 package import Recording
 
-/// The room's outputs, as commands to them need them.
+/// The interface that commands for outputs use to reach the room.
 package protocol OutputCommandHost: APIHost {
     /// Nanoseconds since program time 0; nil before the program runs.
     var programTime: Int64? { get }
 
-    /// Calls `body` while no other version of the document can come into force.
+    /// Calls `body` while the room's document is locked against changes.
     func holdingDocument<Result: Sendable, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure)
         -> Result
 
-    /// Closes the connection of an RTMP output and connects anew.
+    /// Closes the connection of an RTMP output and connects again.
     ///
     /// - Returns: False if the room has no RTMP outputs.
     func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool
 
-    /// An operator has started a recording.
+    /// Called when an operator has started a recording.
     func recordingBegan()
 }
 
-/// Commands to one output or one rendition.
+/// Carries out commands for one output or one rendition.
 package struct OutputCommands: OutputControlling {
     private let host: any OutputCommandHost
     private let recorder: SessionRecorder?
     private let ladder: EncodingStage
 
-    /// - Parameter recorder: nil: the pipeline has no output of the type record.
+    /// - Parameter recorder: Writes recordings; nil if the pipeline has no output of type `record`.
     package init(_ host: any OutputCommandHost, _ recorder: SessionRecorder?, _ ladder: EncodingStage) {
         (self.host, self.recorder, self.ladder) = (host, recorder, ladder)
     }
@@ -41,8 +41,8 @@ package struct OutputCommands: OutputControlling {
             let output = try Self.output(id, in: pipeline)
             guard case .rtmp(let push) = output, try self.host.restart(push, in: pipeline) else {
                 throw ControlFailure.conflict(
-                    "\(id) is of the type \(output.typeName), which has no connection to begin anew",
-                    fix: "outputs of the type rtmp can be restarted; drain the worker to begin everything anew")
+                    "\(id) is of the type \(output.typeName), which has no connection to restart",
+                    fix: "restart only outputs of the type rtmp; to restart all outputs, drain the worker")
             }
         }
         self.host.events.emit("output.restarted", ["outputId": .string(id)])
@@ -80,7 +80,7 @@ package struct OutputCommands: OutputControlling {
                     "output.stopped",
                     [
                         "outputId": .string(id), "path": .string(path),
-                        "reason": .string("an operator has stopped it"),
+                        "reason": .string("an operator has stopped the output"),
                     ])
             }
         } catch {
@@ -89,15 +89,16 @@ package struct OutputCommands: OutputControlling {
         return Self.answer(id, "stop", recorder)
     }
 
-    /// What records a record output, and the frame on air; `nil`: the program has not begun.
+    /// The recorder of a `record` output, and the number of the frame on air; nil for the frame if the program has not
+    /// begun.
     private func recorder(of id: String) throws(ControlFailure) -> (SessionRecorder, frame: Int64?) {
         try self.host.checkOpen()
         let pipeline = self.host.pipeline
         let output = try Self.output(id, in: pipeline)
         guard case .record = output, let recorder = self.recorder else {
             throw .conflict(
-                "\(id) is of the type \(output.typeName), which goes as long as the room has it",
-                fix: "start and stop outputs of the type record; take one of the type rtmp out of the room's document")
+                "\(id) is of the type \(output.typeName), which cannot be started or stopped",
+                fix: "start and stop only outputs of the type record; remove others from the room's document")
         }
         let fps = Int64(pipeline.canvas.fps)
         let frame = self.host.programTime.map {
@@ -119,7 +120,7 @@ package struct OutputCommands: OutputControlling {
         let pictures = self.host.pipeline.pictureRenditions
         guard let track = pictures.firstIndex(where: { $0.name == rendition }) else {
             let known = pictures.map(\.name).joined(separator: ", ")
-            throw .notFound("no rendition with pictures is named \(rendition.prefix(64))", fix: "use one of: \(known)")
+            throw .notFound("no video rendition is named \(rendition.prefix(64))", fix: "use one of: \(known)")
         }
         guard self.host.isLive else { throw .programHasNotBegun }
         self.ladder.control.requestKeyframe(track: track)

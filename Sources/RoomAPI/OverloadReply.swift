@@ -1,6 +1,6 @@
 package import Events
 
-/// What a room leaves out because its machine cannot keep up.
+/// The API's description of what a room leaves out because its machine cannot keep up.
 package struct OverloadReply: NamedReply {
     package static let schemaName = "Overload"
 
@@ -8,8 +8,8 @@ package struct OverloadReply: NamedReply {
     let steps: [String]
 
     /// - Parameters:
-    ///   - lag: Of the room, in nanoseconds.
-    ///   - steps: The names of the steps that are taken, in order.
+    /// - lag: Lag of the room, in nanoseconds.
+    ///   - steps: Names of the overload steps in force, in order.
     package init(lag: Int64, steps: [String]) {
         self.lagMs = lag / 1_000_000
         self.steps = steps

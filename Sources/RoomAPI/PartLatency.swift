@@ -3,20 +3,20 @@ package import Control
 /// Latencies of each rendition: from the time at which a frame enters its encoder until it is encoded, and from the
 /// time at which the last frame of a part enters until the part is published.
 package struct PartLatency: Sendable {
-    /// Durations of one rendition.
+    /// Histograms of one rendition's latencies.
     package struct Histograms: Sendable {
-        /// Of pictures that were encoded.
+        /// Time that frames spend in the encoder.
         package var pictures = DurationHistogram()
-        /// From the last picture of a part to the part.
+        /// Time from the last frame of a part entering the encoder until the part is published.
         package var parts = DurationHistogram()
     }
 
-    /// Frames of a rendition whose entry time is remembered: 20 seconds at 60 frames per second, longer than any
-    /// encoder holds a frame.
+    /// Number of ticks for which a rendition's entry times are remembered: 20 seconds at 60 frames per second, longer
+    /// than any encoder delays a frame.
     private static let window: Int64 = 1_200
-    /// Most entries of a rendition, including those that no later tick has removed.
+    /// Limit of remembered entry times per rendition, including those that no later tick has removed.
     private static let mostEntries = 2 * Int(PartLatency.window)
-    /// Results kept: the newest 15 minutes of three renditions with two parts per second.
+    /// Number of results that are kept: 15 minutes of three renditions with two parts per second.
     private static let limit = 5_400
 
     private struct Track: Sendable {
@@ -33,12 +33,12 @@ package struct PartLatency: Sendable {
     /// - Parameter tracks: Number of renditions with video.
     package init(tracks: Int) { self.tracks = (0..<tracks).map { _ in Track() } }
 
-    /// Records that a frame enters the encoder of a track; times are nanoseconds of one clock.
+    /// Records that a frame enters the encoder of a track. Times are nanoseconds of one monotonic clock.
     package mutating func entered(track: Int, tick: Int64, at time: Int64) {
         guard self.tracks.indices.contains(track) else { return }
         self.tracks[track].entries[tick] = time
         self.tracks[track].entries.removeValue(forKey: tick &- Self.window)
-        // A lost tick does not remove an old entry.
+        // If a tick is skipped, then the entry that it would have removed stays.
         guard self.tracks[track].entries.count > Self.mostEntries else { return }
         self.tracks[track].entries = self.tracks[track].entries.filter { $0.key > tick &- Self.window }
     }
@@ -46,12 +46,12 @@ package struct PartLatency: Sendable {
     /// Number of remembered entries of all renditions.
     package var remembered: Int { self.tracks.reduce(0) { $0 + $1.entries.count } }
 
-    /// A publisher's own packets stand for the track from here on, or no more.
+    /// Sets whether a publisher's packets are passed through to the track without encoding from now on.
     package mutating func setPassing(_ isPassing: Bool, track: Int) {
         if self.tracks.indices.contains(track) { self.tracks[track].isPassing = isPassing }
     }
 
-    /// The picture is out of its encoder.
+    /// Records that the encoder of a track has output the frame of this tick.
     package mutating func coded(track: Int, tick: Int64, at time: Int64) {
         guard self.tracks.indices.contains(track), !self.tracks[track].isPassing,
             let entry = self.tracks[track].entries[tick]
@@ -59,7 +59,7 @@ package struct PartLatency: Sendable {
         self.tracks[track].histograms.pictures.add(time &- entry)
     }
 
-    /// The part whose last picture this is can be had.
+    /// Records that a part has become available whose last frame has this tick.
     package mutating func published(track: Int, lastTick: Int64, at time: Int64) {
         guard self.tracks.indices.contains(track), let entry = self.tracks[track].entries[lastTick] else {
             return
@@ -77,7 +77,7 @@ package struct PartLatency: Sendable {
     /// Histograms by track.
     var histograms: [Histograms] { self.tracks.map(\.histograms) }
 
-    /// Percentiles of ``results``; `nil` before the first part.
+    /// Percentiles of ``results`` in microseconds; nil before the first part.
     static func percentiles(_ results: [Int32]) -> (count: Int, p50: Int64, p99: Int64, max: Int64)? {
         let sorted = results.sorted()
         guard let longest = sorted.last else { return nil }

@@ -1,18 +1,18 @@
 package import Control
 import Threading
 
-/// Follows the pipeline file of a running room: another version of it is handed on once, and what is wrong with it told once.
+/// Watches the pipeline file of a running room: passes each new version on once, and reports its errors once.
 ///
-/// The file is known by what links lead to, so that a Kubernetes ConfigMap, which turns a link (`..data`), is seen to change.
-/// States: *taken* (the room runs by it) → *doubtful* (this version is refused; it may be half of one that is being written) →
-/// *refused*, or → *early* (it fits only later, and is tried again, after ever more looks); from each, a version that is taken →
-/// taken. The thread that has the watch calls ``look(isTold:)``.
+/// Symbolic links are followed, so a change of a Kubernetes ConfigMap, which replaces a link (`..data`), is detected.
+/// States: *taken* (the room runs the version) → *doubtful* (the version is refused once; it may be only half written)
+/// → *refused*, or → *early* (the version can only be applied later, and is tried again at growing distances). From
+/// each state, a version that is accepted leads to taken. A polling thread calls ``look(isTold:)``.
 package struct PipelineFileWatch: Sendable {
-    /// What ``FileVersion`` says; `nil` if there is no file.
+    /// The version of the file at one poll; nil if there is no file.
     private struct Seen: Equatable { let mark: FileVersion? }
 
     private struct State {
-        /// The version that was taken last.
+        /// Content of the version that was accepted last.
         var bytes: [UInt8]
         var seen: Seen?
         var doubtful: Seen?
@@ -20,24 +20,25 @@ package struct PipelineFileWatch: Sendable {
         var refusal: ControlFailure?
     }
 
-    /// A version that comes too early.
+    /// A version that can only be applied later, for example when a scene has gone on air.
     private struct Early {
         let seen: Seen
-        /// Looks from one attempt to the next.
+        /// Number of polls from one attempt to the next.
         var pace = 1
-        /// Looks until the next attempt, less one.
+        /// Number of polls that are skipped before the next attempt.
         var wait = 0
 
-        /// It was tried in vain. To judge a version reads all it names, under the lock that commands wait for.
+        /// Records a failed attempt. Attempts become rarer because each reads all files that the version names, while
+        /// commands wait.
         mutating func failed() {
             self.pace = min(PipelineFileWatch.longestPace, self.pace * 2)
             self.wait = self.pace - 1
         }
     }
 
-    /// Looks between two attempts with a version that comes too early: about five seconds.
+    /// Largest number of polls between two attempts with such a version: about five seconds.
     private static let longestPace = 5
-    /// A pipeline file larger than this is not one.
+    /// Largest size of a pipeline file, in bytes.
     private static let limit = 4 << 20
 
     package let path: String
@@ -46,9 +47,9 @@ package struct PipelineFileWatch: Sendable {
     private var state: State
 
     /// - Parameters:
-    ///   - bytes: What the room was made from.
-    ///   - take: Gets another version; throws what is wrong with it.
-    ///   - report: Gets why the file is refused, and `nil` when it is not any more.
+    /// - bytes: Content of the file from which the room was made.
+    ///   - take: Applies a new version, or throws what is wrong with it.
+    ///   - report: Called with the reason if the file is refused, and with nil once it is accepted again.
     package init(
         _ path: String, bytes: [UInt8], take: @escaping @Sendable ([UInt8]) throws(ControlFailure) -> Void,
         report: @escaping @Sendable (ControlFailure?) -> Void
@@ -59,11 +60,11 @@ package struct PipelineFileWatch: Sendable {
         self.state = State(bytes: bytes)
     }
 
-    /// Hands the file on if it says something else than the version that was taken last.
+    /// Polls the file, and passes it on if it differs from the version that was accepted last.
     ///
-    /// - Parameter isTold: Reads it even if it seems to be what it was, and says at once what is wrong with it.
+    /// - Parameter isTold: Whether the file is read even if it seems unchanged, and errors are reported at once.
     package mutating func look(isTold: Bool = false) {
-        // Before it is read: what changes in between is seen by the next look.
+        // Determined before the file is read, so that a change in between is detected by the next poll.
         let seen = Seen(mark: FileVersion(path: self.path))
         guard isTold || seen != self.state.seen else { return }
         if !isTold, let early = self.state.early, early.seen == seen, early.wait > 0 {
@@ -77,7 +78,8 @@ package struct PipelineFileWatch: Sendable {
             self.state = State(bytes: bytes, seen: seen)
             if wasRefused { self.report(nil) }
         } catch {
-            // What fits only later, such as when a scene is on air, is tried again until it does.
+            // A version that can only be applied later, such as when a scene is on air, is tried again until it is
+            // accepted.
             let isEarly = error.status == 409 && error.code == "requestFailed"
             guard isTold || isEarly || self.state.doubtful == seen else {
                 self.state.doubtful = seen
@@ -102,7 +104,7 @@ package struct PipelineFileWatch: Sendable {
             return try FileReading.regular(self.path, limit: Self.limit)
         } catch {
             throw .invalidFormat(
-                "the pipeline file \(error.text)", fix: "put the file back; the room runs by the one it has")
+                "the pipeline file \(error.text)", fix: "restore the file; the room continues with its last version")
         }
     }
 }

@@ -6,16 +6,16 @@
 package import Control
 import Threading
 
-/// What the kernel says of this process.
+/// Statistics of this process from the kernel.
 package enum ProcessFacts {
-    /// Largest resident size so far, in KiB.
+    /// Largest resident size of the process so far, in KiB.
     package static var peakMemoryKiB: Int64 {
         var usage = rusage()
         getrusage(0, &usage)  // RUSAGE_SELF, which the C module shows with another type
         return Int64(usage.ru_maxrss)
     }
 
-    /// Resident bytes now; 0 where the kernel does not say.
+    /// Resident memory now, in bytes; 0 if the kernel does not report it.
     ///
     /// Spec: proc(5), /proc/pid/statm.
     static var residentBytes: Int64 {
@@ -31,15 +31,15 @@ package enum ProcessFacts {
         defer { closedir(directory) }
         var count: Int64 = 0
         while readdir(directory) != nil { count += 1 }
-        // Without the two that every directory has, and the one that reads it.
+        // Not counted: `.`, `..`, and the descriptor that reads the directory.
         return max(0, count - 3)
     }
 
-    /// Under the names that Prometheus' client libraries give them.
+    /// Adds metrics of the process, with the names that the Prometheus client libraries use.
     ///
     /// - Parameters:
     ///   - cpu: CPU time so far, in nanoseconds.
-    ///   - startTime: Nanoseconds since the Unix epoch.
+    /// - startTime: Start of the worker, in nanoseconds since the Unix epoch.
     package static func add(to metrics: inout MetricsText, cpu: Int64, startTime: Int64) {
         metrics.family("process_cpu_seconds_total", .counter, "CPU time of this process.")
         metrics.seconds("process_cpu_seconds_total", nanoseconds: cpu)

@@ -3,7 +3,7 @@ package import Ingest
 
 extension RelayStatus.State: ReplyValue {}
 
-/// A relay in the replies about its source, and the reply to the command that starts it.
+/// The API's description of a relay, in replies about its source and as the reply to the command that starts it.
 extension RelayStatus: NamedReply {
     package static let schemaName = "Relay"
 

@@ -2,10 +2,11 @@ package import MediaTypes
 package import Program
 
 extension RoomEvents {
-    /// Tells how loud the program and every source are: `audio.levels`.
+    /// Emits `audio.levels`: the audio levels of the program and of every source.
     ///
-    /// `peakDb` is the largest sample since the event before (dBFS), `loudness` that of the last 3 s and `momentary` that
-    /// of the last 0.4 s (LUFS). Sources are measured before their volume, so that a user who is muted is seen to speak.
+    /// `peakDb` is the largest sample value since the previous event (dBFS), `loudness` the loudness over the last 3 s
+    /// and `momentary` over the last 0.4 s (LUFS). Sources are measured before their volume is applied, so that it
+    /// shows when a muted user speaks.
     package func emit(levels: AudioLevels) {
         let sources = levels.sources.sorted { $0.key.description < $1.key.description }
         self.emit(
@@ -17,7 +18,7 @@ extension RoomEvents {
             ])
     }
 
-    /// A level as events and the state show it.
+    /// An audio level as events and the API show it.
     package static func json(_ level: AudioLevels.Level) -> JSONValue { .object(Self.members(level)) }
 
     private static func members(_ level: AudioLevels.Level) -> [JSONValue.Member] {

@@ -10,7 +10,7 @@ package import PipelineSpec
 package import Threading
 import Synchronization
 
-/// The room's one stream of events: a JSON object a line, numbered, in order. It knows nobody.
+/// The stream of the room's events: one JSON object per line, numbered and in order.
 ///
 /// A line: `{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":7,"roomId":"88231","incarnation":1,
 /// "programTimeMs":4200,"programDateTime":"2026-11-20T22:12:18.130Z", …}`. `time` is the machine's wall clock;
@@ -19,13 +19,13 @@ package final class RoomEvents: Sendable {
     private struct State {
         var incarnation: Int64 = 0
         var origin: Int64 = 0
-        /// Number of the last event of this worker.
+        /// Number of the last event that this worker emitted.
         var last: Int64 = 0
         var programTime: (@Sendable () -> Int64?)?
     }
 
     private let roomID: String
-    /// The latest events.
+    /// The latest events, for API clients.
     package let log: EventLog
     private let journal: EventJournal?
     private let vocabularies: [EventVocabulary]
@@ -34,10 +34,10 @@ package final class RoomEvents: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - directory: Where events are kept across workers; `nil`: nowhere.
-    ///   - vocabularies: Of other products, whose words stand in `compat`.
-    ///   - wall: The time each event bears.
-    ///   - write: Gets each line without its newline, from any thread, one at a time; must not block.
+    /// - directory: Directory of the journal that keeps events across workers; nil if they are not kept.
+    ///   - vocabularies: Other services whose names for the event are added as `compat`.
+    ///   - wall: The clock for the event's `time`.
+    ///   - write: Receives each line without its newline, from any thread, one call at a time; must not block.
     package init(
         roomID: String, directory: String? = nil, vocabularies: [EventVocabulary] = [], wall: any WallClock,
         write: @escaping @Sendable (String) -> Void
@@ -52,11 +52,11 @@ package final class RoomEvents: Sendable {
 
     package func setIncarnation(_ incarnation: Int64) { self.state.withLock { $0.incarnation = incarnation } }
 
-    /// From here on every event bears the program's time.
+    /// Adds the program's time to every event from now on.
     ///
     /// - Parameters:
-    ///   - origin: Nanoseconds since the Unix epoch at program time zero.
-    ///   - time: Program time now, in nanoseconds.
+    /// - origin: Wall clock time of program time 0, in nanoseconds since the Unix epoch.
+    ///   - time: Returns the current program time in nanoseconds; nil if it is unknown.
     package func setProgramTime(origin: Int64, _ time: @escaping @Sendable () -> Int64?) {
         self.state.withLock { ($0.origin, $0.programTime) = (origin, time) }
     }
@@ -64,13 +64,14 @@ package final class RoomEvents: Sendable {
     /// Emits one event.
     ///
     /// - Parameters:
-    ///   - type: Dotted, in the field's words: `room.ready`, `source.lost`, `segment.published` …
-    ///   - members: What belongs to this type, after the common members.
+    /// - type: Type of the event, such as `room.ready` or `source.lost`.
+    ///   - members: Members of this type; they follow the common members.
     package func emit(_ type: String, _ members: KeyValuePairs<String, JSONValue> = [:]) {
         let time = ProgramDate.format(self.wall.now())
-        // The lock is held over the hand-over: a reader must see the numbers in order.
+        // The lock is held while the event is passed on, so that readers receive events in the order of their numbers.
         self.state.withLock { state in
-            // The log accepts nothing after its end, but the results of the last deliveries are still written to standard output.
+            // The log accepts nothing after its end, but the results of the last deliveries are still written to
+            // standard output.
             let sequence = max(self.log.last, state.last) + 1
             state.last = sequence
             var common: [JSONValue.Member] = [
@@ -103,7 +104,7 @@ package final class RoomEvents: Sendable {
         }
     }
 
-    /// Ends the log: clients that wait for events get the end, and all events are on disk.
+    /// Ends the log: waiting clients receive the end, and all events are written to disk.
     package func close() {
         self.log.close()
         self.journal?.flush()

@@ -3,35 +3,35 @@ package import MediaTypes
 package import PipelineSpec
 package import Program
 
-/// A room at one moment, as several replies, the metrics and the summary show it.
+/// The state of a room at one moment, from which replies, metrics and the summary are made.
 package struct RoomFacts: Sendable {
     package let pipeline: Pipeline
     package let incarnation: Int64
-    /// The word for the room's state, such as `live`.
+    /// The room's phase as the API shows it, such as `live`.
     package let phase: String
     package let tick: Int64
     package let stats: ProgramStage.Stats
     /// How far the program is behind its clock, in nanoseconds.
     let lag: Int64
-    /// Frames that wait to be encoded.
+    /// Number of frames that wait to be encoded.
     package let backlog: Int
     /// Segments that this worker has published.
     package let segments: Int64
     package let overload: OverloadReply
-    /// In the order of the pipeline.
+    /// The sources, in the order of the pipeline.
     package let sources: [SourceFacts]
 
-    /// The words for the states of a room.
+    /// All values of ``phase``.
     package static let states = [
         "starting", "waiting", "preparing", "live", "recovering", "degraded", "ending", "draining", "failed", "closed",
     ]
 
-    /// Reads the program's counters.
+    /// Reads the counters of the program.
     ///
     /// - Parameters:
     ///   - lag: How far the program is behind its clock, in nanoseconds.
-    ///   - backlog: Frames that wait to be encoded.
-    ///   - sources: Makes the facts of each source, in the order of the pipeline.
+    /// - backlog: Number of frames that wait to be encoded.
+    ///   - sources: Returns the state of each source, in the order of the pipeline.
     package init(
         _ pipeline: Pipeline, incarnation: Int64, phase: String, program: ProgramStage, lag: Int64, backlog: Int,
         segments: Int64, overload: OverloadReply, sources: (ProgramStage.Stats) -> [SourceFacts]
@@ -48,7 +48,7 @@ package struct RoomFacts: Sendable {
         self.sources = sources(self.stats)
     }
 
-    /// A room at a glance, for a progress line.
+    /// The state of the room for a progress line on the terminal.
     package var progress: RoomProgress {
         RoomProgress(
             seconds: Int(self.stats.ticks) / max(1, self.pipeline.canvas.fps), late: self.stats.late,
@@ -60,15 +60,15 @@ package struct RoomFacts: Sendable {
     }
 }
 
-/// A room at a glance, for a progress line.
+/// The state of a room for a progress line on the terminal.
 package struct RoomProgress: Sendable {
-    /// Of media that the program has made.
+    /// Length of the program so far, in seconds of media.
     package var seconds: Int
-    /// Frames that were made after they were due.
+    /// Number of frames that were composed after they were due.
     package var late: Int64
-    /// Frames that could not be made.
+    /// Number of frames that were not encoded, because composing failed or the encoders' queue was full.
     package var lost: Int64
-    /// In the order of the pipeline.
+    /// Name and state of each source, in the order of the pipeline.
     package var sources: [(name: String, state: String)]
 }
 

@@ -2,36 +2,37 @@ package import Control
 import MediaTypes
 import Synchronization
 
-/// How long frames take through the room, measured by the threads of the program, the encoders and the packager.
+/// Latencies of frames in the room, measured by the threads of the program, the encoders and the packager.
 ///
-/// A lock of its own: it is taken for every frame of every rendition, and readers take no more than they sort behind it.
+/// Has its own lock, because it is taken for every frame of every rendition. Readers copy the values and sort them
+/// after they have released the lock.
 package final class RoomLatencies: Sendable {
-    /// The measurements behind the lock.
+    /// The measurements that the lock protects.
     package struct Values: Sendable {
-        /// From a frame's arrival to its segment and its parts.
+        /// From the arrival of a frame until its segment and its parts are available.
         package var viewing: LatencyTracker
-        /// From a frame's entry into its encoder to its part.
+        /// From a frame entering its encoder until its part is published.
         package var encoding: PartLatency
-        /// From the time at which a segment's last frame was due to the segment.
+        /// From the time at which the last frame of a segment was due until the segment is published.
         package var publishing = DurationHistogram()
     }
 
     private let values: Mutex<Values>
 
-    /// - Parameter tracks: Renditions with pictures.
+    /// - Parameter tracks: Number of renditions with video.
     package init(tracks: Int) {
         self.values = Mutex(Values(viewing: LatencyTracker(tracks: tracks), encoding: PartLatency(tracks: tracks)))
     }
 
-    /// Adds measurements. No allocation but for what the tables grow by.
+    /// Adds measurements. Allocates memory only when a table grows.
     package func update(_ body: (inout Values) -> Void) { self.values.withLock { body(&$0) } }
 
     /// Records that a segment was published.
     ///
     /// - Parameters:
-    ///   - frames: Its frames of the program.
-    ///   - time: Program time in nanoseconds.
-    ///   - fps: Frames of the program per second.
+    /// - frames: Range of program frames in the segment.
+    ///   - time: Program time of the publication, in nanoseconds.
+    ///   - fps: Frame rate of the program.
     package func published(_ frames: Range<Int64>, at time: Int64, fps: Int) {
         let last = TimeMath.scale(max(0, frames.upperBound &- 1), by: TimeMath.nanoseconds, over: Int64(max(1, fps)))
         self.update { values in
@@ -40,28 +41,30 @@ package final class RoomLatencies: Sendable {
         }
     }
 
-    /// From the time at which a segment's last frame was due to the segment.
+    /// From the time at which the last frame of a segment was due until the segment is published.
     package var publishing: DurationHistogram { self.values.withLock(\.publishing) }
 
-    /// From a frame's arrival to its segment, and by track to its part.
+    /// From the arrival of a frame until its segment is available, and by track until its part is.
     package var viewing: (segments: DurationHistogram, parts: [DurationHistogram]) {
         self.values.withLock { ($0.viewing.histogram, $0.viewing.partHistograms) }
     }
 
-    /// Time in the encoder, and from a part's last frame to the part, by track.
+    /// By track: time that frames spend in the encoder, and time from a part's last frame entering it until the part is
+    /// published.
     package var encoding: [PartLatency.Histograms] { self.values.withLock(\.encoding.histograms) }
 
-    /// Milliseconds from a frame's arrival to its segment; `nil` before the first segment.
+    /// Milliseconds from a frame's arrival until its segment is available; nil before the first segment.
     package var segmentPercentiles: (p50: Int, p95: Int)? {
         LatencyTracker.percentiles(self.values.withLock(\.viewing.results))
     }
 
-    /// Milliseconds from a frame's arrival to its part, over all renditions; `nil` before the first part.
+    /// Milliseconds from a frame's arrival until its part is available, over all renditions; nil before the first part.
     package var partPercentiles: (p50: Int, p95: Int, p99: Int)? {
         LatencyTracker.partPercentiles(self.values.withLock(\.viewing.partResults))
     }
 
-    /// Microseconds from the encoder's entry to the part; `nil` before the first part.
+    /// Microseconds from the last frame of a part entering the encoder until the part is published; nil before the
+    /// first part.
     package var encodingPercentiles: (count: Int, p50: Int64, p99: Int64, max: Int64)? {
         PartLatency.percentiles(self.values.withLock(\.encoding.results))
     }

@@ -5,16 +5,16 @@ import Program
 
 /// The metrics of a room for Prometheus.
 ///
-/// A process serves one room, so the room's id is a label of the target, which also `up` has, and not of each sample.
+/// A process serves one room. Therefore the room's id is a label of `tandem_info`, and not of each sample.
 package struct RoomMetrics {
     private let facts: RoomFacts
     private var metrics = MetricsText()
 
-    /// Begins with what the room, its program and its sources are like.
+    /// Starts with the metrics of the room, its program and its sources.
     ///
     /// - Parameters:
-    ///   - versions: What the worker is made of.
-    ///   - events: How many events the room has emitted, over all its workers.
+    /// - versions: Names and versions of the worker's components.
+    ///   - events: Number of events that all workers of the room have emitted.
     package init(_ facts: RoomFacts, versions: [(name: String, version: String)], events: Int64) {
         self.facts = facts
         self.metrics.info("tandem_build_info", versions.map { ($0.name, $0.version) }, "What this worker is made of.")
@@ -23,14 +23,14 @@ package struct RoomMetrics {
         self.addSources()
     }
 
-    /// The metrics so far, as Prometheus reads them.
+    /// The metrics so far in the Prometheus text format.
     package var text: String { self.metrics.text }
 
-    /// Adds families that another part of the room knows.
+    /// Adds metric families of another part of the room.
     package mutating func add(_ families: (inout MetricsText) -> Void) { families(&self.metrics) }
 
     private mutating func addRoom(events: Int64) {
-        self.metrics.family("tandem_info", .gauge, "Which room and which worker of it this is.")
+        self.metrics.family("tandem_info", .gauge, "The room, and the number of this worker among its workers.")
         self.metrics.sample(
             "tandem_info",
             ["room_id": self.facts.pipeline.room.roomID, "incarnation": "\(self.facts.incarnation)"], 1)
@@ -38,19 +38,19 @@ package struct RoomMetrics {
         for state in RoomFacts.states {
             self.metrics.sample("tandem_state", ["state": state], state == self.facts.phase ? 1 : 0)
         }
-        self.metrics.family("tandem_events_total", .counter, "Events the room has told, over all its workers.")
+        self.metrics.family("tandem_events_total", .counter, "Events that all workers of the room have emitted.")
         self.metrics.sample("tandem_events_total", events)
     }
 
     private mutating func addProgram() {
         let stats = self.facts.stats
-        self.metrics.family("tandem_program_frames_total", .counter, "Pictures of the program.")
+        self.metrics.family("tandem_program_frames_total", .counter, "Frames of the program.")
         self.metrics.sample("tandem_program_frames_total", stats.ticks)
         self.metrics.family(
-            "tandem_program_late_frames_total", .counter, "Pictures that were made after they were due.")
+            "tandem_program_late_frames_total", .counter, "Frames that were composed after they were due.")
         self.metrics.sample("tandem_program_late_frames_total", stats.late)
         self.metrics.family(
-            "tandem_program_lost_frames_total", .counter, "Pictures that could not be made and were filled in.")
+            "tandem_program_lost_frames_total", .counter, "Frames not encoded: composing failed or the queue was full.")
         self.metrics.sample("tandem_program_lost_frames_total", stats.lost)
         self.metrics.family("tandem_program_switches_total", .counter, "Scene switches.")
         self.metrics.sample("tandem_program_switches_total", stats.switches)
@@ -59,7 +59,7 @@ package struct RoomMetrics {
         self.metrics.family("tandem_encoder_queue_seconds", .gauge, "Media that waits to be scaled and encoded.")
         let queue = Int64(self.facts.backlog) * TimeMath.nanoseconds / Int64(max(1, self.facts.pipeline.canvas.fps))
         self.metrics.seconds("tandem_encoder_queue_seconds", nanoseconds: queue)
-        self.metrics.family("tandem_overload_steps", .gauge, "Things left out because the machine cannot keep up.")
+        self.metrics.family("tandem_overload_steps", .gauge, "Overload steps in force: the machine cannot keep up.")
         self.metrics.sample("tandem_overload_steps", Int64(self.facts.overload.steps.count))
     }
 
@@ -67,7 +67,7 @@ package struct RoomMetrics {
 
     /// Adds a family with samples of every source.
     ///
-    /// - Parameter add: Gets the source with its `uid` and its stream type.
+    /// - Parameter add: Adds the samples of one source, labelled with its `uid` and stream type.
     private mutating func each(
         _ name: String, _ kind: MetricsText.Kind, _ help: String,
         _ add: (inout MetricsText, SourceFacts, _ uid: String, _ type: String) -> Void
@@ -93,11 +93,11 @@ package struct RoomMetrics {
                 "tandem_source_received_bytes_total", ["uid": $2, "stream_type": $3],
                 Int64(clamping: $1.ingest?.bytes ?? 0))
         }
-        self.each("tandem_source_publications_total", .counter, "How often somebody began to publish.") {
+        self.each("tandem_source_publications_total", .counter, "How often a publisher began to publish.") {
             $0.sample(
                 "tandem_source_publications_total", ["uid": $2, "stream_type": $3], Int64($1.ingest?.publications ?? 0))
         }
-        self.each("tandem_source_packets_total", .counter, "Packets that went to the decoders.") {
+        self.each("tandem_source_packets_total", .counter, "Packets that were passed to the decoders.") {
             $0.sample(
                 "tandem_source_packets_total", ["uid": $2, "stream_type": $3, "media": "video"],
                 Int64($1.decoded.videoPackets))
@@ -105,7 +105,7 @@ package struct RoomMetrics {
                 "tandem_source_packets_total", ["uid": $2, "stream_type": $3, "media": "audio"],
                 Int64($1.decoded.audioPackets))
         }
-        self.each("tandem_source_frames_total", .counter, "What became of the source's pictures on air.") {
+        self.each("tandem_source_frames_total", .counter, "Frames of the source on air, by result.") {
             for (result, count) in [
                 ("shown", $1.shown), ("repeated", $1.repeated), ("dropped", Int64($1.dropped)),
                 ("damaged", Int64($1.decoded.damaged)),
@@ -113,7 +113,7 @@ package struct RoomMetrics {
                 $0.sample("tandem_source_frames_total", ["uid": $2, "stream_type": $3, "result": result], count)
             }
         }
-        self.each("tandem_source_data_total", .counter, "Messages of the publisher to players.") {
+        self.each("tandem_source_data_total", .counter, "Data messages from the publisher to players, by result.") {
             for (result, count) in [("taken", $1.messages.taken), ("dropped", $1.messages.dropped)] {
                 $0.sample("tandem_source_data_total", ["uid": $2, "stream_type": $3, "result": result], count)
             }
@@ -126,7 +126,7 @@ package struct RoomMetrics {
 
     // MARK: Segments and webhooks
 
-    /// Adds what is published, and how long it took.
+    /// Adds metrics of the published segments and their latencies.
     ///
     /// - Parameter renditions: The names of the renditions with video, in the order of their tracks.
     package mutating func addViewing(_ latencies: RoomLatencies, renditions: [String]) {
@@ -136,29 +136,29 @@ package struct RoomMetrics {
         let (viewing, encoding) = (latencies.viewing, latencies.encoding)
         self.metrics.histograms(
             "tandem_encode_seconds", by: "rendition", zip(renditions, encoding).map { ($0, $1.pictures) },
-            "From a picture entering its encoder to its being out of it, what the encoder looks ahead included.")
+            "From a frame entering its encoder until it is encoded, lookahead included.")
         self.metrics.histograms(
             "tandem_part_encode_seconds", by: "rendition", zip(renditions, encoding).map { ($0, $1.parts) },
-            "From the last picture of a part entering its encoder to players being able to have the part.")
+            "From the last frame of a part entering its encoder until the part is available to players.")
         self.metrics.histograms(
             "tandem_send_to_part_seconds", by: "rendition", zip(renditions, viewing.parts).map { ($0, $1) },
-            "From a picture's arrival at the socket to its part being there, for every picture.")
+            "From a frame's arrival at the socket until its part is available to players.")
         self.metrics.histogram(
             "tandem_send_to_segment_seconds", viewing.segments,
-            "From a picture's arrival at the socket to its segment being there, for every picture.")
+            "From a frame's arrival at the socket until its segment is available to players.")
         self.metrics.histogram(
             "tandem_segment_publish_delay_seconds", latencies.publishing,
-            "From the time at which the last frame of a segment was due to players being able to have the segment.")
+            "From the time at which the last frame of a segment was due until the segment is available to players.")
     }
 
-    /// Adds what came of the deliveries of events.
+    /// Adds the results of webhook deliveries.
     ///
-    /// - Parameter tallies: Of each webhook; its URL without what may not be shown.
+    /// - Parameter tallies: The public part of each webhook's URL, with its counters.
     package mutating func addWebhooks(_ tallies: [(url: String, tally: WebhookCounters)]) {
         self.metrics.family(
             "tandem_webhook_deliveries_total", .counter,
-            "Attempts to deliver an event: taken, refused by a status, or failed without one.")
-        // Two may be at one host, which is all that may be shown of them.
+            "Attempts to deliver an event: delivered, refused by an HTTP status, or failed without a status.")
+        // Two webhooks may have the same host, which is all that may be shown of their URLs.
         var sums: [String: WebhookCounters] = [:]
         for (url, tally) in tallies { sums[url, default: WebhookCounters()].add(tally) }
         for (url, tally) in sums.sorted(by: { $0.key < $1.key }) {
@@ -170,11 +170,11 @@ package struct RoomMetrics {
         }
     }
 
-    /// Adds what the kernel says of this process.
+    /// Adds the kernel's statistics of this process.
     ///
     /// - Parameters:
     ///   - cpu: CPU time so far, in nanoseconds.
-    ///   - startTime: Nanoseconds since the Unix epoch.
+    /// - startTime: Start of the worker, in nanoseconds since the Unix epoch.
     package mutating func addProcess(cpu: Int64, startTime: Int64) {
         ProcessFacts.add(to: &self.metrics, cpu: cpu, startTime: startTime)
     }

@@ -1,10 +1,10 @@
 package import MediaTypes
 
-/// What a room did, for its end: frames, what was late, lost or repeated, costs, latency, lip-sync.
+/// Totals of a room for its last event: frames, late, lost and repeated frames, CPU and memory, latency, lip-sync.
 package struct RoomSummary: Sendable {
-    /// In the shape `Summary`.
+    /// The summary as JSON, in the shape `Summary` of the API.
     package let json: JSONValue
-    /// Lines for people.
+    /// The summary as lines of text for people.
     package let text: String
 
     /// - Parameter cpu: CPU time so far, in nanoseconds.
@@ -22,7 +22,7 @@ package struct RoomSummary: Sendable {
         let parts = latencies.encodingPercentiles
         if let parts {
             lines.append(
-                "\(parts.count) parts, from the last picture's entry into the encoder to the playlist: p50 "
+                "\(parts.count) parts, from the last frame entering the encoder to the playlist: p50 "
                     + "\(parts.p50 / 1000) ms, p99 \(parts.p99 / 1000) ms, max \(parts.max / 1000) ms")
         }
         var sources: [JSONValue] = []
@@ -53,7 +53,7 @@ package struct RoomSummary: Sendable {
     }
 }
 
-/// Sound against picture of one source, from its flashes and beeps.
+/// The offset between audio and video of one source, measured at flashes and beeps of a test signal.
 private struct LipSync {
     let offsets: [Int64]
 
@@ -61,7 +61,7 @@ private struct LipSync {
 
     private var mean: Int64 { self.offsets.reduce(0, +) / Int64(max(1, self.offsets.count)) }
 
-    /// Milliseconds; `null` when nothing flashed and beeped.
+    /// Number, mean and range of the offsets in milliseconds; `null` if no flash with a beep was found.
     var json: JSONValue {
         guard let low = self.offsets.min(), let high = self.offsets.max() else { return .null }
         return [

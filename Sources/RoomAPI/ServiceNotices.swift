@@ -1,28 +1,31 @@
-/// Decides which notices a service manager gets and when: a value without sockets, threads or clocks.
+/// Decides which notifications a service manager such as systemd receives, and when. A value without sockets, threads
+/// or clocks.
 ///
-/// Phases: starting → ready → stopping → over, or settling → over; settling is to the manager a start that takes long. That it is ready and
-/// that it is stopping are sent once each; its status whenever that changes; that it reads its files again, and that it has; that it
-/// lives as often as the manager wants to hear it, while it does. While it stops it asks for more time, again and again, until its end is
-/// overdue, and so it does while it settles, as long as it lives: a worker that hangs there is the manager's to kill.
+/// Phases: starting → ready → stopping → over, or settling → over. For the manager, settling is a long start. `READY=1`
+/// and `STOPPING=1` are sent once each, the status whenever it changes, the start and end of each reload, and a
+/// watchdog notification at the interval that the manager asks for, as long as the worker is alive. While the worker is
+/// stopping, it asks for more time until its end is overdue. While it is settling, it asks for more time as long as it
+/// is alive. A worker that hangs then is killed by the manager.
 ///
-/// A worker that ends well has been ready, however short it was: to a manager one that ends before is one that failed to start
-/// (`protocol`), whatever its exit status, and is started again.
+/// A worker that ends without an error is always reported as ready first, however short it ran. Otherwise the manager
+/// would treat its exit as a failed start (`protocol`), whatever the exit code, and start it again.
 ///
 /// Spec: sd_notify(3).
 package struct ServiceNotices: Sendable {
-    /// How far a worker is.
+    /// The phase of a worker.
     package enum Phase: Sendable, Hashable {
-        /// Its listeners are not open yet.
+        /// The listeners of the worker are not open yet.
         case starting
-        /// There is no room to run: what it left behind is finished, and takes as long as it takes while it gets on.
+        /// There is no room to run. The worker completes the outputs of an earlier worker, without a time limit as long
+        /// as it makes progress.
         case settling
         case ready
-        /// - Parameter until: Monotonic time by which it is to be over, in nanoseconds.
+        /// - Parameter until: Monotonic time in nanoseconds at which the worker should have ended.
         case stopping(until: Int64)
         case over
     }
 
-    /// How often somebody asked for its files to be read again, and how many of these times that is done.
+    /// How many times it was requested to read the files again, and how many of these requests are done.
     package struct Reloads: Sendable, Hashable {
         package var asked: Int
         package var done: Int
@@ -33,14 +36,14 @@ package struct ServiceNotices: Sendable {
         }
     }
 
-    /// How a worker is at one look.
+    /// The state of a worker when it is polled.
     package struct View: Sendable {
         package var phase: Phase
         /// One line for people.
         package var status: String
-        /// Its loops advance.
+        /// Whether the loops of the worker advance.
         package var isAlive: Bool
-        /// It ends because of a failure: where it has not been ready, its start has failed.
+        /// Whether the worker ends because of a failure. If it has not been ready, then its start has failed.
         package var hasFailed: Bool
         package var reloads: Reloads
 
@@ -54,15 +57,16 @@ package struct ServiceNotices: Sendable {
             self.reloads = reloads
         }
 
-        /// A worker that ends well and never had anything to do.
+        /// The state of a worker that ends without an error and never had anything to do.
         package static func ended(_ status: String) -> View { View(phase: .over, status: status, isAlive: true) }
     }
 
-    /// Microseconds that are asked for, and nanoseconds until they are asked for again.
+    /// Time that is asked for, in microseconds. ``extensionPace`` is the interval between two such requests, in
+    /// nanoseconds.
     private static let extraTime = 5_000_000
     private static let extensionPace: Int64 = 1_000_000_000
 
-    /// Nanoseconds between two signs of life; `nil`: none is asked for.
+    /// Interval between two watchdog notifications, in nanoseconds; nil if the manager wants none.
     private let watchdog: Int64?
     private var isReady = false
     private var isStopping = false
@@ -73,18 +77,19 @@ package struct ServiceNotices: Sendable {
     private var lifeDue = Int64.min
     private var extensionDue = Int64.min
 
-    /// - Parameter watchdog: Nanoseconds within which a sign of life must come, as the manager says; `nil`: it wants none.
+    /// - Parameter watchdog: The manager's watchdog timeout in nanoseconds; nil if it has none. Notifications are sent
+    ///   at half of it.
     package init(watchdog: Int64?) { self.watchdog = watchdog.map { max(1, $0 / 2) } }
 
-    /// What is to be sent now: datagrams, in their order.
+    /// The datagrams to send now, in order.
     ///
-    /// - Parameter now: Monotonic, in nanoseconds; never less than before.
+    /// - Parameter now: Monotonic time in nanoseconds; never less than in the previous call.
     package mutating func next(_ view: View, now: Int64) -> [String] {
         var (datagrams, lines): ([String], [String]) = ([], [])
         let wasReady = self.isReady
         if !self.isReady, !view.hasFailed, view.phase != .starting, view.phase != .settling {
             self.isReady = true
-            // Where both stand in one datagram, the manager takes STOPPING=1 and leaves READY=1 out.
+            // If one datagram contains both, then the manager handles STOPPING=1 and ignores READY=1.
             if view.phase == .ready { lines.append("READY=1") } else { datagrams.append("READY=1") }
         }
         switch view.phase {
@@ -104,7 +109,7 @@ package struct ServiceNotices: Sendable {
             lines.append("WATCHDOG=1")
         }
         if !lines.isEmpty { datagrams.append(lines.joined(separator: "\n")) }
-        // In datagrams of their own: what is ready again was not before.
+        // Sent as separate datagrams, because each changes the manager's state.
         if wasReady, view.phase == .ready { datagrams += self.reload(view.reloads, now: now) }
         return datagrams
     }
@@ -136,6 +141,6 @@ package struct ServiceNotices: Sendable {
         lines.append("EXTEND_TIMEOUT_USEC=\(Self.extraTime)")
     }
 
-    /// A line break would begin another assignment.
+    /// Replaces line breaks, which would begin another assignment.
     private static func line(_ text: String) -> String { String(text.map { $0.isNewline ? " " : $0 }) }
 }

@@ -5,23 +5,23 @@ package import MediaTypes
 package import PipelineSpec
 package import Program
 
-/// A source at one moment, as replies, metrics and the summary show it.
+/// The state of a source at one moment, from which replies, metrics and the summary are made.
 package struct SourceFacts: Sendable {
-    /// What the room knows of the source beside its decoder and its buffer.
+    /// The part of a source's state that does not come from its decoder and its buffer.
     package struct Status: Sendable {
-        /// The word for its state; one of ``SourceFacts/states``.
+        /// The state of the source; one of ``SourceFacts/states``.
         package var state = "idle"
-        /// The size and rate of its frames as last decoded.
+        /// The size and frame rate of the source's frames as last decoded; nil before the first frame.
         package var format: String?
         package var videoCodec: String?
-        /// By the numbers of the audio tracks.
+        /// Codec of each audio track, by track number.
         package var audioCodecs: [UInt8: String] = [:]
         package var reconnects = 0
         package var lastError: String?
         package var health = HealthReply()
-        /// In the shape `Figures`.
+        /// Measurements of the source in the shape `Figures` of the API.
         package var figures = JSONValue.null
-        /// Time up to which the arrival of its media is known, in nanoseconds of the machine's clock.
+        /// Time up to which the arrival of the source's media is known, in nanoseconds of the monotonic clock.
         package var knownUntil: Int64 = 0
 
         package init() {}
@@ -30,38 +30,38 @@ package struct SourceFacts: Sendable {
     let id: SourceID
     let name: String?
     let status: Status
-    /// nil for a source that is read from a file.
+    /// Counters of the publisher's connection; nil for a source that is read from a file.
     let ingest: SourceStatistics?
     let contribution: ProgramStage.Contribution
     let audioTracks: [AudioTrackFacts]
     let decoded: DecodeStage.Stats
     let timing: DecodeStage.Timing
     let decodeTimes: DecodeTimeHistogram
-    /// Frames that its decoder or its buffer has dropped.
+    /// Number of frames that the decoder or the buffer has dropped.
     let dropped: Int
-    /// Frames on air, and those that were on air again because no newer one was there.
+    /// Number of frames on air. ``repeated`` counts frames that were shown again because no newer one was available.
     let shown: Int64
     let repeated: Int64
-    /// Microseconds of audio against video, of each flash and beep.
+    /// Offset of audio against video at each flash and beep, in microseconds.
     let lipSync: [Int64]
-    /// nil: not measured.
+    /// Audio level of the source; nil if it is not measured.
     let level: AudioLevels.Level?
     let relays: [RelayStatus]
-    /// nil: it may be published.
+    /// Why the source may not be published; nil if it may.
     let refused: SourceRefusal?
-    /// Messages of its publisher to players.
+    /// Number of data messages from the publisher to players that were sent and dropped.
     let messages: (taken: Int64, dropped: Int64)
 
-    /// The words for the states of a source.
+    /// All values of ``Status/state``.
     package static let states = [
         "idle", "connected", "publishing", "live", "stalled", "lost", "reconnecting", "gone", "ended",
     ]
 
-    /// Reads the source's decoder and buffer.
+    /// Reads the counters of the source's decoder and buffer.
     ///
     /// - Parameters:
-    ///   - refused: nil if the source may be published.
-    ///   - messages: How many messages of its publisher to players were taken and dropped.
+    /// - refused: Why the source may not be published; nil if it may.
+    ///   - messages: Number of data messages from the publisher to players that were sent and dropped.
     package init(
         _ spec: Pipeline.Source, _ status: Status, decode: DecodeStage, buffer: SourceBuffer,
         stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, ingest: SourceStatistics?,
@@ -90,7 +90,7 @@ package struct SourceFacts: Sendable {
         self.messages = messages
     }
 
-    /// Media that waits to be due, in milliseconds.
+    /// Media in the buffer that is not due yet, in milliseconds; nil if unknown.
     var bufferMs: Int64? { self.timing.buffered.map { $0 / 1_000_000 } }
     var clockName: String { self.timing.isWallAligned ? "wall" : "arrival" }
     var wallMs: Int64 { self.timing.wallExtra / 1_000_000 }
@@ -100,7 +100,7 @@ package struct SourceFacts: Sendable {
 package struct AudioTrackFacts: Reply {
     let track: Int
     let codec: String?
-    /// Percent.
+    /// Volume of the track in percent.
     let volume: Int
 
     package static let members = [

@@ -8,7 +8,7 @@ package struct SourceRefusal: NamedReply, Equatable {
     package enum Reason: String, CaseIterable, ReplyValue, Sendable { case kicked, quarantined }
 
     package var reason: Reason
-    /// Nanoseconds since the Unix epoch.
+    /// When the source may be published again, in nanoseconds since the Unix epoch.
     package var until: Int64
     /// The codec of the decoder that crashed; nil for a kick.
     package var codec: String?

@@ -4,16 +4,16 @@ import Ingest
 import Program
 import RTMP
 
-/// The reply to `GET /v1/stats`: what comes in from every source, and what becomes of it.
+/// The reply to `GET /v1/stats`: what is received from every source, and how it is used.
 package struct StatisticsReply: NamedReply {
     package static let schemaName = "Statistics"
 
     let facts: RoomFacts
     let sources: [SourceStatisticsReply]
-    /// With what was mended and dropped on the way.
+    /// Whether the reply includes what was corrected and dropped before decoding.
     let isDebug: Bool
 
-    /// - Parameter isDebug: With what was mended and dropped on the way.
+    /// - Parameter isDebug: Whether the reply includes what was corrected and dropped before decoding.
     package init(_ facts: RoomFacts, isDebug: Bool) {
         self.facts = facts
         self.sources = facts.sources.map { SourceStatisticsReply(facts: $0, isDebug: isDebug) }
@@ -30,16 +30,16 @@ package struct StatisticsReply: NamedReply {
     ]
 }
 
-/// The numbers of one source.
+/// Statistics of one source.
 struct SourceStatisticsReply: NamedReply {
     static let schemaName = "SourceStatistics"
 
     let facts: SourceFacts
     let isDebug: Bool
 
-    /// nil unless the reply is one for debugging.
+    /// The source if the reply is at level debug; otherwise nil.
     private var debug: SourceFacts? { self.isDebug ? self.facts : nil }
-    /// nil for a source that is read from a file, too.
+    /// Counters of the publisher's connection; nil at level standard, and for a source that is read from a file.
     private var ingest: SourceStatistics? { self.debug?.ingest }
 
     static let members: [ReplyMember<Self>] = Self.standard + Self.mended + Self.received
@@ -88,7 +88,7 @@ struct SourceStatisticsReply: NamedReply {
     ]
 }
 
-/// How long frames took to decode.
+/// Percentiles of how long frames took to decode.
 private struct DecodeTimesReply: Reply {
     let times: DecodeTimeHistogram
 
@@ -99,7 +99,7 @@ private struct DecodeTimesReply: Reply {
     ]
 }
 
-/// What was dropped or mended before the decoder.
+/// Counters of packets that were dropped or corrected before the decoder.
 private struct DemuxerReply: Reply {
     let counters: FLVDemuxer.Counters
 
