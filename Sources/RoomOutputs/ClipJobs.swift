@@ -4,20 +4,21 @@ package import MediaTypes
 package import Recording
 import Threading
 
-/// The clips of a room. They are made one at a time.
+/// The queue of a room's clips. Clips are made one at a time.
 ///
 /// States of a clip: promised (its name is reserved) → waiting (``add(_:)``) → working (``next()``) → ready or failed.
-/// The caller carries out what the methods return: it starts the thread, does the work and releases held segments.
+/// The caller acts on the results of the methods: it starts the thread, does the work, and releases the segments held
+/// for a clip.
 package struct ClipJobs: Sendable {
     package enum State: String, Sendable { case pending, working, ready, failed }
 
     package struct Clip: Sendable {
         package let id: String
-        /// The file's name without its ending.
+        /// Name of the clip's file, without extension.
         package let name: String
-        /// The name of the rendition that it is cut from.
+        /// Name of the rendition from which the clip is cut.
         package let rendition: String
-        /// Program dates: nanoseconds since the Unix epoch.
+        /// Range of program dates, in nanoseconds since the Unix epoch.
         package let range: Range<Int64>
         package fileprivate(set) var state = State.pending
         fileprivate(set) var made: ClipWriter.Made?
@@ -30,8 +31,8 @@ package struct ClipJobs: Sendable {
         let body: @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
 
         /// - Parameters:
-        ///   - release: Releases the segments held for the clip; called once, whatever the outcome.
-        ///   - body: Makes the file. Blocks.
+        /// - release: Releases the segments that are held for the clip; called once, whatever the result.
+        ///   - body: Makes the file; returns early if `isOver` returns true. Blocks.
         package init(
             id: String, release: @escaping @Sendable () -> Void,
             body: @escaping @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
@@ -42,47 +43,47 @@ package struct ClipJobs: Sendable {
         }
     }
 
-    /// Work that was dropped, and its clip, which has failed.
+    /// Work that was dropped, with its clip, which has failed.
     package struct GivenUp: Sendable {
         package var work: Work
         package var clip: Clip?
     }
 
-    /// Most clips waiting or being made; further requests are refused.
+    /// Largest number of clips that wait or are being made; further requests are refused.
     static let mostAtOnce = 4
-    /// Most clips that are remembered.
+    /// Number of clips that are remembered; beyond it the oldest ready or failed clip is forgotten.
     private static let mostKnown = 64
     /// Reasons why a clip is not made.
-    static let roomIsOver = MediaError(.unfinished, "the room is over", at: "clip", fix: "cut the recording")
+    static let roomIsOver = MediaError(.unfinished, "the room has ended", at: "clip", fix: "cut it from the recording")
     static let workerIsGone = MediaError(
-        .unfinished, "the worker that made it has died", at: "clip", fix: "ask for it again")
+        .unfinished, "the worker that was making the clip has died", at: "clip", fix: "request the clip again")
     static let diskIsFull = MediaError(
-        .diskFull, "the disk is nearly full", at: "clip", fix: "free space, and ask again")
+        .diskFull, "the disk is nearly full", at: "clip", fix: "free space, and request the clip again")
 
     private let roomID: String
-    /// In the order of their requests.
+    /// The remembered clips, in the order of their requests.
     package private(set) var clips: [Clip] = []
     private var waiting: [Work] = []
     private var isWorking = false
-    /// Whether the room has ended.
+    /// Whether the room has ended, so that no more clips are made.
     package private(set) var isClosed = false
-    /// The thread that makes clips; after that, the last one that did.
+    /// The thread that makes clips; when it has ended, the last such thread.
     var thread: StageThread?
     private var count = 0
 
-    /// - Parameter roomID: Part of the default file names, so that rooms can share a clip directory.
+    /// - Parameter roomID: Part of default file names, so that rooms can share a clip directory.
     package init(roomID: String) { self.roomID = roomID }
 
-    /// Reserves a clip's name and gives the clip an id. ``add(_:)`` or ``withdraw(_:)`` must follow.
+    /// Reserves a name for a clip and assigns it an id. The caller must call ``add(_:)`` or ``withdraw(_:)`` next.
     ///
-    /// - Throws: 429 if too many clips wait, 409 for a name that is taken, 410 if the room has ended.
+    /// - Throws: 429 if too many clips wait, 409 if the name is in use, 410 if the room has ended.
     package mutating func promise(
         name: String?, rendition: String, range: Range<Int64>, incarnation: Int64
     ) throws(ControlFailure) -> Clip {
         guard !self.isClosed else { throw Self.roomExited }
         let busy = self.clips.count { $0.state == .pending || $0.state == .working }
         guard busy < Self.mostAtOnce else {
-            throw .limitExceeded("\(busy) clips are being made", fix: "ask again when one of them is ready")
+            throw .limitExceeded("\(busy) clips are being made", fix: "repeat the request when one of them is ready")
         }
         self.count += 1
         let chosen = name ?? "clip-\(self.roomID)-\(incarnation)-\(self.count)"
@@ -101,9 +102,9 @@ package struct ClipJobs: Sendable {
 
     /// Adds the work of a promised clip.
     ///
-    /// - Returns: Whether a thread has to be started for it.
-    /// - Throws: 410 if the room has ended; then the clip is forgotten, and the caller must release what is held for
-    ///   it.
+    /// - Returns: Whether the caller must start a thread for the work.
+    /// - Throws: 410 if the room has ended. The clip is then forgotten, and the caller must release the segments held
+    ///   for it.
     package mutating func add(_ work: Work) throws(ControlFailure) -> Bool {
         guard !self.isClosed else {
             self.withdraw(work.id)
@@ -119,7 +120,7 @@ package struct ClipJobs: Sendable {
         return !self.isWorking
     }
 
-    /// Adds a failed clip: an earlier worker promised it and did not make it.
+    /// Adds a clip that an earlier worker promised and did not make, as failed.
     mutating func noteLost(_ id: String, name: String, rendition: String, range: Range<Int64>) -> Clip {
         var clip = Clip(id: id, name: name, rendition: rendition, range: range)
         (clip.state, clip.reason) = (.failed, Self.workerIsGone.description)
@@ -127,7 +128,7 @@ package struct ClipJobs: Sendable {
         return clip
     }
 
-    /// The next work; `nil`: there is no more, and the calling thread must end.
+    /// The next work. nil means that none is left and that the calling thread must end.
     package mutating func next() -> Work? {
         guard !self.waiting.isEmpty else {
             self.isWorking = false
@@ -140,7 +141,7 @@ package struct ClipJobs: Sendable {
 
     /// Records the result of a clip's work.
     ///
-    /// - Returns: The clip; `nil` if it is not remembered.
+    /// - Returns: The clip; nil if it is not remembered any more.
     package mutating func finish(_ id: String, _ result: Result<ClipWriter.Made, MediaError>) -> Clip? {
         self.change(id) { clip in
             switch result {
@@ -152,14 +153,16 @@ package struct ClipJobs: Sendable {
 
     package func clip(_ id: String) -> Clip? { self.clips.first { $0.id == id } }
 
-    /// Ends all clips when the room ends: clips that have not begun fail, and the clip being made stops at the next
+    /// Ends all clips at the end of the room. Clips that were not started fail; the clip being made stops at its next
     /// segment.
+    ///
+    /// - Returns: The dropped work, whose segments the caller must release.
     package mutating func close() -> [GivenUp] {
         self.isClosed = true
         return self.giveUpWaiting(Self.roomIsOver)
     }
 
-    /// Fails the clips that have not begun.
+    /// Fails the clips that were not started.
     package mutating func giveUpWaiting(_ reason: MediaError) -> [GivenUp] {
         let given = self.waiting
         self.waiting = []
@@ -172,7 +175,9 @@ package struct ClipJobs: Sendable {
         return self.clips[index]
     }
 
-    private static var roomExited: ControlFailure { .roomExited("the room is over", fix: "cut its recording") }
+    private static var roomExited: ControlFailure {
+        .roomExited("the room has ended", fix: "cut the clip from the recording")
+    }
 }
 
 extension ClipJobs.Clip {

@@ -6,28 +6,28 @@ import PipelineSpec
 import Recording
 import Threading
 
-/// Cuts clips out of the room's segments while the room runs.
+/// Cuts clips out of the room's HLS segments while the room runs.
 package struct ClipService: OutputService {
     let host: any OutputsHost
 
     /// The longest clip, in nanoseconds.
     private static let longestClip: Int64 = 3_600 * 1_000_000_000
 
-    /// Promises a clip. It is made after the clips requested earlier.
+    /// Accepts a request for a clip. It is made after the clips that were requested earlier.
     ///
-    /// - Returns: The reply, as JSON text.
-    /// - Throws: 404 if the room has no HLS output or no such rendition, 409 if the disk is full or the name is taken,
-    ///   422 for dates outside the available range, and what ``ClipJobs/promise(name:rendition:range:incarnation:)``
-    ///   throws.
+    /// - Returns: The reply to the request, as JSON text.
+    /// - Throws: 404 if the room has no HLS output or no such rendition, 409 if the disk is full or the name is in use,
+    ///   422 if the dates are outside the available range, and the errors of
+    ///   ``ClipJobs/promise(name:rendition:range:incarnation:)``.
     package func make(_ request: ClipRequest) throws(ControlFailure) -> String {
         let pipeline = self.host.pipeline
         guard let packager = self.stages.packager, let output = pipeline.hls else {
-            throw .notFound("this room has no hls output", fix: "clips are cut from its segments")
+            throw .notFound("this room has no hls output", fix: "clips need an output of type hls: add one")
         }
         guard let directory = pipeline.clipDirectory else {
             throw .notFound(
-                "clips are not encrypted, but this room's segments are, and no directory outside theirs is configured",
-                fix: "give the hls output a clipPath, or the room a record output, and start it again")
+                "clips are not encrypted, but this room's segments are, and clips have no separate directory",
+                fix: "set clipPath of the hls output, or add a record output, and restart the room")
         }
         guard !self.host.withOutputs(\.disk.isFullForClips) else {
             throw .conflict(ClipJobs.diskIsFull.what, fix: ClipJobs.diskIsFull.fix)
@@ -52,7 +52,7 @@ package struct ClipService: OutputService {
                     code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(name)",
                     fix: "choose another name")
             }
-            // Held now, not when the clip is made: segments leave the window meanwhile.
+            // The segments are held now and not when the clip is made, because they may leave the window in between.
             let hold = try Self.held(listed, by: writer, id: id, in: range, store)
             return ClipJobs.Work(id: id, release: { hold.release() }) { isOver throws(MediaError) in
                 // Segments that have left the live playlists may still be in the recording.
@@ -85,13 +85,13 @@ package struct ClipService: OutputService {
         do throws(MediaError) {
             return try writer.hold(ClipWriter.slots(listed, in: range), id: id) { store.path(of: $0) }
         } catch {
-            throw .requestFailed("the segments cannot be held: \(error.what)", fix: error.fix)
+            throw .requestFailed("the segments cannot be kept for the clip: \(error.what)", fix: error.fix)
         }
     }
 
     /// The reply to a request for one clip, as JSON text.
     ///
-    /// - Throws: 404.
+    /// - Throws: 404 if there is no such clip.
     package func json(_ id: String) throws(ControlFailure) -> String {
         guard let clip = self.host.withOutputs({ $0.clips.clip(id) }) else {
             throw .notFound("there is no clip \(id)", fix: "use the id from the reply to POST /v1/clips")
@@ -115,7 +115,7 @@ package struct ClipService: OutputService {
             throw .invalidValue("to", "is more than an hour later than from", fix: "cut several clips")
         }
         let window = ClipWriter.dates(of: packager.listedSlots())
-        // Older segments may be in the recording; the work checks that.
+        // Older segments may be in the recording, which is checked when the clip is made.
         guard let window, to <= window.upperBound, from >= window.lowerBound || self.stages.recorder?.recorder != nil
         else {
             let error = Self.outside(window)
@@ -131,14 +131,14 @@ package struct ClipService: OutputService {
         let (from, to) = (ProgramDate.format(window.lowerBound), ProgramDate.format(window.upperBound))
         return MediaError(
             .notFound, "the range is not within the available media, \(from) to \(to)", at: "clip",
-            fix: "use dates within it")
+            fix: "use dates within that range")
     }
 
     private static func date(_ text: String, _ key: String) throws(ControlFailure) -> Int64 {
         guard let date = ProgramDate.parse(text) else {
             throw .invalidValue(
                 key, "is not a program date-time",
-                fix: "write it as in EXT-X-PROGRAM-DATE-TIME, 2026-11-20T22:12:18.136Z")
+                fix: "write it as in EXT-X-PROGRAM-DATE-TIME, such as 2026-11-20T22:12:18.136Z")
         }
         return date
     }
@@ -154,12 +154,12 @@ package struct ClipService: OutputService {
     }
 }
 
-/// Carries out ``ClipJobs``: clips are made on a thread of lowest priority.
+/// Runs the jobs of ``ClipJobs`` on a thread of lowest priority.
 extension ClipService {
-    /// Promises a clip and adds its work.
+    /// Reserves a clip's name and queues its work.
     ///
-    /// - Parameter make: Makes the work of the clip; called at once.
-    /// - Throws: See ``ClipJobs/promise(name:rendition:range:incarnation:)``, and what `make` throws.
+    /// - Parameter make: Returns the work for the clip; called at once.
+    /// - Throws: The errors of ``ClipJobs/promise(name:rendition:range:incarnation:)`` and of `make`.
     func add(
         name: String?, rendition: String, range: Range<Int64>, incarnation: Int64,
         _ make: (ClipJobs.Clip) throws(ControlFailure) -> ClipJobs.Work
@@ -177,7 +177,7 @@ extension ClipService {
         do throws(ControlFailure) {
             try self.host.withOutputs { outputs throws(ControlFailure) in
                 guard try outputs.clips.add(work) else { return }
-                // Set while the room's value is locked, so that the end of the room finds the thread.
+                // Set while the room's state is locked, so that the end of the room finds the thread.
                 outputs.clips.thread = StageThread("clip", yields: true) { self.run() }
             }
         } catch {
@@ -198,21 +198,21 @@ extension ClipService {
         }
     }
 
-    /// Ends the clips when the room ends: see ``ClipJobs/close()``.
+    /// Ends all clips at the end of the room; see ``ClipJobs/close()``.
     package func close() { self.perform(self.host.withOutputs { $0.clips.close() }) }
 
-    /// Fails the clips that have not begun, and releases the segments held for them.
+    /// Fails the clips that were not started, and releases the segments held for them.
     func giveUpWaiting(_ reason: MediaError) { self.perform(self.host.withOutputs { $0.clips.giveUpWaiting(reason) }) }
 
-    /// Waits after ``close()`` until the clip being made has stopped and its files are removed. Blocks.
+    /// Waits after ``close()`` until the clip being made has stopped and its temporary files are removed. Blocks.
     ///
-    /// - Parameter nanoseconds: The longest wait.
+    /// - Parameter nanoseconds: Longest time to wait.
     package func join(within nanoseconds: Int64) {
         let thread = self.host.withOutputs { $0.clips.thread.take() }
         _ = thread?.join(within: nanoseconds)
     }
 
-    /// Reports a clip as failed that an earlier worker promised and did not make.
+    /// Reports a clip that an earlier worker promised and did not make, as failed.
     package func noteLost(_ id: String, name: String, rendition: String, range: Range<Int64>) {
         let clip = self.host.withOutputs {
             $0.clips.noteLost(id, name: name, rendition: rendition, range: range)
@@ -227,7 +227,7 @@ extension ClipService {
         }
     }
 
-    /// Reports a clip that is ready or has failed.
+    /// Emits the event for a clip that is ready or has failed.
     private func report(_ clip: ClipJobs.Clip) {
         self.stages.saved.forgetClip(clip.id)
         self.events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])

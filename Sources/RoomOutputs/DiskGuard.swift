@@ -2,22 +2,23 @@ import Events
 package import MediaTypes
 package import Packager
 
-/// Decides what a room stops writing as its disk fills, and when alarms are raised. The live playlists keep their space
-/// longest.
+/// Decides which outputs of a room stop writing as its disk fills, and when alarms are raised. The live playlists are
+/// the last to be limited.
 ///
-/// Each file system is measured separately, and all of them together against the limit of the pipeline. The alarm
-/// reports the fullest one; outputs on a full one are stopped.
+/// Each file system is measured separately, and the room's files on all of them together are compared with
+/// `limits.maxDiskBytes`. The alarm reports the fullest file system; the outputs on a full one are stopped.
 ///
 /// | share of the room's capacity that is used | |
 /// |---|---|
 /// | 80 % | alarm `alert_2`, cleared below 75 % |
 /// | 95 %, or a write that found no space | alarm `alert_3`, window limited, recording stopped; until below 80 % |
 ///
-/// A recording keeps segments that have left the window, and the files written at the end of the room take as much
-/// space again. It therefore stops earlier: when those files and a limited window would no longer fit. It resumes, with
-/// a hole, when the files and two windows fit below 80 % and writing works. The recording itself frees none of that
-/// space, so it does not alternate between the two. Attempts that record nothing are repeated at growing intervals.
-/// Writes that fail for another reason do not limit the window as long as memory holds the segments that no file has.
+/// A recording keeps segments that have left the window, and the files made at the end of the room need as much space
+/// again. Therefore the recording stops earlier: when those files and a limited window would no longer fit. It resumes,
+/// with a gap, when the files and two windows fit below 80 % and writing works. A stopped recording frees none of this
+/// space, so it does not stop and resume in turn. Attempts that record nothing are repeated at growing intervals.
+/// Writes that fail for another reason than space do not limit the window as long as memory can hold the unwritten
+/// segments.
 package struct DiskGuard: Sendable {
     /// The alarm levels.
     package enum Level: Int, CaseIterable, Comparable, ReplyValue, Sendable {
@@ -36,16 +37,18 @@ package struct DiskGuard: Sendable {
         package static var replyShape: JSONShape { .words(Self.allCases.map(\.name)) }
         package var replyValue: JSONValue { .string(self.name) }
 
-        /// Percent.
+        /// The percentage of use at which the level is reached.
         var threshold: Int { self == .critical ? DiskGuard.criticalPercent : DiskGuard.lowPercent }
     }
 
+    /// How full a file system, or the limit of the pipeline, is.
     package struct Reading: Sendable, Hashable {
-        /// Bytes.
+        /// Bytes in use by the room.
         package var used: Int64
-        /// Most bytes that the room can use: its limit, or its files on a file system plus the free space there.
+        /// Largest number of bytes that the room can use: the limit, or the room's files on a file system plus the free
+        /// space there.
         package var capacity: Int64
-        /// A directory on that file system; `nil` for the limit of the pipeline.
+        /// A directory on the file system; nil for the limit of the pipeline.
         package var path: String?
 
         package init(used: Int64, capacity: Int64, path: String? = nil) {
@@ -61,7 +64,7 @@ package struct DiskGuard: Sendable {
                 path: volume.path.isEmpty ? nil : volume.path)
         }
 
-        /// Bytes left, at least 0.
+        /// Bytes that are still available, at least 0.
         package var free: Int64 { max(0, self.rest) }
 
         /// The directory, or the name of the limit, for messages.
@@ -74,7 +77,7 @@ package struct DiskGuard: Sendable {
 
         var rest: Int64 { self.capacity &- self.used }
 
-        /// Compares the used shares without rounding.
+        /// Compares which share of the capacity is in use, without rounding.
         func isFuller(than other: Reading) -> Bool {
             guard self.capacity > 0, other.capacity > 0 else { return self.capacity <= 0 && other.capacity > 0 }
             let mine = max(0, self.used).multipliedFullWidth(by: other.capacity)
@@ -83,11 +86,11 @@ package struct DiskGuard: Sendable {
         }
     }
 
-    /// The space that must stay free next to a recording.
+    /// The space that must stay free while a recording continues.
     package struct Need: Sendable, Hashable {
-        /// Bytes of a limited window.
+        /// Bytes of a limited playlist window.
         package var window: Int64
-        /// Bytes of the files made of the recording.
+        /// Bytes of the files that will be made of the recording.
         package var movies: Int64
         /// Number of recorded segments.
         package var slots: Int
@@ -99,45 +102,47 @@ package struct DiskGuard: Sendable {
         }
     }
 
-    /// A file system, or the limit, and the kinds of files on it.
+    /// A file system, or the limit of the pipeline, with the kinds of files that count for it.
     private struct Share {
         let purpose: DiskUse.Purpose
         let reading: Reading
 
-        /// Bytes of a limited window on it.
+        /// Bytes of a limited window in this share; 0 if it contains no live files.
         func window(_ need: Need) -> Int64 { self.purpose.contains(.live) ? need.window : 0 }
 
-        /// Whether the files of the recording and a limited window still fit. At least a quarter of the capacity is
-        /// available to the recording, however large the window is.
+        /// Whether the files made of the recording and a limited window still fit. At least a quarter of the capacity
+        /// is available to the recording, however large the window is.
         func holds(_ need: Need) -> Bool {
             let window = min(self.window(need), self.reading.capacity / 4 * 3)
             return self.reading.rest &- window >= need.movies
         }
 
-        /// Whether a stopped recording may resume.
+        /// Whether there is enough space for a stopped recording to resume.
         func holdsMore(than need: Need) -> Bool {
             let windows = min(self.window(need), self.reading.capacity / 16 * 7) &* 2
             return self.reading.percent < DiskGuard.criticalClearsBelow && self.reading.rest &- windows >= need.movies
         }
     }
 
+    /// A change that the caller must carry out.
     package enum Action: Sendable, Hashable {
+        /// The alarm level has changed from `was`.
         case alarm(Level, was: Level, Reading)
-        /// Writing began to fail for a reason other than space, or works again.
+        /// Writing has begun to fail for a reason other than space (true), or works again (false).
         case stalled(Bool, reason: String)
         case limitWindow(Bool)
         case stopRecording(Reading)
-        /// There is enough space for the recording again.
+        /// There is again enough space for the recording.
         case resumeRecording
     }
 
-    /// What was stopped for lack of space.
+    /// A function that was stopped or reduced because space is short.
     package enum Stopped: String, CaseIterable, ReplyValue, Sendable {
-        /// The recording is suspended.
+        /// The recording is suspended until there is space.
         case recording
-        /// The window is limited.
+        /// The playlist window is limited to few segments.
         case window
-        /// No clips are made.
+        /// No new clips are made.
         case clips
     }
 
@@ -145,42 +150,45 @@ package struct DiskGuard: Sendable {
     static let criticalPercent = 95
     private static let lowClearsBelow = 75
     private static let criticalClearsBelow = 80
-    /// Memory holds 64 segments that no file has; segments are 1 s long and more.
+    /// How long writes may fail before the window is limited, in nanoseconds. Memory holds 64 segments that are not
+    /// written; segments last at least 1 s.
     private static let longestStall: Int64 = 45_000_000_000
-    /// How long a write that found no space counts, whatever is measured: quotas and inodes are not measured.
+    /// How long a write that found no space keeps the disk counted as full, whatever is measured, in nanoseconds:
+    /// quotas and inodes are not measured.
     private static let refusal: Int64 = 10_000_000_000
-    /// Time between two attempts at recording. It doubles as long as none of them records anything, so that a permanent
-    /// failure is not retried six times a minute.
+    /// Time from a stop of the recording to the next attempt to resume, in nanoseconds. It doubles up to `longestStop`
+    /// as long as no attempt records anything, so that a permanent failure is not retried every ten seconds.
     private static let shortestStop: Int64 = 10_000_000_000
     private static let longestStop: Int64 = 600_000_000_000
 
-    /// Bytes; `nil`: limited by the disk only.
+    /// Limit of the pipeline in bytes; nil if only the disk limits the room.
     let limit: Int64?
     package private(set) var level = Level.normal
     private(set) var last = Reading(used: 0, capacity: 0)
-    /// Whether clips are refused. The segments held for them lie next to the live playlists; the clips may lie on
-    /// another disk.
+    /// Whether clips are refused. This is decided by the file systems of the live playlists, where segments are held
+    /// for clips, and of the clips.
     package private(set) var isFullForClips = false
-    /// Whether the live playlists lack space.
+    /// Whether the file system of the live playlists is full.
     private var isShort = false
     private var isLimited = false
-    /// Whether recording and live playlists are on one file system.
+    /// Whether the recording and the live playlists are on one file system.
     private var isShared = true
-    /// When the recording stopped, or last failed to resume, in nanoseconds; `nil`: it runs, or there is none.
+    /// When the recording stopped, or last failed to resume, in nanoseconds; nil if it runs or there is none.
     private var recordingStoppedAt: Int64?
-    /// Delay of the next attempt, and the number of segments recorded before the last one.
+    /// Time from a stop of the recording to the next attempt. ``recordedSlots``: number of recorded segments at the
+    /// last measurement.
     private var pause = DiskGuard.shortestStop
     private var recordedSlots = 0
-    /// Until when a write that found no space counts, in nanoseconds.
+    /// Until when the disk counts as full because a write found no space, in nanoseconds; nil if it does not.
     private var refusedUntil: Int64?
-    /// The file system of the live files, as last measured.
+    /// The file system of the live files at the last measurement.
     private var live: DiskUse.Volume?
-    /// The kinds of files on all file systems.
+    /// The kinds of files on all measured file systems.
     private var purposes: DiskUse.Purpose = []
-    /// When writing began to fail, in nanoseconds.
+    /// When writing began to fail for a reason other than space, in nanoseconds; nil if it works.
     private var failsSince: Int64?
 
-    /// What is stopped now, in the order of the cases.
+    /// What is stopped or reduced now, in the order of ``Stopped``.
     package var stopped: [Stopped] {
         Stopped.allCases.filter { stopped in
             switch stopped {
@@ -191,7 +199,7 @@ package struct DiskGuard: Sendable {
         }
     }
 
-    /// The text of the alarm: the directory, its free space, and what was stopped.
+    /// The text of the alarm: the directory, its free space, and what is stopped.
     package var message: String {
         let reading = self.last
         let free = "\(reading.free) bytes are free"
@@ -261,10 +269,10 @@ package struct DiskGuard: Sendable {
         }
     }
 
-    /// Records a failed write of the live playlists.
+    /// Records that a write of the live playlists has failed.
     ///
-    /// - Parameter free: Bytes free on their file system now, because the last measurement may be old; `nil`: not
-    ///   known.
+    /// - Parameter free: Bytes that are free on their file system now, since the last measurement may be old; nil if
+    ///   unknown.
     package mutating func failed(isFull: Bool, reason: String, free: Int64? = nil, at now: Int64) -> [Action] {
         if isFull {
             if let free, let live = self.live { self.last = Reading(live, free: free) }
@@ -279,6 +287,7 @@ package struct DiskGuard: Sendable {
         return [.stalled(true, reason: reason)]
     }
 
+    /// Records that a write of the live playlists has succeeded.
     package mutating func written(at now: Int64) -> [Action] {
         guard self.failsSince.take() != nil else { return [] }
         return [.stalled(false, reason: "writing works again")] + self.settle(at: now)
@@ -295,10 +304,10 @@ package struct DiskGuard: Sendable {
         return [.stopRecording(reading)]
     }
 
-    /// Records that the recording has stopped, for any reason, or could not resume.
+    /// Records that the recording has stopped for any reason, or could not resume.
     package mutating func recordingStopped(at now: Int64) { self.recordingStoppedAt = now }
 
-    /// Records that another recording begins; failures of the previous one no longer count.
+    /// Records that a new recording session has started; failures of the previous one no longer count.
     package mutating func recordingBegan() { (self.recordingStoppedAt, self.pause) = (nil, Self.shortestStop) }
 
     private mutating func resumeRecording(_ places: [Share], _ need: Need, at now: Int64) -> [Action] {

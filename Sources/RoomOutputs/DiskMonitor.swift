@@ -3,15 +3,15 @@ import Packager
 import Recording
 import Threading
 
-/// Measures the disks that a room writes to, and stops outputs as they fill; see ``DiskGuard``.
+/// Measures the disks to which a room writes, and stops outputs as the disks fill; see ``DiskGuard``.
 package struct DiskMonitor: OutputService {
     let host: any OutputsHost
 
-    /// Nanoseconds between two measurements. The free space of the file systems is read each time. The files in the
-    /// directories are counted again only after 100 times as long as the last count took.
+    /// Time between two measurements of the free space, in nanoseconds. The room's files are counted again only after
+    /// 100 times the duration of the last count.
     private static let pace: Int64 = 500_000_000
 
-    /// Starts the thread that measures the disk. It has a thread of its own because reads block if the disk hangs.
+    /// Starts the thread that measures the disk. Reads block if the disk hangs, so they need their own thread.
     package func start() {
         let places = self.host.withOutputs(\.disk.places)
         guard self.stages.packager != nil, !self.stages.isOffline, places.contains(where: { !$0.purpose.isEmpty })
@@ -50,7 +50,7 @@ package struct DiskMonitor: OutputService {
 
     /// Handles a failed write of the live output.
     func failed(_ error: MediaError, at now: Int64) {
-        // The disk has just answered, so this does not hang.
+        // The disk has just returned an error, so this call does not hang.
         let place =
             error.code == .diskFull ? self.host.withOutputs(\.disk.places).first { $0.purpose.contains(.live) } : nil
         let free = place.flatMap { DiskUse.volume(of: $0.path)?.free }
@@ -85,7 +85,7 @@ package struct DiskMonitor: OutputService {
                     ])
             case .limitWindow(let isLimited):
                 guard !self.stages.isOffline else { continue }
-                // Segments held for clips are those that have left the window.
+                // The space of segments that are held for clips is needed for the window.
                 if isLimited { self.host.outputs.clips.giveUpWaiting(ClipJobs.diskIsFull) }
                 self.stages.packager?.limitWindow(to: isLimited ? HLSPackager.fewestSegments : nil)
                 self.events.emit(
@@ -106,7 +106,7 @@ package struct DiskMonitor: OutputService {
         }
     }
 
-    /// The disk as the room's state shows it; nil before the first measurement.
+    /// The state of the disk for the API; nil before the first measurement.
     package var status: DiskState.Status? {
         let status = self.host.withOutputs(\.disk.current)
         return status.reading.capacity > 0 ? status : nil

@@ -4,9 +4,10 @@ import Packager
 import PipelineSpec
 import Recording
 
-/// The state of the room's disk: its ``DiskGuard``, the directories it counts, and the sizes of the last segments.
+/// The state of the room's disk: the ``DiskGuard``, the directories that are measured, and the sizes of the last
+/// segments.
 package struct DiskState: Sendable {
-    /// The values shown in the room's state, the alarm and the event.
+    /// The state of the disk as the API, the alarm and the event show it.
     package struct Status: NamedReply {
         package static let schemaName = "Disk"
 
@@ -29,7 +30,7 @@ package struct DiskState: Sendable {
 
     let places: [DiskUse.Place]
     private var disk: DiskGuard
-    /// Bytes of the last segments in all renditions, the newest last.
+    /// Sizes of the last segments in bytes, over all renditions, the newest last.
     private var sizes: [Int64] = []
     /// Whether the thread that measures the disk must end.
     var isStopped = false
@@ -41,12 +42,12 @@ package struct DiskState: Sendable {
         if let record = pipeline.record { places.append(DiskUse.Place(record.path, .recording)) }
         for directory in pipeline.clipDirectories {
             var place = DiskUse.Place(directory, .clips)
-            // Segments held for clips are in subdirectories.
+            // Segments that are held for clips are in subdirectories.
             place.isDeep = true
             places.append(place)
         }
-        // Stills and thumbnail sheets may be in any directory, and are small: they are counted, but nothing is stopped
-        // because of a disk that has only these.
+        // Stills and thumbnail sheets may be in any directory and are small. They are counted, but nothing is stopped
+        // because of a full disk that has only these.
         for image in pipeline.images {
             var place = DiskUse.Place(image.directory, [])
             place.prefix = String(image.fileName.dropLast(4))
@@ -56,13 +57,13 @@ package struct DiskState: Sendable {
         self.disk = DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))
     }
 
-    /// The current values.
+    /// The state of the disk at the last measurement.
     package var current: Status {
         Status(
             level: self.disk.level, reading: self.disk.last, stopped: self.disk.stopped, message: self.disk.message)
     }
 
-    /// Bytes in use and bytes left; nil before the first measurement.
+    /// Bytes in use and bytes available; nil before the first measurement.
     package var space: (used: Int64, free: Int64)? {
         let reading = self.disk.last
         return reading.capacity > 0 ? (reading.used, reading.free) : nil
@@ -74,7 +75,7 @@ package struct DiskState: Sendable {
     /// See ``DiskGuard/isStalled``.
     package var isStalled: Bool { self.disk.isStalled }
 
-    /// - Parameter recorded: Sizes of the room's recording.
+    /// - Parameter recorded: Size of the room's recording so far.
     mutating func measured(_ use: DiskUse, recorded: Recorder.Kept, at now: Int64) -> [DiskGuard.Action] {
         let need = DiskGuard.Need(
             window: Self.reserve(self.sizes), movies: recorded.movieBytes, slots: recorded.slots)
@@ -87,19 +88,20 @@ package struct DiskState: Sendable {
         return self.disk.written(at: now)
     }
 
-    /// Records that another recording begins.
+    /// Records that a new recording session has started.
     package mutating func recordingBegan() { self.disk.recordingBegan() }
 
-    /// Records that the recording has stopped, for any reason, or could not resume.
+    /// Records that the recording has stopped for any reason, or could not resume.
     mutating func recordingStopped(at now: Int64) { self.disk.recordingStopped(at: now) }
 
-    /// - Parameter free: Bytes that the live output's file system has free, if it is full.
+    /// - Parameter free: Free bytes on the file system of the live output, if the error is that it is full; otherwise
+    ///   nil.
     mutating func failed(_ error: MediaError, free: Int64?, at now: Int64) -> [DiskGuard.Action] {
         self.disk.failed(isFull: error.code == .diskFull, reason: error.what, free: free, at: now)
     }
 
-    /// Bytes of a limited window, from the sizes of the last segments, with the files that stay for three more target
-    /// durations.
+    /// Bytes that a limited window needs, computed from the sizes of the last segments. Includes the files that are
+    /// still served for three target durations after they have left the window.
     private static func reserve(_ sizes: [Int64]) -> Int64 {
         guard !sizes.isEmpty else { return 0 }
         let mean = sizes.reduce(0, &+) / Int64(sizes.count)

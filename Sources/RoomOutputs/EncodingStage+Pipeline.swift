@@ -5,7 +5,7 @@ import Packager
 package import PipelineSpec
 
 extension Pipeline {
-    /// The encoders of the renditions with video, in pipeline order.
+    /// The encoded renditions with video, in the order of the pipeline.
     package var rungs: [EncodedRendition] {
         self.pictureRenditions.map { rendition in
             let video = rendition.video
@@ -20,12 +20,12 @@ extension Pipeline {
         }
     }
 
-    /// Frames of the canvas from one frame of the rendition to the next.
+    /// Number of program frames per frame of the rendition.
     fileprivate func frameStep(of rendition: Rendition) -> Int { max(1, self.canvas.fps / max(1, rendition.fps)) }
 
     /// The tracks of the HLS output: video, then audio.
     ///
-    /// - Parameter parameters: What the encoders declare, in the same order.
+    /// - Parameter parameters: Codec parameters of the encoders, in the same order.
     func tracks(_ parameters: [CodecParameters]) -> [TrackDescription] {
         var tracks: [TrackDescription] = []
         let renditions = self.pictureRenditions
@@ -57,13 +57,13 @@ extension EncodingStage.Settings {
             gopFrames: pipeline.hls?.gopFrames ?? 32, sampleRate: pipeline.audio.sampleRate,
             audioBitrates: pipeline.audioRenditions.map(\.bitrate), isOffline: pipeline.clock == .offline)
         self.opening = StartupSegments(pipeline)
-        // No other worker continues an offline job.
+        // Not needed offline: no other worker continues an offline job.
         if !self.isOffline { self.partFrames = pipeline.hls?.partFrames }
     }
 }
 
 extension StartupSegments {
-    /// The short segments that a live room begins with.
+    /// The short segments with which a live room starts; nil for an offline job and without an HLS output.
     init?(_ pipeline: Pipeline) {
         guard pipeline.clock == .live, let output = pipeline.hls else { return nil }
         self.init(

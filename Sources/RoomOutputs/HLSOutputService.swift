@@ -4,7 +4,7 @@ package import Packager
 package import PipelineSpec
 package import Recording
 
-/// The room's HLS output. Opens it and reports its events.
+/// The room's HLS output: opens it, and reports its events.
 package struct HLSOutputService: OutputService {
     let host: any OutputsHost
 
@@ -13,10 +13,10 @@ package struct HLSOutputService: OutputService {
     /// Opens the HLS output, which claims the room.
     ///
     /// - Parameters:
-    ///   - ladder: Declares the parameters of the tracks.
+    /// - ladder: The encoders, which provide the codec parameters of the tracks.
     ///   - newSession: Whether to start a new session in a directory whose room has ended.
-    ///   - recorder: Keeps the segments that leave the playlists.
-    /// - Throws: ``MediaError`` for a directory or a secret that cannot be used.
+    ///   - recorder: Records the segments that leave the playlists; nil if the room has no recording.
+    /// - Throws: ``MediaError`` if a directory or a secret cannot be used.
     package static func open(
         _ output: HLSOutput, _ pipeline: Pipeline, _ ladder: EncodingStage, newSession: Bool, clock: any MonotonicClock,
         _ recorder: SessionRecorder?, _ host: @escaping LateHost
@@ -90,7 +90,7 @@ package struct HLSOutputService: OutputService {
             ])
         guard isFirst else { return }
         self.events.emit("broadcast.active", ["slate": .bool(segment.isSlate)])
-        // After the event: events of the room's new state must follow it.
+        // Called after the event was emitted, because events of the room's new state must follow it.
         self.host.becamePlayable()
     }
 

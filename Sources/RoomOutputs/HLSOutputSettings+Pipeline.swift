@@ -5,9 +5,10 @@ import PipelineSpec
 import Secrets
 
 extension HLSOutputSettings {
-    /// The settings of the HLS output. An existing session continues.
+    /// The settings of the pipeline's HLS output. An existing session in the directory continues.
     ///
-    /// - Throws: ``MediaError/Code/rejected`` for an impossible grid, ``MediaError/Code/notReadable`` for a secret.
+    /// - Throws: ``MediaError/Code/rejected`` if frame rate, GOP and segment do not fit together;
+    ///   ``MediaError/Code/notReadable`` for a secret.
     init(_ output: HLSOutput, _ pipeline: Pipeline) throws(MediaError) {
         let grid = try OutputGrid(
             fps: pipeline.canvas.fps, gopFrames: output.gopFrames, segmentGops: output.segmentGops,
@@ -32,7 +33,7 @@ extension HLSOutputSettings {
 extension Pipeline {
     /// The encryption of the HLS output; nil if it is not encrypted.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``.
+    /// - Throws: ``MediaError/Code/notReadable`` if the secret cannot be read or has an unsuitable length.
     fileprivate func encryptionSettings() throws(MediaError) -> EncryptionSettings? {
         guard let settings = self.hls?.encryption else { return nil }
         let place = "outputs.encryption"

@@ -4,11 +4,12 @@ package import MediaTypes
 import PipelineSpec
 package import Threading
 
-/// Stills of the program and of its sources, and thumbnail sheets for players' seek bars.
+/// Makes stills of the program and of its sources, and thumbnail sheets for players' seek bars.
 package struct ImageService: OutputService {
     let host: any OutputsHost
 
-    /// Makes the files of the image outputs until ``SnapshotService/stop(_:)``. Does nothing for an offline job.
+    /// Starts to write the files of the image outputs, until ``SnapshotService/stop(_:)``. Does nothing for an offline
+    /// job.
     ///
     /// - Returns: The threads that make thumbnail sheets.
     package func start() -> [StageThread] {
@@ -28,10 +29,10 @@ package struct ImageService: OutputService {
         return sprites
     }
 
-    /// A JPEG of the program, or of a source.
+    /// A JPEG image of the program, or of a source.
     ///
-    /// - Parameter width: In pixels; nil: the width of the frame.
-    /// - Throws: 404 before the first frame.
+    /// - Parameter width: Width of the image in pixels; nil for the width of the frame.
+    /// - Throws: 404 if there is no frame yet, or if the image cannot be made.
     package func jpeg(of source: SourceID?, width: Int?) throws(ControlFailure) -> [UInt8] {
         let bytes: [UInt8]?
         do throws(MediaError) {
@@ -61,14 +62,16 @@ package struct ImageService: OutputService {
         }
     }
 
-    /// - Returns: Milliseconds until the next frame is needed: early in the next interval, so that each thumbnail shows
-    ///   the beginning of its interval, and no interval is left out.
+    /// Passes a frame to the maker of thumbnail sheets.
+    ///
+    /// - Returns: Milliseconds until the next frame is needed. That is early in the next interval, so that each
+    ///   thumbnail shows the beginning of its interval and no interval is skipped.
     private func take(_ picture: Picture, for maker: inout SpriteMaker) -> Int {
         let interval = Int64(maker.interval) * 1_000
         func time() -> Int64? {
             self.stages.clock.program(of: self.machine.now()).map { max(0, $0 / 1_000_000) }
         }
-        // After the end of the program its last frame stays; it must not be taken again.
+        // The last frame stays available after the end of the program; it must not be used again.
         guard self.host.isLive, !self.host.areOutputsPaused, let taken = time() else { return Int(interval) }
         do throws(MediaError) {
             let id = maker.outputID

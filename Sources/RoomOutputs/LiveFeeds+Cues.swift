@@ -1,7 +1,8 @@
 package import HLS
 package import MediaTypes
 
-/// Puts metadata of single frames into the packets for CDNs and FLV viewers, as in HLS.
+/// Adds metadata of frames (events and layouts) to the packets for RTMP outputs and FLV viewers, as the HLS output
+/// does.
 extension LiveFeeds {
     /// See ``HLSPackager/carry(_:)``.
     package func carry(_ plan: UserDataPlan) { self.change { $0.plan = plan } }
@@ -14,13 +15,13 @@ extension LiveFeeds {
         self.change { $0.plan?.show(layout, from: frame, isScheduled: isScheduled) }
     }
 
-    /// Adds the metadata of its frame to a packet. Called on the thread of the track's encoder.
+    /// Adds the metadata of the packet's frame to the packet. Called on the thread of the track's encoder.
     func carrying(_ packet: CodedPacket, track: Int) -> CodedPacket {
         guard self.steps.indices.contains(track) else { return packet }
         return self.cues.withLock { $0[track].carrying(packet, fps: self.fps, step: self.steps[track]) }
     }
 
-    /// Consumes the metadata of a packet that no output needs.
+    /// Removes the metadata of a key frame's packet that no output needs, so that it does not accumulate.
     func pass(_ packet: CodedPacket, track: Int) {
         guard packet.isKey, self.steps.indices.contains(track) else { return }
         self.cues.withLock { $0[track].passing(packet, fps: self.fps, step: self.steps[track]) }

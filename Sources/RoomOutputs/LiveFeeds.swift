@@ -6,22 +6,23 @@ package import PipelineSpec
 package import Push
 import Synchronization
 
-/// Passes the encoders' packets to the renditions that are sent as FLV tags.
+/// Passes the encoders' packets to the renditions that are sent as FLV tags (RTMP outputs and HTTP-FLV).
 ///
-/// Every rendition of a live room can be sent, from any frame on; a rendition without outputs costs one check for each
+/// Every rendition of a live room can be sent from any frame on. A rendition that nobody receives costs one check per
 /// packet.
 package final class LiveFeeds: Sendable {
-    /// The renditions as FLV tags, and the RTMP outputs.
+    /// The renditions as FLV tags, with the RTMP outputs and viewers that receive them.
     package let outputs: LiveOutputs
-    /// The feeds of each encoder track.
+    /// The feeds that each encoder track is sent to.
     let feeds: [[LiveFeed]]
-    /// Metadata that is due in the frames of each track.
+    /// Metadata that waits for its frames, by video track.
     let cues: Mutex<[PendingFrameMetadata]>
-    /// Program frames per frame of each track, and program frames per second (`fps`).
+    /// Number of program frames per frame of each video track.
     let steps: [Int64]
+    /// Frame rate of the program.
     let fps: Int
 
-    /// - Returns: nil for an offline job, which has no viewers while it runs.
+    /// Makes the feeds; nil for an offline job, which has no viewers while it runs.
     package init?(_ pipeline: Pipeline, _ egress: EgressGate, clock: any MonotonicClock) {
         let hasFiles = pipeline.hls?.http.flv == true && pipeline.hls?.encryption == nil
         let renditions = pipeline.renditions
@@ -63,7 +64,7 @@ package final class LiveFeeds: Sendable {
         return description
     }
 
-    /// Sets the codec parameters once the encoders are open.
+    /// Sets the codec parameters when the encoders are open.
     package func begin(_ parameters: [CodecParameters]) {
         for (track, parameters) in parameters.enumerated() { self.configure(track: track, parameters) }
     }
@@ -74,7 +75,7 @@ package final class LiveFeeds: Sendable {
             track: track, change.parameters, width: change.width, height: change.height, isPlaced: change.isPassed)
     }
 
-    /// Receives an encoded packet of a track.
+    /// Passes an encoded packet of a track to its feeds.
     package func receive(track: Int, _ packet: CodedPacket) {
         guard self.feeds.indices.contains(track) else { return }
         guard self.feeds[track].contains(where: \.isAwake) else { return self.pass(packet, track: track) }

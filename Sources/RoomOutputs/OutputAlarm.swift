@@ -1,7 +1,7 @@
 package import Events
 package import Push
 
-/// Alarms of outputs. Pure.
+/// Alarms of outputs. Pure functions.
 package enum OutputAlarm {
     private static func alarm(_ type: String, _ severity: String, of id: String? = nil, _ message: String) -> RoomAlarm
     {
@@ -10,12 +10,12 @@ package enum OutputAlarm {
 
     /// The alarm of an RTMP output; nil if the output works.
     ///
-    /// A new attempt after a failure is no recovery: the alarm stays until the server accepts media again.
+    /// A new connection attempt does not clear the alarm: it stays until the server accepts media again.
     package static func of(_ push: PushStatus) -> RoomAlarm? {
         guard let failure = push.lastFailure else { return nil }
         let reason = push.lastError.map { ": \($0)" } ?? ""
         switch push.state {
-        // An output stops only with the room: a failing output is never abandoned.
+        // A failing output is retried until the room ends, so it never stops by itself.
         case .waiting, .live, .stopped: return nil
         case .connecting, .failed:
             let (type, what) =
@@ -28,26 +28,26 @@ package enum OutputAlarm {
         }
     }
 
-    /// The alarm of a store; nil if the store works.
+    /// The alarm of a store that HLS files are uploaded to; nil if uploads work.
     ///
     /// - Parameters:
-    ///   - isFailing: The last attempt failed.
-    ///   - waiting: Number of segments waiting to be sent.
+    /// - isFailing: Whether the last upload attempt failed.
+    ///   - waiting: Number of segments that wait to be uploaded.
     package static func ofStore(_ outputID: String, isFailing: Bool, waiting: Int) -> RoomAlarm? {
         guard isFailing else { return nil }
         return self.alarm(
             "output.unreachable", "alert_2", of: outputID, "\(outputID) accepts no uploads; \(waiting) segments wait")
     }
 
-    /// How long the alarm of a moved directory stays after all files were written again, in nanoseconds: a client that
-    /// polls once a minute sees it.
+    /// How long the alarm of a moved directory stays after all files were written again, in nanoseconds. A client that
+    /// polls once per minute sees it.
     private static let placeHolds: Int64 = 120_000_000_000
 
-    /// The alarm of a directory that was moved away, emptied or mounted over; nil if that is long ago.
+    /// The alarm of an output directory that was moved away, emptied or mounted over; nil 120 s after it was noticed.
     ///
     /// - Parameters:
-    ///   - noticed: When all files were written again.
-    ///   - now: On the same clock; nanoseconds.
+    /// - noticed: When it was noticed and all files were written again.
+    ///   - now: The current time of the same clock. Both are in nanoseconds.
     package static func ofPlace(_ path: String, noticed: Int64, now: Int64) -> RoomAlarm? {
         guard now &- noticed < Self.placeHolds else { return nil }
         return self.alarm(
@@ -55,7 +55,7 @@ package enum OutputAlarm {
             "\(path) was moved away, emptied or mounted over while the room ran; all files are written there again")
     }
 
-    /// The alarms of the disks that the outputs are written to.
+    /// The alarms of the disks to which the outputs are written.
     static func ofDisk(_ disk: DiskState) -> [RoomAlarm] {
         var alarms: [RoomAlarm] = []
         let status = disk.current
@@ -70,7 +70,7 @@ package enum OutputAlarm {
         return alarms
     }
 
-    /// The number of a level: 0 to 3.
+    /// The number of an alarm severity: 1…3 for `alert_1` to `alert_3`; 0 for no alarm.
     package static func level(_ severity: String?) -> Int64 {
         switch severity {
         case "alert_1": 1

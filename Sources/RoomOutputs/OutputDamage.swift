@@ -1,29 +1,29 @@
 package import Events
 package import MediaTypes
 
-/// What the room's outputs lack permanently; a value.
+/// The parts that are permanently missing from the room's outputs. A value.
 ///
-/// A segment that could not be written is a gap in the playlists, whatever happens later. Work that another worker can
-/// still do is not damage, but pending work of the room.
+/// A segment that could not be written stays a gap in the playlists. What another worker can still complete is not
+/// damage, but pending work of the room.
 package struct OutputDamage: Sendable, Hashable {
-    /// Lost segments by output: segment numbers that are a gap in at least one rendition.
+    /// Number of lost segments by output. A segment number counts once if it is a gap in at least one rendition.
     package private(set) var segments: [String: Int64] = [:]
-    /// The first failure of each output that lacks something.
+    /// The first error of each damaged output.
     package private(set) var failures: [String: MediaError] = [:]
 
     package init() {}
 
     package var isEmpty: Bool { self.failures.isEmpty }
-    /// Lost segments of all outputs.
+    /// Number of lost segments of all outputs.
     package var lostSegments: Int64 { self.segments.values.reduce(0, +) }
 
-    /// Records that the output lacks `count` more segments, or what the error says.
+    /// Records that `count` segments of the output are lost, or the loss that the error describes if `count` is 0.
     package mutating func lost(_ count: Int64 = 0, of outputID: String, because error: MediaError) {
         if count > 0 { self.segments[outputID, default: 0] += count }
         if self.failures[outputID] == nil { self.failures[outputID] = error }
     }
 
-    /// The alarms, one for each damaged output.
+    /// The alarms: one for each damaged output.
     package var alarms: [RoomAlarm] {
         self.failures.sorted { $0.key < $1.key }.map { id, failure in
             RoomAlarm(
@@ -32,13 +32,15 @@ package struct OutputDamage: Sendable, Hashable {
         }
     }
 
-    /// Describes the damage of an output, without the reason.
+    /// Describes what an output has lost, without the reason.
     private func loss(of outputID: String) -> String {
         guard let count = self.segments[outputID] else { return "\(outputID) is incomplete" }
         return "\(outputID) has lost \(count) \(count == 1 ? "segment" : "segments")"
     }
 
-    /// The error of an offline job with incomplete outputs; `nil` if nothing is lost.
+    /// The error of an offline job with damaged outputs; nil if nothing is lost.
+    ///
+    /// - Parameter published: Number of segments that the first output has published.
     package func error(published: Int64) -> MediaError? {
         guard let (id, first) = self.failures.min(by: { $0.key < $1.key }) else { return nil }
         let isFull = self.failures.values.contains { $0.code == .diskFull }

@@ -4,14 +4,14 @@ import Packager
 import PipelineSpec
 import Upload
 
-/// The files of the HLS output that an uploader reads.
+/// Access to the files of the HLS output for an uploader.
 struct OutputFiles: UploadFiles {
     let directory: any OutputDirectory
     let outputID: String
-    /// Makes the slate for a store that lists slate in place of lost segments; `nil`: the store lists gaps.
+    /// Makes slate media that a store lists in place of lost segments; nil if the store lists gaps.
     let slate: (@Sendable (_ like: Segment, _ track: String) -> [UInt8]?)?
 
-    /// The file that records the progress of a store; it exists until the store has everything.
+    /// Name of the file that records the progress of a store. It exists until the store has received everything.
     static func noteName(_ outputID: String) -> String { ".upload-\(outputID)" }
 
     private var noteName: String { Self.noteName(self.outputID) }
@@ -27,7 +27,7 @@ struct OutputFiles: UploadFiles {
     }
 
     func keep(_ record: UploadRecord, durable: Bool) -> Bool {
-        // In a live room, if this fails, then a successor sends some segments twice.
+        // If this fails in a live room, then a successor uploads some segments twice.
         (try? self.directory.keep(note: Array(record.text.utf8), named: self.noteName, durable: durable)) != nil
     }
 
@@ -35,7 +35,7 @@ struct OutputFiles: UploadFiles {
 }
 
 extension UploadRules {
-    /// The rules of a store in the pipeline.
+    /// The upload rules of a store in the pipeline.
     init(_ store: StoreRules) {
         self.init()
         self.patience = store.retryForMs.map { Int64($0) * 1_000_000 }
@@ -46,7 +46,7 @@ extension UploadRules {
 }
 
 extension OutputEvents {
-    /// Emits the events of a store.
+    /// Emits an event about a store.
     func emit(_ notice: UploadNotice, of outputID: String) {
         let id = JSONValue.string(outputID)
         switch notice {

@@ -5,16 +5,16 @@ import Push
 import Recording
 import Upload
 
-/// An output in the reply to `GET /v1/room`. Which members it has depends on its type, and on which of its parts run.
+/// An output in the reply to `GET /v1/room`. Its members depend on the output's type, and on whether the output runs.
 package struct OutputReply: NamedReply {
     package static let schemaName = "Output"
 
     let output: Output
-    /// nil unless it is an RTMP output that runs.
+    /// Status of the RTMP output; nil for other types, and if it does not run.
     var push: PushStatus?
-    /// nil unless it is a store that runs.
+    /// Target and statistics of the store; nil for other types, and if it does not run.
     var upload: (target: String, statistics: Uploader.Statistics)?
-    /// nil unless it is a recording that runs.
+    /// Status and session number of the recording; nil for other types, and if it does not run.
     var recording: (status: SessionRecorder.Status, number: Int?)?
 
     init(_ output: Output, _ stages: OutputStages, _ pushes: [PushStatus]) {
@@ -49,7 +49,7 @@ package struct OutputReply: NamedReply {
         return self.recording?.status.rawValue
     }
 
-    /// Sent, or accepted by the store.
+    /// Bytes sent by an RTMP output, or accepted by a store; nil for other outputs.
     private var bytes: Int64? { self.push.map { Int64(clamping: $0.bytes) } ?? self.upload?.statistics.bytes }
 
     package static let members: [ReplyMember<Self>] = [
@@ -90,7 +90,7 @@ package struct OutputReply: NamedReply {
         ReplyMember(optional: "lastError", "rtmp: why the last connection ended or failed") {
             $0.push.map(\.lastError)
         },
-        ReplyMember(optional: "code", "rtmp: the same as a code") { $0.push.map(\.lastFailure) },
+        ReplyMember(optional: "code", "rtmp: lastError as an error code") { $0.push.map(\.lastFailure) },
         ReplyMember(optional: "failures", "http and s3: failed attempts", as: .count) { $0.upload?.statistics.failed },
         ReplyMember(optional: "lostSegments", "http and s3: segments that could not be uploaded", as: .count) {
             $0.upload?.statistics.lost

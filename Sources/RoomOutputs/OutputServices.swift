@@ -3,8 +3,7 @@ import Logging
 package import MediaTypes
 import Threading
 
-/// A service for the outputs of a room. It is only a view: all state that changes is in ``OutputsState`` and in the
-/// stages themselves.
+/// A service for outputs of a room. It has no state of its own: all state is in ``OutputsState`` and in the stages.
 protocol OutputService: Sendable {
     var host: any OutputsHost { get }
 }
@@ -16,7 +15,7 @@ extension OutputService {
     var machine: any SleepClock { self.stages.machine }
 }
 
-/// All services for the outputs of a room.
+/// Access to all services for the outputs of a room.
 package struct OutputServices: OutputService {
     let host: any OutputsHost
 
@@ -34,7 +33,7 @@ package struct OutputServices: OutputService {
     package var disk: DiskMonitor { DiskMonitor(host: self.host) }
     package var slate: SlateService { SlateService(host: self.host) }
 
-    /// What this worker's outputs lack permanently.
+    /// Parts that are permanently missing from this worker's outputs.
     package var damage: OutputDamage {
         var damage = self.host.withOutputs(\.damage)
         for output in self.stages.transports {
@@ -42,7 +41,7 @@ package struct OutputServices: OutputService {
             guard loss.segments > 0 else { continue }
             let unknown = MediaError(
                 .outputLost, "segments were not written", at: "outputs[\(output.outputID)]",
-                fix: "restore the directory")
+                fix: "restore the output's directory")
             damage.lost(loss.segments, of: output.outputID, because: loss.failure ?? unknown)
         }
         return damage
@@ -50,7 +49,7 @@ package struct OutputServices: OutputService {
 
     /// The current alarms of the outputs.
     ///
-    /// - Returns: Alarms of this machine's disk, and alarms of outputs that are sent to other servers.
+    /// - Returns: Alarms of this machine's disks, and alarms of outputs that are sent to other servers.
     package func alarms() -> (onDisk: [RoomAlarm], elsewhere: [RoomAlarm]) {
         let now = self.machine.now()
         let (disk, restored) = self.host.withOutputs { ($0.disk, $0.restoredPlace) }
@@ -72,7 +71,7 @@ extension OutputsHost {
     /// The services for the room's outputs.
     package var outputs: OutputServices { OutputServices(host: self) }
 
-    /// Records that an output lacks `count` more segments, or what the error says.
+    /// Records that `count` segments of an output are lost, or the loss that the error describes if `count` is 0.
     package func lost(_ count: Int64 = 0, of outputID: String, because error: MediaError) {
         self.withOutputs { $0.damage.lost(count, of: outputID, because: error) }
     }

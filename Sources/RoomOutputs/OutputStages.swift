@@ -7,25 +7,25 @@ package import Recording
 package import Threading
 package import Upload
 
-/// The stages of a room's outputs. Opened with the room, before anything runs.
+/// The stages that produce a room's outputs. They are opened with the room, before anything runs.
 package struct OutputStages: Sendable {
     package let ladder: EncodingStage
-    /// Writes the HLS output; nil for a room without one.
+    /// Packages the HLS output; nil if the room has none.
     package let packager: HLSPackager?
-    /// The recording; nil if the room has none.
+    /// Records the program; nil if the room has no recording.
     package let recorder: SessionRecorder?
     /// RTMP outputs and HTTP-FLV; nil for an offline job.
     package let live: LiveFeeds?
-    /// Passes a publisher's packets on without encoding; nil if no rendition asks for it.
+    /// Passes a publisher's packets through to renditions without encoding; nil if no rendition uses it.
     package let passthrough: PassthroughSwitch?
-    /// Copies of the HLS output on other servers.
+    /// The uploaders that copy the HLS output to other servers.
     package let uploads: [Uploader]
     package let snapshots: SnapshotService
     /// MPEG-TS outputs for old devices.
     package let transports: [MPEGTSOutput]
-    /// The slate of a successor that viewers are still waiting for.
+    /// Encodes the slate that fills the time since the previous worker; nil if there is nothing to fill.
     package let slate: SlateJob?
-    /// The program's clock.
+    /// The clock of the program.
     let clock: ProgramClock
     let machine: any SleepClock
     let events: any OutputEvents
@@ -37,8 +37,8 @@ package struct OutputStages: Sendable {
     let diskWake: any ClockSemaphore
 
     /// - Parameters:
-    ///   - pipeline: The pipeline that the room is opened with.
-    ///   - clock: The program's clock, which reads `machine`.
+    /// - pipeline: The pipeline with which the room is opened.
+    ///   - clock: The clock of the program, which is based on `machine`.
     package init(
         _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, recorder: SessionRecorder?,
         live: LiveFeeds?, passthrough: PassthroughSwitch?, uploads: [Uploader], snapshots: SnapshotService,

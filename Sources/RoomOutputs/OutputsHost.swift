@@ -2,7 +2,7 @@ package import MediaTypes
 package import Packager
 package import PipelineSpec
 
-/// The interface of the room that its outputs use. Any thread may call it.
+/// The interface that outputs use to reach the room. Any thread may call it.
 package protocol OutputsHost: AnyObject, Sendable {
     /// The stages of the outputs.
     var outputStages: OutputStages { get }
@@ -15,40 +15,40 @@ package protocol OutputsHost: AnyObject, Sendable {
     /// Whether outputs that no viewer waits for must skip their frames, because the machine cannot keep up.
     var areOutputsPaused: Bool { get }
 
-    /// Locks the room's value while `body` reads or changes the outputs' part of it.
+    /// Locks the room's state while `body` reads or changes the outputs' part of it.
     ///
-    /// - Parameter body: Must not call the host. Must not block.
+    /// - Parameter body: Must not call the host, and must not block.
     func withOutputs<Result: Sendable, Failure: Error>(
         _ body: (inout OutputsState) throws(Failure) -> Result
     ) throws(Failure) -> Result
 
-    /// Reports that another worker serves the room, so that this one stops.
+    /// Reports that another worker has claimed the room, so that this worker stops.
     func tellSuperseded()
-    /// Measures how long the frames of a new segment took through the room.
+    /// Measures how long the frames of a published segment took through the room.
     func measureLatency(of segment: PublishedSegment)
-    /// Called after the event that viewers can play was emitted.
+    /// Called after `broadcast.active` was emitted: viewers can play the room.
     func becamePlayable()
 }
 
-/// Saves changes of outputs for the next worker. Takes no lock of the room.
+/// Saves changes of outputs for the room's next worker. Takes no lock of the room.
 package protocol OutputMemory: Sendable {
-    /// Saves a promised clip, so that the next worker can report that it is not made.
+    /// Saves a requested clip, so that the next worker can report if it was not made.
     func save(_ clip: ClipJobs.Clip)
-    /// Removes a saved clip that is ready or has failed.
+    /// Removes the saved entry of a clip that is ready or has failed.
     func forgetClip(_ id: String)
-    /// Saves everything again: the output's directory was moved away, and files of the room in it are missing.
+    /// Saves everything again because the output's directory was replaced, so that the room's files in it are missing.
     func rewrite()
 }
 
-/// The room; nil before it is made, which is after its outputs.
+/// Returns the room; nil until it is made, which happens after its outputs are opened.
 package typealias LateHost = @Sendable () -> (any OutputsHost)?
 
-/// Takes the events of the outputs: the room's stream of events.
+/// Emits events of the outputs in the room's stream of events.
 package protocol OutputEvents: Sendable {
     /// Emits one event.
     ///
     /// - Parameters:
-    ///   - type: Dotted, such as `output.failed`.
-    ///   - members: The members of this type, after the common ones.
+    /// - type: Type of the event, such as `output.failed`.
+    ///   - members: Members of this type; they follow the common members.
     func emit(_ type: String, _ members: KeyValuePairs<String, JSONValue>)
 }

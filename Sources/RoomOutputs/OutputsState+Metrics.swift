@@ -3,10 +3,10 @@ import MediaTypes
 package import PipelineSpec
 
 extension OutputsState {
-    /// Adds the bytes and bit rates of the renditions, and the disk.
+    /// Adds metrics of the renditions' sizes and bit rates, and of the disk.
     package func addMetrics(of pipeline: Pipeline, to metrics: inout MetricsText) {
         let videos = pipeline.renditions.filter { !$0.isAudioOnly }
-        // Renditions with video exist before the first segment.
+        // Renditions with video are listed even before the first segment.
         let names = videos.map(\.name)
         let tracks = names + self.bytes.keys.filter { !names.contains($0) }.sorted()
         metrics.family("tandem_rendition_bytes_total", .counter, "Bytes of the published segments, slate included.")
@@ -29,9 +29,9 @@ extension OutputsState {
         if let space = self.disk.space { Self.addDisk(used: space.used, free: space.free, to: &metrics) }
     }
 
-    /// Bit rate of the last segment in bit/s; nil before the first, and for a track that was not in it.
+    /// Bit rate of the last segment in bit/s; nil before the first segment, and for a track that was not in it.
     ///
-    /// - Parameter fps: Frames of the canvas per second.
+    /// - Parameter fps: Frame rate of the program.
     package func bitrate(of track: String, fps: Int) -> Int64? {
         guard self.lastFrames > 0, let size = self.lastSizes[track] else { return nil }
         return TimeMath.scale(Int64(size) * 8, by: Int64(fps), over: self.lastFrames)
@@ -42,7 +42,7 @@ extension OutputsState {
         metrics.sample("tandem_disk_used_bytes", used)
         metrics.family(
             "tandem_disk_free_bytes", .gauge,
-            "Bytes that the room may still use on that disk, by its free space or its limit.")
+            "Bytes that the room may still use on its fullest disk, by free space or limit.")
         metrics.sample("tandem_disk_free_bytes", free)
     }
 }

@@ -2,16 +2,15 @@ import MediaTypes
 package import Packager
 package import PipelineSpec
 
-/// The state of a room's outputs: what they have written, what they lack, and what they are doing. A part of the room's
-/// value.
+/// The outputs' part of the room's state: what they have written, what is missing, and what they are doing.
 package struct OutputsState: Sendable {
-    /// Segments that were published, slate included.
+    /// Number of published segments, slate included.
     package var segments: Int64 = 0
-    /// Bytes of all these segments, by track.
+    /// Bytes of all published segments, by track.
     package var bytes: [String: Int64] = [:]
-    /// Bytes of the last segment that is no slate, by track.
+    /// Bytes of the last segment that is not slate, by track.
     var lastSizes: [String: Int] = [:]
-    /// Length of that segment, in frames of the canvas.
+    /// Length of the last segment that is not slate, in program frames.
     var lastFrames: Int64 = 0
     /// How the packager has ended; nil while it runs.
     package var packaged: HLSPackager.Outcome?
@@ -19,23 +18,24 @@ package struct OutputsState: Sendable {
     package var isRecorded = false
     /// The state of the room's disk.
     package var disk: DiskState
-    /// What outputs lack permanently, except the MPEG-TS outputs, which count their own losses; see
+    /// Parts that are permanently missing from outputs, except MPEG-TS outputs, which count their own losses; see
     /// ``OutputServices/damage``.
     var damage = OutputDamage()
-    /// Failed writes of the HLS output.
+    /// Limits how often failed writes of the HLS output are reported.
     var failures = RepeatedFailures()
-    /// A directory that was moved away, emptied or mounted over, and when that was noticed, on the machine's clock.
+    /// The directory that was moved away, emptied or mounted over, and when that was noticed on the monotonic clock;
+    /// nil if none was.
     var restoredPlace: (path: String, at: Int64)?
-    /// The error of the recording at the room's end; outer nil before it is known, inner nil if the recording is
+    /// The error of the recording at the end of the room. Outer nil: not known yet; inner nil: the recording is
     /// complete.
     var recordingDebt: MediaError??
     var recordingJobs = RecordingJobs()
     var clips: ClipJobs
     var slate = SlateJob.Progress()
-    /// The black frames that stores get in place of lost segments; nil before they are needed, inner nil if they cannot
-    /// be encoded.
+    /// Black frames that stores list in place of lost segments. Outer nil: not encoded yet; inner nil: they cannot be
+    /// encoded.
     var uploadSlate: Slate??
-    /// Thumbnail sheets that viewers can request, by image output.
+    /// Thumbnail sheets that viewers can request, by output id.
     var sprites: [String: SpriteFiles] = [:]
 
     package init(_ pipeline: Pipeline) {
@@ -43,9 +43,9 @@ package struct OutputsState: Sendable {
         self.clips = ClipJobs(roomID: pipeline.room.roomID)
     }
 
-    /// Counts a segment that was published.
+    /// Counts a published segment.
     ///
-    /// - Returns: Whether it is the first one of this worker.
+    /// - Returns: Whether it is the first segment of this worker.
     mutating func published(_ segment: PublishedSegment) -> Bool {
         self.segments += 1
         for (track, bytes) in segment.bytes { self.bytes[track, default: 0] += Int64(bytes) }

@@ -7,38 +7,39 @@ package import PipelineSpec
 package import Program
 import Synchronization
 
-/// Passes the packets of the sources to a ``PassthroughGate`` at every tick, and carries out its decisions. Runs on the
-/// program's thread, except for the values that the API shows.
+/// Passes the packets of the sources to a ``PassthroughGate`` at every tick, and carries out its decisions. Used on the
+/// program thread, except where stated.
 package final class PassthroughSwitch: Sendable {
     private struct State {
         var gate: PassthroughGate
         var lanes: [(id: SourceID, lane: CodedFrameQueue)]
-        /// Removed sources whose packets may still pass.
+        /// Removed sources whose last packets may still be passed through.
         var leaving: Set<SourceID> = []
         var hasBegun = false
-        /// The step that the encoders have not received yet.
+        /// The passthrough step of a tick that the encoders have not received yet.
         var step: TickPlan?
         var format: PictureFormat?
-        /// First tick of the run.
+        /// First tick of this worker.
         var firstTick: Int64 = 0
-        /// By rendition: the parameter sets of the encoder together with those of the publisher that passes, or passed
-        /// last.
+        /// For each rendition: the parameter sets of its encoder together with those of the publisher that is, or was
+        /// last, passed through.
         var joined: [Int: CodecParameters] = [:]
     }
 
-    /// Id of the parameter sets of renditions with passthrough. Publishers' encoders count from 0, so this, the highest
-    /// id, leaves room for both in one `avcC`. Spec: H.264 §7.4.2.1.1.
+    /// Id of the parameter sets that the encoder uses in renditions with passthrough. Publishers' encoders count ids
+    /// from 0, so this highest id allows the parameter sets of both in one `avcC`. Spec: H.264 §7.4.2.1.1.
     package static let parameterSetID = 31
 
     private let ladder: EncodingStage
     private let packager: HLSPackager
-    /// Whether no frames of the passed source are needed, because there is no other video output.
+    /// Whether the passed source need not be decoded, because there is no other video output.
     private let isAlone: Bool
     private let host: LateHost
     private let state: Mutex<State>
 
-    /// - Parameter lanes: The packet queues of the sources that the room is opened with.
-    /// - Returns: nil if no rendition has passthrough, or if the room has no HLS output.
+    /// Makes the switch; nil if no rendition uses passthrough, or if the room has no HLS output.
+    ///
+    /// - Parameter lanes: Packet queues of the sources that the room has when it is opened.
     package init?(
         _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, lanes: [SourceID: CodedFrameQueue],
         _ host: @escaping LateHost
@@ -68,7 +69,7 @@ package final class PassthroughSwitch: Sendable {
         for lane in lanes.values { lane.open() }
     }
 
-    /// Adds a source. Called before its thread runs.
+    /// Adds a source. Must be called before the source's thread runs.
     package func add(_ id: SourceID, _ lane: CodedFrameQueue) {
         lane.open()
         self.state.withLock { state in
@@ -77,7 +78,7 @@ package final class PassthroughSwitch: Sendable {
         }
     }
 
-    /// Removes a source. If it passes, then packets that have arrived are still sent.
+    /// Removes a source. If it is passed through, then its packets that have already arrived are still sent.
     package func remove(_ id: SourceID) {
         self.state.withLock { state in
             state.lanes.removeAll { $0.id == id }
@@ -85,9 +86,9 @@ package final class PassthroughSwitch: Sendable {
         }
     }
 
-    /// Processes the next tick, before its audio and its frame are sent.
+    /// Processes the next tick, before its audio and its frame are passed to the encoders.
     ///
-    /// - Returns: The source whose frames need not be decoded.
+    /// - Returns: The source whose frames need not be decoded; nil if there is none.
     package func step(_ tick: Int64, _ view: FullCanvasSource) -> SourceID? {
         let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
             if !state.hasBegun {
@@ -116,7 +117,8 @@ package final class PassthroughSwitch: Sendable {
         return unseen
     }
 
-    /// Removes parameter sets of which no initialization segment can be made, so that they never pass.
+    /// Replaces parameter sets of which no initialization segment can be made by an empty configuration, so that the
+    /// stream is never passed through.
     private static func checked(_ item: ProgramPacket) -> ProgramPacket {
         guard case .configuration(let parameters) = item, parameters.codec == .h264,
             AVCConfiguration(extradata: parameters.configuration) == nil
@@ -124,8 +126,8 @@ package final class PassthroughSwitch: Sendable {
         return .configuration(CodecParameters(codec: .h264, configuration: []))
     }
 
-    /// When a stream begins to pass, players get its parameter sets together with the encoder's. So they need no new
-    /// initialization segment when the stream ends, or when it begins again.
+    /// When a publisher's stream starts to pass, players receive its parameter sets together with those of the encoder.
+    /// Then they need no new initialization segment when the stream ends or starts again.
     private func join(_ step: inout PassthroughGate.Step, _ state: inout State) {
         guard case .began(let track, _)? = step.change, let stream = step.step.pass?.stream else { return }
         let joined = self.joined(track, stream.parameters)
@@ -133,8 +135,8 @@ package final class PassthroughSwitch: Sendable {
         step.step.pass?.stream?.initialization = joined
     }
 
-    /// Joins the parameter sets of the encoder and of a publisher; `nil` if one record cannot hold both: then each has
-    /// its own initialization segment.
+    /// The parameter sets of the encoder and of a publisher in one record; nil if one record cannot hold both, so that
+    /// each needs its own initialization segment.
     private func joined(_ track: Int, _ publisher: CodecParameters) -> CodecParameters? {
         let (own, other) = (
             AVCConfiguration(extradata: self.ladder.parameters[track].configuration),
@@ -144,11 +146,11 @@ package final class PassthroughSwitch: Sendable {
         return CodecParameters(codec: .h264, configuration: both.record)
     }
 
-    /// Before anything is listed, the first initialization segment can include the parameter sets of a publisher that
-    /// is already connected. Players that accept no second initialization segment, such as FFmpeg's, can then play the
+    /// Adds the parameter sets of a publisher that is already connected to the first initialization segment, before
+    /// anything is listed. Players that accept no second initialization segment, such as FFmpeg's, can then play the
     /// whole room.
     private func foresee(_ tick: Int64) {
-        // The first segment of a successor's room is listed already.
+        // A successor's first segment was already listed by the previous worker.
         guard !self.packager.hasPublishedBefore else { return }
         let news = self.state.withLock { state -> [(track: Int, parameters: CodecParameters, firstTick: Int64)] in
             guard tick - state.firstTick < Self.foresight else { return [] }
@@ -162,17 +164,17 @@ package final class PassthroughSwitch: Sendable {
         }
         for change in news {
             let settings = self.ladder.rungs[change.track].settings
-            // If this fails, then it fails again, and is reported, when the packets pass.
+            // If this fails, then it fails again when the packets pass, and is reported then.
             try? self.packager.configure(
                 track: change.track, change.parameters, width: settings.width, height: settings.height,
                 firstTick: change.firstTick)
         }
     }
 
-    /// Number of first ticks during which no encoder can have finished a part yet.
+    /// Number of first ticks in which no encoder can have finished a part yet.
     private static let foresight: Int64 = 3
 
-    /// The new format of the rendition's packets after a change.
+    /// The new format of the rendition's packets after a change; nil if nothing has changed.
     private func recoding(_ step: PassthroughGate.Step) -> HLSPackager.Recoding? {
         switch step.change {
         case .began(let track, _):
@@ -189,9 +191,9 @@ package final class PassthroughSwitch: Sendable {
         }
     }
 
-    /// Passes the tick's canvas and its passthrough step to the encoders.
+    /// Passes the tick's frame, with its passthrough step, to the encoders.
     ///
-    /// - Returns: `false` if the queue was full: the canvas is lost, but no packets that pass.
+    /// - Returns: False if the encoders' queue was full. The frame is then lost, but no passed packets.
     package func put(_ picture: Picture, tick: Int64) -> Bool {
         let step = self.state.withLock { $0.step.take() }
         if self.ladder.put(picture, tick: tick, step: step) { return true }
@@ -199,13 +201,13 @@ package final class PassthroughSwitch: Sendable {
         return false
     }
 
-    /// Ends the passthrough at the end of the program; `tick` is the first tick after it.
+    /// Ends the passthrough at the end of the program. `tick` is the first tick after it.
     package func ended(at tick: Int64) {
         let isOpen = self.state.withLock { $0.hasBegun && $0.gate.isOpen(at: tick) }
         if isOpen { self.packager.cut(at: tick, isBreak: false) }
     }
 
-    /// Joins the steps of two ticks, because the canvas of the first was lost.
+    /// Joins the passthrough steps of two ticks, because the frame of the first was lost.
     private static func joined(_ before: TickPlan?, _ after: TickPlan?) -> TickPlan? {
         guard var pass = before?.pass, var step = after else { return after ?? before }
         if let next = step.pass, next.track == pass.track {
@@ -219,13 +221,13 @@ package final class PassthroughSwitch: Sendable {
         return step
     }
 
-    /// See ``PassthroughGate/setRates(_:track:)``; any thread.
+    /// Sets new bit rates of a rendition; see ``PassthroughGate/setRates(_:track:)``. May be called on any thread.
     package func setRates(_ rates: BitRates, track: Int) {
         self.state.withLock { $0.gate.setRates(rates, track: track) }
     }
 
-    /// The passthrough of a rendition in the room's state: the source that passes, or the reason why none does; null if
-    /// passthrough is off.
+    /// The passthrough of a rendition for the API: the source that is passed through, or the reason why none is; null
+    /// if passthrough is off.
     package func json(of rendition: String) -> JSONValue {
         guard let track = self.ladder.rungs.firstIndex(where: { $0.name == rendition }) else { return .null }
         let (current, reason) = self.state.withLock { ($0.gate.current, $0.gate.reason(track)) }
@@ -236,7 +238,8 @@ package final class PassthroughSwitch: Sendable {
 }
 
 extension OutputServices {
-    /// Emits that a rendition has begun or ended to pass a publisher's own packets; program thread.
+    /// Emits that a publisher's packets have begun, or no longer, pass through to a rendition. Called on the program
+    /// thread.
     fileprivate func report(_ change: PassthroughGate.Change) {
         switch change {
         case .began(let track, let source):

@@ -3,8 +3,7 @@ import Packager
 package import PipelineSpec
 package import Upload
 
-/// The uploads that an ended room has not finished. A worker that is started again for the room finishes them and does
-/// nothing else.
+/// The uploads that were not finished when the room ended. A worker that is started for such a room only finishes them.
 package struct PendingUploads: Sendable {
     private let uploads: [Uploader]
     private let listing: OutputListing
@@ -15,11 +14,11 @@ package struct PendingUploads: Sendable {
     /// Errors of stores whose secrets cannot be read.
     private let unreachable: [MediaError]
 
-    /// Reads the HLS output's directory without changing it.
+    /// Determines the pending uploads from the HLS output's directory, without changing it.
     ///
-    /// - Returns: `nil` if the room has not ended, or if every store is complete.
-    /// - Throws: ``MediaError/Code/invalidData`` for a damaged directory. A store whose secret cannot be read does not
-    ///   keep the others from being completed; ``settle()`` returns its error.
+    /// - Returns: nil if the room has not ended, or if every store has received everything.
+    /// - Throws: ``MediaError/Code/invalidData`` if the directory is damaged. A store whose secret cannot be read does
+    ///   not prevent the other uploads; ``settle()`` returns its error.
     package static func open(
         _ pipeline: Pipeline, events: any OutputEvents, clock: any MonotonicClock
     ) throws(MediaError) -> PendingUploads? {
@@ -44,7 +43,7 @@ package struct PendingUploads: Sendable {
                     to: output, ended, connections: listing.tracks.count, clock: clock, settling: (listing, time)
                 ) { events.emit($0, of: id) }
                 guard let upload else { continue }
-                // The progress of thumbnail sheets is not recorded.
+                // The progress of thumbnail sheets is not recorded, so all of them are uploaded.
                 for update in sheets { upload.put(update) }
                 uploads.append(upload)
             } catch {
@@ -56,14 +55,14 @@ package struct PendingUploads: Sendable {
             unreachable: unreachable)
     }
 
-    /// The thumbnail sheets that image outputs have left, with their indexes. Reads the disk.
+    /// The thumbnail sheets and indexes that image outputs have written. Reads the disk.
     package static func sheets(of images: [ImageOutput]) -> [SpriteUpdate] {
         images.compactMap { SpriteMaker($0, incarnation: 1)?.left() }
     }
 
-    /// Sends everything that is left.
+    /// Uploads everything that is missing.
     ///
-    /// - Returns: The first error; the next worker continues.
+    /// - Returns: The first error, after which the next worker continues; nil if all stores are complete.
     package func settle() async -> MediaError? {
         let deadline = self.clock.now() &+ self.time
         for upload in self.uploads {
@@ -76,8 +75,8 @@ package struct PendingUploads: Sendable {
 
     /// Finishes all uploads concurrently.
     ///
-    /// - Parameter isOver: Whether the room has ended: then the listing is final, and missing uploads are an error.
-    /// - Returns: The first error by output.
+    /// - Parameter isOver: Whether the room has ended, so that the listing is final and missing uploads are an error.
+    /// - Returns: The error of the first incomplete output by id; nil if there is none.
     static func finish(
         _ uploads: [Uploader], by deadline: Int64, isOver: Bool, events: any OutputEvents
     ) async -> MediaError? {
@@ -97,7 +96,7 @@ package struct PendingUploads: Sendable {
                     return MediaError(
                         .unfinished, what, at: "outputs[\(upload.outputID)]",
                         fix: isNoted
-                            ? "start the room again: it sends what is left; or raise shutdown.endTimeoutMs"
+                            ? "start the room again, which uploads the rest; or raise shutdown.endTimeoutMs"
                             : "copy the directory of the hls output to the store: no worker can tell what is missing")
                 }
             }

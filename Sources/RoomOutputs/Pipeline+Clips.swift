@@ -4,15 +4,15 @@ package import PipelineSpec
 import Recording
 
 extension HLSOutput {
-    /// The directory in which segments are held for clips.
+    /// The directory in which segments are held until their clips are made.
     var clipHoldDirectory: String { "\(self.path)/\(Pipeline.clipDirectoryName)" }
 }
 
 extension Pipeline {
-    /// Name of the subdirectory for clips in another output's directory.
+    /// Name of the subdirectory for clips in the directory of another output.
     fileprivate static let clipDirectoryName = "clips"
 
-    /// The directory in which clips are made; nil if it would lie unencrypted next to encrypted segments.
+    /// The directory in which clips are made; nil if unencrypted clips would lie next to encrypted segments.
     var clipDirectory: String? {
         guard let output = self.hls else { return nil }
         if let path = output.clipPath { return path }
@@ -20,22 +20,22 @@ extension Pipeline {
         return self.record.map { "\($0.path)/\(Self.clipDirectoryName)" }
     }
 
-    /// The directory of segments held for clips, then the directory of clips, if it is another.
+    /// The directory of segments held for clips, and the directory of clips if it is a different one.
     var clipDirectories: [String] {
         guard let held = self.hls?.clipHoldDirectory else { return [] }
         return [held] + (self.clipDirectory.map { $0 == held ? [] : [$0] } ?? [])
     }
 
-    /// Removes the temporary files of a worker that was killed while it made clips.
+    /// Removes the temporary clip files that a killed worker left.
     package func removeClipLeftovers() {
         for (index, directory) in self.clipDirectories.enumerated() {
             ClipWriter.removeLeftovers(of: self.room.roomID, in: directory, hasHolds: index == 0)
         }
     }
 
-    /// Rejects directories in which unencrypted media would lie next to encrypted media.
+    /// Refuses directories for unencrypted recordings and clips that lie in the directory of encrypted segments.
     ///
-    /// - Throws: ``MediaError/Code/rejected`` for a directory that lies in the HLS output's, ``MediaError/Code/notCreatable``.
+    /// - Throws: ``MediaError/Code/rejected`` for such a directory, ``MediaError/Code/notCreatable``.
     package func checkClearDirectories() throws(MediaError) {
         guard let output = self.hls, output.encryption != nil else { return }
         let served = [output.path] + self.transports.map(\.path)
@@ -46,8 +46,8 @@ extension Pipeline {
             try place.prepare()
             for directory in served where place.lies(in: DirectoryStore(directory: directory)) {
                 throw MediaError(
-                    .rejected, "\(path) would hold unencrypted what is encrypted in \(directory), and lies in it",
-                    at: word, fix: "choose a directory outside of it that no viewer can reach")
+                    .rejected, "\(path) is for unencrypted files, but lies in \(directory) with encrypted segments",
+                    at: word, fix: "choose a directory outside of it that viewers cannot reach")
             }
         }
     }

@@ -3,13 +3,13 @@ package import MediaTypes
 package import PipelineSpec
 import Push
 
-/// The room's RTMP outputs.
+/// The room's RTMP outputs: starts, changes and restarts them, and reports their events.
 package struct PushService: OutputService {
     let host: any OutputsHost
 
-    /// Starts the RTMP outputs; they connect once something is on air.
+    /// Starts the RTMP outputs. They connect when the program starts.
     ///
-    /// - Throws: ``MediaError`` for secrets and authorities that cannot be read.
+    /// - Throws: ``MediaError`` if secrets or CA certificates cannot be read.
     package func start(_ pipeline: Pipeline) throws(MediaError) {
         try self.stages.live?.outputs.start(Self.settings(of: pipeline.pushes, in: pipeline), events: self.report)
     }
@@ -31,14 +31,14 @@ package struct PushService: OutputService {
     package struct Change: Sendable {
         fileprivate var gone: Set<String>
         fileprivate var made: [PreparedOutput]
-        /// All ids, in the order of the pipeline.
+        /// Ids of all RTMP outputs, in the order of the pipeline.
         fileprivate var order: [String]
     }
 
-    /// Prepares a change of the RTMP outputs: reads their secrets and certificate authorities, but starts nothing.
+    /// Prepares a change of the RTMP outputs: reads their secrets and CA certificates, but connects to no server.
     ///
-    /// - Returns: nil if nothing changes.
-    /// - Throws: 400 naming the output whose secrets cannot be read.
+    /// - Returns: nil if no RTMP output changes.
+    /// - Throws: 400 with the path of the output whose secrets cannot be read.
     package func change(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> Change? {
         guard let live = self.stages.live, before.pushes != after.pushes else { return nil }
         let gone = before.pushes.filter { !after.pushes.contains($0) }.map(\.outputID)
@@ -52,7 +52,7 @@ package struct PushService: OutputService {
         }
     }
 
-    /// Carries out a change. Servers are connected and disconnected on the outputs' own thread.
+    /// Carries out a change. Servers are connected and disconnected on the thread of the outputs.
     package func apply(_ change: Change) {
         self.stages.live?.outputs.change(
             removing: change.gone, adding: change.made, order: change.order,
@@ -62,14 +62,14 @@ package struct PushService: OutputService {
     /// Disconnects the output from its server and connects again.
     ///
     /// - Returns: False for an offline job, which has no RTMP outputs.
-    /// - Throws: 409 if its secrets cannot be read.
+    /// - Throws: 409 if the output's secrets cannot be read.
     package func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool {
         guard let live = self.stages.live else { return false }
         do throws(MediaError) {
             live.outputs.change(
                 removing: [output.outputID],
                 adding: try live.outputs.prepare(try Self.settings(of: [output], in: pipeline)),
-                order: pipeline.pushes.map(\.outputID), reason: "an operator restarts it", events: self.report)
+                order: pipeline.pushes.map(\.outputID), reason: "an operator restarts the output", events: self.report)
             return true
         } catch {
             throw .conflict(error.what, fix: error.fix)
@@ -80,7 +80,7 @@ package struct PushService: OutputService {
         { [events = self.events] in Self.report($0, $1, events) }
     }
 
-    /// Emits the events of the outputs, on their thread.
+    /// Emits the events of the RTMP outputs. Called on their thread.
     private static func report(_ status: PushStatus, _ event: PushCore.Event, _ events: any OutputEvents) {
         let (id, url, rendition) = (
             JSONValue.string(status.outputID), JSONValue.string(status.url), JSONValue.string(status.rendition)
@@ -104,7 +104,7 @@ package struct PushService: OutputService {
         }
     }
 
-    /// Adds the samples of the RTMP outputs.
+    /// Adds metrics of the RTMP outputs.
     package func addMetrics(to metrics: inout MetricsText) {
         let rows = self.stages.live?.outputs.statuses ?? []
         guard !rows.isEmpty else { return }
@@ -123,7 +123,7 @@ package struct PushService: OutputService {
         each("tandem_output_dropped_packets_total", "Packets dropped because the RTMP server was too slow.") {
             Int64($0.dropped)
         }
-        each("tandem_output_retries_total", "Attempts after the first.") { Int64($0.retries) }
+        each("tandem_output_retries_total", "Connection attempts after the first.") { Int64($0.retries) }
         metrics.family("tandem_output_queue_seconds", .gauge, "Media waiting for the RTMP server.")
         for row in rows {
             metrics.seconds(

@@ -3,7 +3,7 @@ package import LibAV
 package import MediaTypes
 package import PipelineSpec
 
-/// The raw outputs. Only the program's thread uses them.
+/// Writes the program's frames to the raw outputs. Used only by the program thread.
 package final class RawOutputs: @unchecked Sendable {
     // @unchecked Sendable: opened before the program's thread starts, then touched by that thread alone.
     private var writers: [(outputID: String, writer: RawWriter)] = []
@@ -11,7 +11,7 @@ package final class RawOutputs: @unchecked Sendable {
 
     private init(_ host: @escaping LateHost) { self.host = host }
 
-    /// Opens their files.
+    /// Opens the files of the raw outputs.
     ///
     /// - Throws: ``MediaError/Code/notCreatable``.
     package static func open(_ pipeline: Pipeline, host: @escaping LateHost) throws(MediaError) -> RawOutputs {
@@ -25,7 +25,7 @@ package final class RawOutputs: @unchecked Sendable {
         return outputs
     }
 
-    /// Writes a canvas. If the write fails, then the frame is lost in that output.
+    /// Writes a frame to all raw outputs. If a write fails, then the frame is missing from that output.
     package func write(_ picture: Picture) {
         for (outputID, writer) in self.writers {
             do throws(MediaError) {

@@ -1,24 +1,26 @@
 import Threading
 
-/// Background work: makes the files of recording sessions that have ended while the room continues, one after the
-/// other.
+/// Queue of background work that makes the files of ended recording sessions while the room continues, one session at a
+/// time.
 package struct RecordingJobs: Sendable {
-    /// - Parameter isOver: Asked after each step; if it returns true, then the rest is left to another worker.
+    /// The work for one session.
+    ///
+    /// - Parameter isOver: Called after each step. If it returns true, then the rest is left to another worker.
     package typealias Work = @Sendable (_ isOver: @escaping @Sendable () -> Bool) -> Void
 
     private var waiting: [Work] = []
     private var isWorking = false
-    /// The thread that does the work; after that, the last one that did.
+    /// The thread that does the work; when it has ended, the last such thread.
     var thread: StageThread?
-    /// When the rest is left to another worker, because the room ends; on the machine's clock; `nil`: the room
+    /// When the rest is left to another worker because the room ends, on the monotonic clock; nil while the room
     /// continues.
     package var deadline: Int64?
 
     package init() {}
 
-    /// Adds work.
+    /// Adds the work for a session.
     ///
-    /// - Returns: Whether a thread has to be started for it.
+    /// - Returns: Whether the caller must start a thread for it.
     package mutating func add(_ work: @escaping Work) -> Bool {
         self.waiting.append(work)
         guard !self.isWorking else { return false }
@@ -26,7 +28,7 @@ package struct RecordingJobs: Sendable {
         return true
     }
 
-    /// The next work; `nil`: there is no more, and the calling thread must end.
+    /// The next work. nil means that none is left and that the calling thread must end.
     package mutating func next(at now: Int64) -> Work? {
         guard !self.isOver(at: now), !self.waiting.isEmpty else {
             self.isWorking = false

@@ -2,33 +2,33 @@ package import MediaTypes
 package import PipelineSpec
 package import Recording
 
-/// Makes the files of a recording, and emits the events about it.
+/// Makes the files of a recording session, and emits events about the progress and result.
 package struct RecordingReport: Sendable {
     private let events: any OutputEvents
     private let settings: RecordingSettings
     private let clock: any MonotonicClock
     /// Whether the room continues, so that another recording session may follow.
     package var isOnAir = false
-    /// Called after each step; if it returns true, then the rest is left to another worker.
+    /// Called after each step. If it returns true, then the rest is left to another worker.
     package var isCalledOff: @Sendable () -> Bool = { false }
 
-    /// Nanoseconds between two reports of the progress.
+    /// Time between two events about the progress, in nanoseconds.
     private static let pace: Int64 = 1_000_000_000
 
-    /// - Parameter clock: Limits the rate of progress events, and measures the deadline.
+    /// - Parameter clock: The clock for the rate of progress events and for the deadline.
     package init(_ settings: RecordingSettings, events: any OutputEvents, clock: any MonotonicClock) {
         self.settings = settings
         self.events = events
         self.clock = clock
     }
 
-    /// Makes the files and emits events. Blocks.
+    /// Makes the files of the session and emits events. Blocks.
     ///
     /// - Parameters:
-    ///   - deadline: In nanoseconds of the clock. After the step that passes it, the rest is left to another worker;
-    ///     `nil`: no deadline.
+    /// - deadline: Time on the clock, in nanoseconds. The step in progress at this time is finished, and the rest is
+    ///   left to another worker. nil means no deadline.
     ///   - advanced: Called after each step.
-    /// - Returns: The error, if one occurred; the files are then made when the room is started again.
+    /// - Returns: The error, if one occurred; the next worker of the room then makes the files. nil on success.
     @discardableResult
     package func finish(by deadline: Int64? = nil, advanced: @escaping () -> Void = {}) -> MediaError? {
         let (path, onAir) = (JSONValue.string(self.settings.directory), JSONValue.bool(self.isOnAir))
@@ -57,7 +57,7 @@ package struct RecordingReport: Sendable {
 }
 
 extension RecordingSettings {
-    /// The recording settings of a pipeline; `nil` if it records nothing.
+    /// The recording settings of a pipeline; nil if it records nothing.
     package init?(_ pipeline: Pipeline) {
         guard let record = pipeline.record, let hls = pipeline.hls else { return nil }
         self.init(

@@ -12,7 +12,7 @@ package struct RecordingService: OutputService {
     ///
     /// - Parameter packager: Returns the packager, which is made after the recorder.
     /// - Returns: nil if the pipeline records nothing.
-    /// - Throws: ``MediaError`` for a directory that cannot be used.
+    /// - Throws: ``MediaError`` if a directory cannot be used.
     package static func open(
         _ output: HLSOutput, _ pipeline: Pipeline, packager: @escaping @Sendable () -> HLSPackager?,
         _ host: @escaping LateHost
@@ -28,14 +28,14 @@ package struct RecordingService: OutputService {
             report: { host()?.outputs.recording.report($0) }, over: { host()?.outputs.recording.sessionEnded($0) })
     }
 
-    /// Handles a recording session that has ended while the room continues: makes its files in the background.
+    /// Handles a recording session that has ended while the room continues: queues the work that makes its files.
     private func sessionEnded(_ session: SessionRecorder.Take) {
         self.add { [weak host = self.host] isOver in host?.outputs.recording.makeFiles(of: session, until: isOver) }
     }
 
-    /// Makes the files of a session. Blocks. If it fails, then it is tried again at the end of the room.
+    /// Makes the files of a session. Blocks. If this fails, then it is repeated at the end of the room.
     private func makeFiles(of session: SessionRecorder.Take, until isOver: @escaping @Sendable () -> Bool) {
-        // A session that ended before this worker took over is reported again once this worker has taken over.
+        // A session that ended under an earlier worker is reported again when this worker has taken over.
         guard let recorder = self.stages.recorder, recorder.unfinished.contains(session.settings) else { return }
         session.recorder.settle()
         guard !RecordingFinisher(session.settings).isEmpty(wasListed: self.host.wasPlayed) else {
@@ -57,7 +57,7 @@ package struct RecordingService: OutputService {
             self.logger.error("the recording has stopped", metadata: ["error": "\(error)"])
             self.events.emit("recording.stopped", ["reason": .string(error.description)])
             self.recordingStopped()
-            // A live room's recording resumes when there is space again. An offline job is not resumed.
+            // A live room's recording resumes when there is space again. That of an offline job does not.
             if self.stages.isOffline {
                 self.host.lost(of: self.host.pipeline.record?.outputID ?? "record", because: error)
             }
@@ -73,20 +73,20 @@ package struct RecordingService: OutputService {
         self.host.withOutputs { $0.disk.recordingStopped(at: now) }
     }
 
-    /// Makes the files of a room that has ended. A worker that hands the room over leaves the recording to the next
-    /// one.
+    /// Makes the files of all recording sessions when the room has ended. If the room is handed over, then the next
+    /// worker makes them.
     ///
     /// - Parameters:
-    ///   - hasEnded: The room has ended: no other worker continues it.
-    ///   - isWhole: The playlists have `EXT-X-ENDLIST`.
-    ///   - deadline: On the machine's clock; work that is not done by then is left to the next worker.
-    /// - Returns: The work that the next worker has to finish.
+    /// - hasEnded: Whether the room has ended, so that no other worker continues it.
+    ///   - isWhole: Whether the playlists have `EXT-X-ENDLIST`.
+    ///   - deadline: Time on the monotonic clock. Work that is not done by then is left to the next worker.
+    /// - Returns: The error about work that the next worker has to finish; nil if there is none.
     package func finish(hasEnded: Bool, isWhole: Bool, by deadline: Int64) async -> MediaError? {
         guard let recorder = self.stages.recorder else { return nil }
         guard hasEnded, isWhole else {
             await self.leaveSessions()
             guard hasEnded, !recorder.unfinished.isEmpty else { return nil }
-            // A finished recording is not reopened, and the worker that ends the playlists adds to this one.
+            // The worker that ends the playlists will add to this recording, and a finished recording is not reopened.
             let error = MediaError(
                 .unfinished, "the playlists have not ended", at: "recording", fix: "start the room again, and end it")
             self.events.emit("recording.unfinished", ["reason": .string(error.description)])
@@ -100,32 +100,33 @@ package struct RecordingService: OutputService {
                 let debt = self.makeRest(recorder, by: deadline)
                 self.host.withOutputs { $0.recordingDebt = .some(debt) }
             }
-            // The work checks the deadline only between steps, and a disk may hang within one.
+            // The work checks the deadline only between two steps, and a disk may hang within a step.
             let isDone = thread.join(within: deadline &- clock.now() &+ Self.lastStep)
             if isDone, let error = self.host.withOutputs(\.recordingDebt) { return error }
             let error = MediaError(
-                .unfinished, "the disk does not answer", at: "recording", fix: "start the room again")
+                .unfinished, "the disk does not answer", at: "recording",
+                fix: "check the disk, then start the room again")
             self.events.emit("recording.unfinished", ["reason": .string(error.description)])
             return error
         }
     }
 
-    /// Makes the files of all sessions that have none yet. Blocks.
+    /// Makes the files of all recording sessions that have none yet. Blocks.
     ///
-    /// - Returns: The first error.
+    /// - Returns: The first error; nil if there is none.
     private func makeRest(_ recorder: SessionRecorder, by deadline: Int64) -> MediaError? {
         recorder.settle()
         recorder.close()
         var debt: MediaError?
         for settings in recorder.unfinished {
-            // A room without any publication has nothing to make files of.
+            // If nothing was ever published, then there is no media to make files of.
             guard !RecordingFinisher(settings).isEmpty(wasListed: self.host.wasPlayed) else { continue }
             self.host.withOutputs { $0.isRecorded = true }
             let report = RecordingReport(self.titled(settings), events: self.events, clock: self.machine)
             let error = report.finish(by: deadline)
             debt = debt ?? error
         }
-        // A session that ended under an earlier worker already has its files.
+        // The files of sessions that ended under an earlier worker may already exist.
         if recorder.hasFiles { self.host.withOutputs { $0.isRecorded = true } }
         return debt
     }
@@ -137,24 +138,24 @@ package struct RecordingService: OutputService {
         return settings
     }
 
-    /// Leaves the files being made to the next worker.
+    /// Stops making files, so that the next worker makes them.
     private func leaveSessions() async {
         self.leaveJobs(by: self.machine.now())
         _ = await StageThread.run("end") { self.joinJobs(within: Self.lastStep) }
     }
 
-    /// Nanoseconds that a step, which is one segment, may take beyond the deadline.
+    /// Longest time that a step (one segment) may take beyond the deadline, in nanoseconds.
     private static let lastStep: Int64 = 2_000_000_000
 }
 
-/// Carries out ``RecordingJobs``.
+/// Runs the jobs of ``RecordingJobs``.
 extension RecordingService {
-    /// Makes the files of a finished recording session, on a thread of lowest priority, so that it delays no frame of
-    /// the program. Returns at once.
+    /// Queues the work that makes the files of an ended recording session. It runs on a thread of lowest priority, so
+    /// that it delays no frame of the program. Returns at once.
     func add(_ work: @escaping RecordingJobs.Work) {
         self.host.withOutputs { outputs in
             guard outputs.recordingJobs.add(work) else { return }
-            // Set while the room's value is locked, so that the end of the room finds the thread.
+            // Set while the room's state is locked, so that the end of the room finds the thread.
             outputs.recordingJobs.thread = StageThread("record", yields: true) { self.runJobs() }
         }
     }
@@ -170,11 +171,11 @@ extension RecordingService {
         }
     }
 
-    /// Sets the deadline when the room ends, in nanoseconds of the machine's clock: work that is not done by then is
-    /// left to another worker.
+    /// Sets the deadline of the work when the room ends, on the monotonic clock in nanoseconds. Work that is not done
+    /// by then is left to another worker.
     func leaveJobs(by deadline: Int64) { self.host.withOutputs { $0.recordingJobs.deadline = deadline } }
 
-    /// Waits for the work that was added. No more work may be added. Blocks.
+    /// Waits for the queued work. No more work may be added. Blocks.
     ///
     /// - Returns: False if the thread has not ended within this time.
     private func joinJobs(within nanoseconds: Int64) -> Bool {

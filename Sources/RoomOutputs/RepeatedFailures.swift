@@ -1,18 +1,20 @@
 package import MediaTypes
 
-/// Limits the reports of failures that recur with every segment, for instance while a disk is missing: the first
-/// failure of each kind is reported at once, then one every ten seconds. Pure.
+/// Limits the reports of failures that recur with every segment, for instance while a disk is missing. The first
+/// failure of each kind is reported at once, later ones at most every ten seconds. Pure.
 package struct RepeatedFailures: Sendable {
-    /// Time between two reports of the same kind, in nanoseconds.
+    /// Least time between two reports of the same kind of failure, in nanoseconds.
     package static let interval = 10 * TimeMath.nanoseconds
 
     private var told: [MediaError.Code: (at: Int64, withheld: Int)] = [:]
 
     package init() {}
 
-    /// - Parameter now: Nanoseconds of a monotonic clock.
-    /// - Returns: How many failures of this kind were not reported since the last report; `nil`: do not report this one
-    ///   either.
+    /// Records a failure and decides whether to report it.
+    ///
+    /// - Parameter now: Monotonic time in nanoseconds.
+    /// - Returns: Number of failures of this kind that were not reported since the last report; nil if this one is not
+    ///   reported either.
     package mutating func tells(_ code: MediaError.Code, at now: Int64) -> Int? {
         if let before = self.told[code], now &- before.at < Self.interval {
             self.told[code] = (before.at, before.withheld + 1)

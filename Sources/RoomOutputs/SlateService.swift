@@ -6,13 +6,13 @@ package import PipelineSpec
 package import Program
 import Threading
 
-/// Carries out the ``SlateJob`` of a successor.
+/// Encodes and provides the slate with which a successor fills the time since the previous worker; see ``SlateJob``.
 package struct SlateService: OutputService {
     let host: any OutputsHost
 
-    /// Starts encoding the slate, if there is one. Called once, before the room runs.
+    /// Starts to encode the slate if one is needed. Called once, before the room runs.
     ///
-    /// - Parameter program: Provides the frame that the slate shows.
+    /// - Parameter program: The program, of whose scene the slate shows a still frame.
     package func begin(_ program: ProgramStage) {
         guard let job = self.stages.slate else { return }
         let thread = StageThread("slate") {
@@ -22,24 +22,24 @@ package struct SlateService: OutputService {
         self.host.withOutputs { $0.slate.thread = thread }
     }
 
-    /// The slate that fills the time since the previous worker; `nil` if there is none, or nothing to fill. Waits until
-    /// it is encoded. Called once.
+    /// The slate that fills the time since the previous worker; nil if there is nothing to fill, or if encoding failed.
+    /// Waits until it is encoded. Called once.
     package func take() -> Slate? {
         self.host.withOutputs { $0.slate.thread.take() }?.join()
         switch self.host.withOutputs({ $0.slate.result.take() }) {
         case nil: return nil
         case .success(let slate): return slate
         case .failure(let error):
-            // The playlists get a discontinuity instead.
+            // The playlists get a discontinuity in place of the slate.
             self.logger.warning("the outage cannot be filled", metadata: ["error": "\(error)"])
             return nil
         }
     }
 }
 
-/// Encodes the slate of a successor, on threads of its own while the room opens.
+/// Encodes the slate of a successor on separate threads while the room opens.
 package struct SlateJob: Sendable {
-    /// The state of the job in the room's value.
+    /// The progress of the job, as a part of the room's state.
     struct Progress: Sendable {
         var result: Result<Slate, MediaError>?
         var thread: StageThread?
@@ -49,9 +49,10 @@ package struct SlateJob: Sendable {
     private let width: Int
     private let height: Int
 
-    /// `nil` if there is nothing to fill: in a new room, in a room whose viewers have left, or in an offline job.
+    /// Makes the job; nil if there is nothing to fill: in a new room, in a room whose viewers have left, or in an
+    /// offline job.
     ///
-    /// - Parameter now: Nanoseconds since the Unix epoch.
+    /// - Parameter now: Wall clock time in nanoseconds since the Unix epoch.
     package init?(_ packager: HLSPackager, _ pipeline: Pipeline, now: Int64) {
         guard pipeline.clock == .live, packager.canContinue(at: now) else { return nil }
         (self.frames, self.width, self.height) = (
@@ -62,7 +63,7 @@ package struct SlateJob: Sendable {
     /// Encodes the slate. Blocks.
     func encode(_ ladder: EncodingStage, _ program: ProgramStage) throws(MediaError) -> Slate {
         var picture = try program.still()
-        // A scene with its own canvas size does not fit the encoders.
+        // The frame of a scene with its own canvas size does not fit the encoders, so black is used.
         if picture?.format.width != self.width || picture?.format.height != self.height { picture = nil }
         return try Slate(picture, frames: self.frames, width: self.width, height: self.height, like: ladder)
     }
@@ -71,7 +72,7 @@ package struct SlateJob: Sendable {
 extension Slate {
     /// Encodes a slate. Blocks.
     ///
-    /// - Parameter picture: A frame of that size; nil: a black frame.
+    /// - Parameter picture: A frame of this size; nil for black.
     init(_ picture: Picture?, frames: Int, width: Int, height: Int, like ladder: EncodingStage) throws(MediaError) {
         let picture =
             if let picture { picture } else {

@@ -8,15 +8,15 @@ package import Program
 package import Threading
 import Synchronization
 
-/// Makes stills of the program and of its sources. Each tick only leaves a reference to the newest canvas here;
-/// everything else happens on a separate thread, one image at a time.
+/// Makes stills of the program and of its sources. Each tick only stores a reference to the newest frame; the images
+/// are made on separate threads.
 package final class SnapshotService: Sendable {
-    /// Nanoseconds that the last thumbnail sheet may take, so that a disk that hangs does not delay the end of the
-    /// room.
+    /// Longest wait for the last thumbnail sheet at the end of the room, in nanoseconds, so that a disk that hangs does
+    /// not delay the end.
     private static let patience: Int64 = 500_000_000
 
     private struct State {
-        /// The newest canvas.
+        /// The newest frame of the program.
         var latest: Picture?
         var isStopped = false
     }
@@ -32,14 +32,14 @@ package final class SnapshotService: Sendable {
         self.sources = sources
     }
 
-    /// Takes the canvas of a tick.
+    /// Stores the program's frame of a tick.
     package func note(_ picture: Picture) {
-        // The previous canvas is freed after the lock is released.
+        // The previous frame is freed after the lock is released.
         var picture: Picture? = picture
         self.state.withLock { swap(&picture, &$0.latest) }
     }
 
-    /// A JPEG of the program, or of a source; `nil` before the first frame.
+    /// A JPEG image of the program, or of a source; nil before the first frame.
     func jpeg(
         of source: SourceID?, size: (_ width: Int, _ height: Int) -> (width: Int, height: Int)
     ) throws(MediaError) -> [UInt8]? {
@@ -52,13 +52,13 @@ package final class SnapshotService: Sendable {
 
     // MARK: Image outputs
 
-    /// Makes the files of the image outputs until ``stop(_:)``.
+    /// Starts to write the files of the image outputs, until ``stop(_:)``.
     ///
     /// - Parameters:
-    ///   - isPaused: Called before each round; if it returns true, because the machine cannot keep up, then no image is
-    ///     made.
+    /// - isPaused: Called before each image. If it returns true, because the machine cannot keep up, then no image is
+    ///   made.
     ///   - publish: Receives each still of the program.
-    ///   - report: Receives write errors; once until writing works again.
+    ///   - report: Receives the first error of writing; called again only after writing has worked.
     func start(
         isPaused: @escaping @Sendable () -> Bool, publish: @escaping @Sendable (_ name: String, [UInt8]) -> Void,
         report: @escaping @Sendable (_ outputID: String, MediaError) -> Void
@@ -74,7 +74,7 @@ package final class SnapshotService: Sendable {
                     }
                     if let failure, !isFailing { report(output.outputID, failure) }
                     isFailing = failure != nil
-                    // Before the first canvas, check again soon.
+                    // Before the first frame, check again soon.
                     let isEmpty = self.state.withLock { $0.latest == nil }
                     let pause = isEmpty ? 500 : output.intervalSeconds * 1_000
                     if self.wake.wait(timeout: .now() + .milliseconds(pause)) == .success { self.wake.signal() }
@@ -83,11 +83,11 @@ package final class SnapshotService: Sendable {
         }
     }
 
-    /// Passes the newest canvas to `take` repeatedly, on a separate thread, until ``stop(_:)``.
+    /// Passes the newest frame to `take` repeatedly on a separate thread, until ``stop(_:)``.
     ///
     /// - Parameters:
     ///   - maker: State that `take` may change; only this thread uses it.
-    ///   - take: Returns in how many milliseconds it needs the next canvas.
+    ///   - take: Processes the frame, and returns after how many milliseconds it needs the next one.
     /// - Returns: The thread, for ``stop(_:)``.
     func watch<Maker: Sendable>(
         _ maker: Maker, _ take: @escaping @Sendable (inout Maker, Picture) -> Int
@@ -103,7 +103,7 @@ package final class SnapshotService: Sendable {
 
     /// Writes the files of an image output.
     ///
-    /// - Parameter shown: Sources that have a file.
+    /// - Parameter shown: The sources that have an image file; updated.
     private func make(
         _ output: ImageOutput, _ publish: @Sendable (_ name: String, [UInt8]) -> Void, _ shown: inout Set<SourceID>
     ) throws(MediaError) {
@@ -131,9 +131,10 @@ package final class SnapshotService: Sendable {
         output.stillPath(of: id).split(separator: "/").last.map(String.init) ?? ""
     }
 
-    /// Stops, and waits up to 500 ms for each thumbnail sheet being made, so that it is still published.
+    /// Stops all threads. Waits up to 500 ms for each thumbnail sheet that is being made, so that it is still
+    /// published.
     ///
-    /// - Parameter watchers: The threads of ``watch(_:_:)``.
+    /// - Parameter watchers: The threads returned by ``watch(_:_:)``.
     package func stop(_ watchers: [StageThread]) {
         self.state.withLock { $0.isStopped = true }
         self.wake.signal()

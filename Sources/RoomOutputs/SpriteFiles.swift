@@ -4,11 +4,11 @@ package import Packager
 package struct SpriteFiles: Sendable {
     let store: DirectoryStore
     let indexName: String
-    /// Seconds.
+    /// Time between two thumbnails, in seconds.
     let interval: Int
-    /// Sheets and their sizes in bytes.
+    /// File names of the sheets with their sizes in bytes.
     var files: [String: Int] = [:]
-    /// The index; empty before the first.
+    /// Content of the WebVTT index; empty before the first sheet.
     var text: [UInt8] = []
 
     package func object(named name: String) -> PublishedObject? {

@@ -5,12 +5,12 @@ import Packager
 package import PipelineSpec
 package import Upload
 
-/// Makes the thumbnail sheets of an image output: one small still of the program for each interval, at most one sheet
-/// of them in memory. One thread owns it.
+/// Makes the thumbnail sheets of an image output: one small still of the program per interval. Keeps the thumbnails of
+/// at most one sheet in memory. Used by one thread.
 package struct SpriteMaker: Sendable {
     private let output: ImageOutput
     private let sprites: ImageOutput.Sprites
-    /// File name of the still, without extension.
+    /// File name of the output's still, without extension.
     private let name: String
     private let store: DirectoryStore
     private let incarnation: Int64
@@ -20,7 +20,7 @@ package struct SpriteMaker: Sendable {
     private var size: (width: Int, height: Int)?
     private var shown: SpriteFiles
 
-    /// - Returns: `nil` for an output without thumbnail sheets.
+    /// Makes the maker; nil for an output without thumbnail sheets.
     package init?(_ output: ImageOutput, incarnation: Int64) {
         guard let sprites = output.sprites else { return nil }
         self.output = output
@@ -32,16 +32,16 @@ package struct SpriteMaker: Sendable {
     }
 
     var outputID: String { self.output.outputID }
-    /// Seconds.
+    /// Time between two thumbnails, in seconds.
     var interval: Int { self.sprites.intervalSeconds }
     private var indexName: String { self.shown.indexName }
 
     /// Adds a frame of the program to its sheet, and writes the sheet and the index again.
     ///
     /// - Parameters:
-    ///   - time: Milliseconds since the program began.
+    /// - time: Program time of the frame, in milliseconds.
     ///   - show: Receives the available files each time they have changed.
-    /// - Returns: The files to upload to stores; `nil` if its interval has a thumbnail already.
+    /// - Returns: The files to upload to stores; nil if the interval already has a thumbnail.
     package mutating func take(
         _ picture: Picture, at time: Int64, show: (SpriteFiles) -> Void
     ) throws(MediaError) -> SpriteUpdate? {
@@ -68,7 +68,7 @@ package struct SpriteMaker: Sendable {
         }
         self.cells[place.cell] = cell
         let last = self.cells.keys.max() ?? 0
-        // A missing thumbnail repeats the one before it.
+        // A missing thumbnail is replaced by the previous one.
         var latest = self.cells.min { $0.key < $1.key }?.value ?? cell
         let cells = (0...last).map { number in
             latest = self.cells[number] ?? latest
@@ -77,7 +77,7 @@ package struct SpriteMaker: Sendable {
         let sheet = try SpriteSheet.sheet(cells, columns: self.sprites.columns, rows: self.sprites.rows)
         let bytes = try JPEGEncoder.jpeg(sheet, width: sheet.format.width, height: sheet.format.height)
         try self.store.put(place.sheet, [PacketMemory(bytes)], durable: false)
-        // Before the index is written: a viewer that requests the sheet now must get the new size.
+        // Shown before the index is written: a viewer that requests the sheet now must get its new size.
         self.shown.files[place.sheet] = bytes.count
         show(self.shown)
         let text = Array(index.text.utf8)
@@ -94,13 +94,13 @@ package struct SpriteMaker: Sendable {
         }
         show(self.shown)
         let files = self.shown.files
-        // The first update also has the sheets of earlier workers, which may not have been uploaded.
+        // The first update also includes the sheets of earlier workers, which may not have been uploaded.
         return SpriteUpdate(
             index: self.indexName, text: text, directory: self.store.directory,
             changed: isFirst ? sheets.filter { files[$0] != nil } : [place.sheet], gone: gone, interval: self.interval)
     }
 
-    /// All existing sheets that the index names, for stores that may lack some of them after the room has ended; `nil`
+    /// All existing sheets that the index lists, for stores that may lack some of them after the end of the room; nil
     /// if there are none. Reads the disk.
     func left() -> SpriteUpdate? {
         guard let text = self.store.read(self.indexName) else { return nil }

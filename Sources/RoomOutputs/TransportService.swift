@@ -3,14 +3,14 @@ package import Packager
 package import PipelineSpec
 package import Threading
 
-/// The MPEG-TS outputs, which are made from the HLS output.
+/// The MPEG-TS outputs, which are converted from the HLS output.
 package struct TransportService: OutputService {
     let host: any OutputsHost
 
-    /// Opens the outputs. They convert the segments that the packager lists, and the viewers' listener serves the
-    /// results.
+    /// Opens the MPEG-TS outputs. They convert the segments that the packager lists, and the viewers' listener serves
+    /// the converted files.
     ///
-    /// - Throws: ``MediaError/Code/notCreatable`` for a directory that cannot be written.
+    /// - Throws: ``MediaError/Code/notCreatable`` if a directory cannot be written.
     package static func open(
         _ pipeline: Pipeline, _ packager: HLSPackager, _ host: @escaping LateHost
     ) throws(MediaError) -> [MPEGTSOutput] {
@@ -34,27 +34,27 @@ package struct TransportService: OutputService {
         return outputs
     }
 
-    /// Reports that an output cannot be written; nil: it works again.
+    /// Reports that an output cannot be written, or that it works again if `error` is nil.
     private func report(_ error: MediaError?, of outputID: String) {
         guard let error else {
-            return self.logger.info("an output works again", metadata: ["output": "\(outputID)"])
+            return self.logger.info("an MPEG-TS output works again", metadata: ["output": "\(outputID)"])
         }
-        self.logger.warning("an output fails", metadata: ["output": "\(outputID)", "error": "\(error)"])
+        self.logger.warning("an MPEG-TS output fails", metadata: ["output": "\(outputID)", "error": "\(error)"])
         self.events.emit("output.failed", ["outputId": .string(outputID), "reason": .string(error.description)])
     }
 
-    /// Starts a thread for each output.
+    /// Starts a thread for each MPEG-TS output.
     package func start() -> [StageThread] {
         self.stages.transports.map { output in StageThread("ts") { output.run() } }
     }
 
-    /// Completes the outputs. Does not wait beyond the deadline for a disk that hangs: segments not written by then are
-    /// lost.
+    /// Completes the MPEG-TS outputs. Does not wait beyond the deadline for a disk that hangs; segments that are not
+    /// written by then are lost.
     ///
     /// - Parameters:
-    ///   - threads: What ``start()`` returned.
-    ///   - hasEnded: The room has ended: no other worker completes them.
-    ///   - deadline: On the machine's clock; ignored for an offline job.
+    /// - threads: The threads returned by ``start()``.
+    ///   - hasEnded: Whether the room has ended, so that no other worker completes the outputs.
+    ///   - deadline: Time on the monotonic clock; ignored for an offline job.
     package func finish(_ threads: [StageThread], hasEnded: Bool, by deadline: Int64) {
         for output in self.stages.transports { output.finish() }
         for (thread, output) in zip(threads, self.stages.transports) {
@@ -73,6 +73,6 @@ package struct TransportService: OutputService {
         MediaError(
             .outputLost, "the end of the transport streams could not be written in time",
             at: "outputs[\(output.outputID)]",
-            fix: "remove its playlists from the web server: they lack their end; the hls output is complete")
+            fix: "remove its playlists from the web server, since they lack their end; the hls output is complete")
     }
 }

@@ -8,14 +8,14 @@ package import PipelineSpec
 import Secrets
 package import Upload
 
-/// Copies of the HLS output on other servers.
+/// Uploads copies of the HLS output to other servers (stores).
 package struct UploadService: OutputService {
     let host: any OutputsHost
 
-    /// Seconds that a worker which hands the room over waits for uploads that have begun.
+    /// How long a worker that hands the room over waits for uploads that have begun, in seconds.
     private static let drainPatience: Int64 = 5
 
-    /// The uploaders of the stores in a pipeline. Each receives the listings of the packager.
+    /// The uploaders of the pipeline's stores. Each of them receives the packager's list of files.
     ///
     /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
     package static func open(
@@ -40,10 +40,10 @@ package struct UploadService: OutputService {
     /// The uploader of an output; nil for an output that is not a store.
     ///
     /// - Parameters:
-    ///   - directory: The files to send.
-    ///   - slate: Makes media that the store lists in place of lost segments, if it does not list gaps.
-    ///   - settling: If the room has ended: the final listing, and the time to send the rest of it, in nanoseconds;
-    ///     nil: the room continues.
+    /// - directory: The files to upload.
+    ///   - slate: Makes media that the store lists in place of lost segments; nil if it lists gaps.
+    ///   - settling: If the room has ended: the final list of files, and the time to upload the rest in nanoseconds.
+    ///     nil while the room continues.
     /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
     static func uploader(
         to output: Output, _ directory: any OutputDirectory, connections: Int, clock: any MonotonicClock,
@@ -60,7 +60,7 @@ package struct UploadService: OutputService {
             files: files, clock: clock, authorities: store.authorities, notify: notify)
     }
 
-    /// The target, method and rules of a store; `nil` for an output that is not a store.
+    /// The target, HTTP method and rules of a store; nil for an output that is not a store.
     ///
     /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
     private static func target(
@@ -90,8 +90,9 @@ package struct UploadService: OutputService {
         }
     }
 
-    /// Reads the secrets of stores again, since session keys of cloud services expire after hours. A secret that cannot
-    /// be read changes nothing. If only some of several files have been replaced, then the next call reads the others.
+    /// Reads the credentials of stores again, since session keys of cloud services expire after hours. If a secret
+    /// cannot be read, then the old ones stay in use. If only some of several files have been replaced, then the next
+    /// call reads the others.
     package func reloadSecrets() {
         for upload in self.stages.uploads {
             guard let output = self.host.pipeline.uploads.first(where: { $0.outputID == upload.outputID }),
@@ -100,7 +101,7 @@ package struct UploadService: OutputService {
             let id = JSONValue.string(upload.outputID)
             do throws(MediaError) {
                 guard let (target, _, _) = try Self.target(of: output) else { continue }
-                // The call reads the files of all stores; this one may be unchanged.
+                // The call reads the files of all stores; those of this store may be unchanged.
                 guard upload.replace(target) else { continue }
                 self.logger.info("secrets of a store read again", metadata: ["output": "\(upload.outputID)"])
                 self.events.emit("output.secretsRenewed", ["outputId": id])
@@ -115,7 +116,7 @@ package struct UploadService: OutputService {
         }
     }
 
-    /// Reports events of a store.
+    /// Emits an event about a store.
     private func report(_ notice: UploadNotice, of outputID: String) {
         if case .unreachable(let reason) = notice {
             self.logger.warning("an upload fails", metadata: ["output": "\(outputID)", "reason": "\(reason)"])
@@ -123,20 +124,20 @@ package struct UploadService: OutputService {
         self.events.emit(notice, of: outputID)
     }
 
-    /// How the room ends for its stores.
+    /// How the room ends, as far as stores are concerned.
     package enum End: Sendable {
-        /// The room has ended.
+        /// The room has ended; the store must receive everything.
         case ended
-        /// A successor continues where this worker stops.
+        /// A successor continues the uploads where this worker stops.
         case handedOver
-        /// This worker has failed, or another worker serves the room already.
+        /// This worker has failed, or another worker already serves the room.
         case abandoned
     }
 
-    /// Sends what is left. When a room ends, every store must show its end; when a successor continues, it sends the
-    /// rest.
+    /// Completes the uploads. When the room has ended, every store must receive the rest. When a successor continues,
+    /// it uploads the rest.
     ///
-    /// - Returns: The work that the next worker has to finish.
+    /// - Returns: The error about uploads that the next worker has to finish; nil if there are none.
     package func finish(_ end: End, by deadline: Int64) async -> MediaError? {
         let now = self.machine.now()
         let limit: Int64 =
@@ -149,11 +150,11 @@ package struct UploadService: OutputService {
             self.stages.uploads, by: limit, isOver: end == .ended, events: self.events)
     }
 
-    /// Black frames for stores that have lost segments, encoded when a store first needs them; `nil` if they cannot be
-    /// encoded: then a gap is listed.
+    /// Black frames for stores that have lost segments. They are encoded when a store first needs them; nil if they
+    /// cannot be encoded, so that a gap is listed.
     private var slate: Slate? {
         if let known = self.host.withOutputs(\.uploadSlate) { return known }
-        // If two stores need it at the same time, then it is encoded twice.
+        // If two stores need the frames at the same time, then they are encoded twice.
         let made = try? self.encodeSlate()
         self.host.withOutputs { $0.uploadSlate = .some(made) }
         return made
@@ -165,7 +166,7 @@ package struct UploadService: OutputService {
         return try Slate(nil, frames: frames, width: canvas.width, height: canvas.height, like: self.stages.ladder)
     }
 
-    /// Adds the samples of the stores.
+    /// Adds metrics of the stores.
     package func addMetrics(to metrics: inout MetricsText) {
         guard !self.stages.uploads.isEmpty else { return }
         let rows = self.stages.uploads.map { ($0.outputID, $0.statistics) }
@@ -176,15 +177,15 @@ package struct UploadService: OutputService {
             for (id, statistics) in rows { metrics.sample(name, ["output": id], value(statistics)) }
         }
         each("tandem_upload_objects_total", .counter, "Objects that the store has accepted.", \.taken)
-        each("tandem_upload_bytes_total", .counter, "Bytes of these objects.", \.bytes)
-        each("tandem_upload_failures_total", .counter, "Attempts that failed.", \.failed)
+        each("tandem_upload_bytes_total", .counter, "Bytes of the objects that the store has accepted.", \.bytes)
+        each("tandem_upload_failures_total", .counter, "Upload attempts that failed.", \.failed)
         each("tandem_upload_lost_segments_total", .counter, "Segments that the store did not receive in time.", \.lost)
         each("tandem_upload_queue_segments", .gauge, "Segments waiting to be sent.") { Int64($0.waitingSlots) }
     }
 }
 
 extension Pipeline {
-    /// The credentials of all stores.
+    /// The credentials of all stores in the pipeline.
     package var uploadSecrets: [Secret?] { self.uploads.flatMap(\.uploadSecrets) }
 }
 
