@@ -1,22 +1,22 @@
 package import PipelineSpec
 
-/// The ends of countdowns, in ticks; a value.
+/// Determines when countdowns end, in ticks. A value.
 ///
-/// - A scene's countdown begins each time the scene goes on air. A command can set its end, which is used until the scene goes on
-///   air after that end.
-/// - A countdown of the PK ends when the running phase ends, in every scene that shows it, so that it agrees with `remainingMs` of the
-///   API. Commands cannot set it.
+/// - A scene's countdown starts each time the scene goes on air. A command can set its end, which applies until the
+///   scene goes on air after that end.
+/// - A countdown of the PK (a timed battle of streamers) ends with the current phase of the PK in every scene that
+///   shows it, so that it agrees with `remainingMs` of the API. Commands cannot set it.
 package struct CountdownEnds: Sendable, Equatable {
-    /// Ends that commands have set, in ticks, by countdown.
+    /// The ends that commands have set, in ticks, by countdown id.
     package private(set) var told: [String: Int64] = [:]
 
-    /// No command has set a countdown.
+    /// Makes a value without ends set by commands.
     package init() {}
 
-    /// Sets the end of a scene's countdown, by command.
+    /// Records that a command has set the end of a scene's countdown to a tick.
     package mutating func tell(_ id: String, _ tick: Int64) { self.told[id] = tick }
 
-    /// The ends of the countdowns that begin with a scene, for a scene that goes on air at a tick.
+    /// The ends of the countdowns that start when a scene goes on air at a tick, by countdown id.
     ///
     /// - Parameter fps: Ticks per second, 1…60.
     package static func beginning(_ countdowns: [Countdown], at tick: Int64, fps: Int) -> [String: Int64] {
@@ -27,12 +27,13 @@ package struct CountdownEnds: Sendable, Equatable {
         return ends
     }
 
-    /// The ends of a scene's countdowns, in ticks; an end in the past for a countdown that shows `00:00`.
+    /// The end of each countdown of a scene, in ticks. A countdown whose end is in the past shows `00:00`.
     ///
     /// - Parameters:
-    ///   - began: The ends that began with the scene, without those that a command has set since.
-    ///   - tick: When the scene went on air.
-    ///   - phaseEnd: The tick at which the running phase of the PK ends; `nil`: no phase runs, or it has no end.
+    /// - began: The ends determined when the scene went on air; an end set by a command since then takes precedence.
+    ///   - tick: The tick at which the scene went on air.
+    ///   - phaseEnd: The tick at which the current phase of the PK ends; nil if no phase is running, or if it has no
+    ///     end.
     package func ends(
         of countdowns: [Countdown], began: [String: Int64], at tick: Int64, phaseEnd: Int64?
     ) -> [String: Int64] {

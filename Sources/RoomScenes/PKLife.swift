@@ -1,10 +1,12 @@
-/// The phases of a PK, as a value: it receives commands and the time and returns changes of phase.
+/// The phases of a PK, a timed battle of streamers. A value that receives commands and the time, and returns changes of
+/// the phase.
 ///
-/// Phases: idle → countdown → pk → punish → idle. A phase lasts for its duration, or until a command if it has none. A phase that
-/// follows another begins when that ends, not when ``poll(now:)`` is called, so that late calls do not add up. ``end(_:now:)`` leads
-/// from any phase to idle. A command that does not fit the phase is refused.
+/// Phases: idle → countdown → pk → punish → idle. A phase lasts for its duration, or until a command if it has none.
+/// The next phase begins at the time when the previous one ends, not when ``poll(now:)`` is called, so that late calls
+/// do not add up. ``end(_:now:)`` leads from any phase to idle. A command that does not fit the current phase is
+/// refused.
 ///
-/// Times are nanoseconds of one clock, the same for all calls.
+/// Times are monotonic, in nanoseconds.
 package struct PKLife: Sendable, Equatable {
     package enum Phase: String, Sendable, CaseIterable { case idle, countdown, pk, punish }
 
@@ -12,12 +14,12 @@ package struct PKLife: Sendable, Equatable {
     package enum EndReason: Sendable, Equatable {
         case timer
         case command
-        /// A source of its scene has been given up.
+        /// A source in the PK's scene did not come back within its grace period. The value identifies the source.
         case sourceGone(String)
     }
 
-    /// How long the phases last, in nanoseconds. 0 skips the countdown or the punishment; a PK of 0 lasts until a
-    /// command.
+    /// Durations of the phases in nanoseconds. 0 skips the countdown or the punishment; with 0, the phase `pk` lasts
+    /// until a command.
     package struct Durations: Sendable, Equatable {
         package var countdown: Int64
         package var pk: Int64
@@ -30,56 +32,58 @@ package struct PKLife: Sendable, Equatable {
         }
     }
 
-    /// A phase begins.
+    /// A change to another phase.
     package struct Change: Sendable, Equatable {
         package var from: Phase
         package var to: Phase
-        /// When it begins, and when its time ends (`nil`: not before a command).
+        /// When the phase begins; ``endsAt`` is when its time ends, or nil if only a command ends it.
         package var at: Int64
         package var endsAt: Int64?
-        /// Why the PK has ended, if it has.
+        /// Why the PK has ended; nil if it has not.
         package var reason: EndReason?
 
-        /// See the members.
+        /// Makes a change from the values of its members.
         package init(from: Phase, to: Phase, at: Int64, endsAt: Int64?, reason: EndReason? = nil) {
             (self.from, self.to, self.at, self.endsAt, self.reason) = (from, to, at, endsAt, reason)
         }
     }
 
-    /// Why a command does not fit the phase.
+    /// Why a command is refused, because it does not fit the current phase.
     package struct Refusal: Error, Equatable {
         package var what: String
         package var fix: String
     }
 
-    /// The phase that runs.
+    /// The current phase.
     package private(set) var phase = Phase.idle
-    /// When it began.
+    /// When the current phase began.
     package private(set) var since: Int64 = 0
-    /// When the phase's time ends; `nil`: not before a command.
+    /// When the current phase ends; nil if only a command ends it.
     package private(set) var endsAt: Int64?
-    /// Durations of the PK that runs or was the last to run.
+    /// Durations of the current PK, or of the last one.
     package private(set) var durations: Durations
 
-    /// An idle PK.
+    /// Makes a PK in phase idle.
     package init(durations: Durations) { self.durations = durations }
 
-    /// Whether the phase is not idle.
+    /// Whether the current phase is not idle.
     package var isRunning: Bool { self.phase != .idle }
 
-    /// Begins the countdown, or the PK if its countdown is 0.
+    /// Starts a PK with its countdown, or with phase `pk` if the countdown is 0.
     package mutating func start(_ durations: Durations, now: Int64) throws(Refusal) -> [Change] {
         guard self.phase == .idle else {
-            throw Refusal(what: "a PK is running already, in phase \(self.phase.rawValue)", fix: "end it first")
+            throw Refusal(
+                what: "a PK is running already, in phase \(self.phase.rawValue)", fix: "end the running PK first")
         }
         self.durations = durations
         if durations.countdown > 0 { return [self.enter(.countdown, at: now, lasting: durations.countdown)] }
         return [self.enter(.pk, at: now, lasting: durations.pk)] + self.poll(now: now)
     }
 
-    /// Begins the punishment before the PK's time is over.
+    /// Starts the punishment before the time of phase `pk` is over.
     ///
-    /// - Parameter duration: Nanoseconds; `nil`: as planned; 0: until a command.
+    /// - Parameter duration: Duration in nanoseconds; nil for that of ``durations``; 0 if only a command ends the
+    ///   punishment.
     package mutating func punish(lasting duration: Int64?, now: Int64) throws(Refusal) -> [Change] {
         guard self.phase == .pk else {
             throw Refusal(
@@ -89,18 +93,19 @@ package struct PKLife: Sendable, Equatable {
         return [self.enter(.punish, at: now, lasting: duration ?? self.durations.punish)]
     }
 
-    /// Ends the PK; does nothing if none runs.
+    /// Ends the PK. Does nothing if no PK is running.
     package mutating func end(_ reason: EndReason, now: Int64) -> [Change] {
         guard self.isRunning else { return [] }
         return [self.enter(.idle, at: now, lasting: 0, reason)]
     }
 
-    /// Continues a phase that began under an earlier worker. If its end has passed, then it ends with the next ``poll(now:)``.
+    /// Continues a phase that began under an earlier worker. If its end has passed, then the next ``poll(now:)`` ends
+    /// it.
     package mutating func resume(_ phase: Phase, since: Int64, endsAt: Int64?, durations: Durations) {
         (self.phase, self.since, self.endsAt, self.durations) = (phase, since, endsAt, durations)
     }
 
-    /// Ends phases whose ends have passed, and begins those that follow.
+    /// Ends phases whose time is over, and starts the phases that follow.
     package mutating func poll(now: Int64) -> [Change] {
         var changes: [Change] = []
         while let end = self.endsAt, now >= end {

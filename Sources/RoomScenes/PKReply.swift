@@ -1,13 +1,13 @@
 package import Events
 import MediaTypes
 
-/// The PK of a room in the reply to `GET /v1/room`, and the reply to its commands.
+/// The API's description of a room's PK, in the reply to `GET /v1/room` and as the reply to PK commands.
 package struct PKReply: NamedReply {
     package static let schemaName = "PK"
 
     let pk: RoomLife.PK
     let phase: PKLife.Phase
-    /// A date-time; null while the phase has no end.
+    /// When the current phase ends, as a date-time; null if only a command ends it.
     let endsAt: JSONValue
     let remainingMs: Int64?
 

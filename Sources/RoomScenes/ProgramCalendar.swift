@@ -1,7 +1,7 @@
 import HLS
 import MediaTypes
 
-/// Converts between program ticks and the dates that viewers read in their playlists.
+/// Converts between program ticks and dates as in the playlists' `EXT-X-PROGRAM-DATE-TIME`.
 package struct ProgramCalendar: Sendable {
     /// Wall-clock time of tick 0, in nanoseconds since the Unix epoch.
     package var origin: Int64
@@ -21,14 +21,14 @@ package struct ProgramCalendar: Sendable {
         self.origin &+ TimeMath.scale(tick, by: TimeMath.nanoseconds, over: self.fps)
     }
 
-    /// The first tick that is not before the date.
+    /// The first tick at or after the date.
     package func tick(at date: Int64) -> Int64 {
         TimeMath.scale(date &- self.origin, by: self.fps, over: TimeMath.nanoseconds, rounding: .up)
     }
 
-    /// Reads RFC 3339: `2026-01-31T20:00:00.5Z`, or with an offset such as `+09:00`.
+    /// Parses an RFC 3339 date-time: `2026-01-31T20:00:00.5Z`, or with an offset such as `+09:00`.
     ///
-    /// - Returns: Nanoseconds since the Unix epoch; `nil` for another form.
+    /// - Returns: Nanoseconds since the Unix epoch; nil if the text has another form.
     package static func parse(_ text: String) -> Int64? {
         if let date = ProgramDate.parse(text) { return date }
         let bytes = Array(text.utf8)

@@ -2,17 +2,17 @@ import HLS
 package import MediaTypes
 package import Program
 
-/// Converts between the program's ticks, program time, the clock of ``RoomLife`` and dates.
+/// Converts between program ticks, program time, the clock of ``RoomLife`` and dates.
 package struct ProgramTimes: Sendable {
     private let program: ProgramStage
     private let machine: any MonotonicClock
     /// Ticks per second, 1…60.
     package let fps: Int
-    /// Whether the program steps through files instead of following the machine's clock.
+    /// Whether the program is an offline job, which steps through files instead of following the monotonic clock.
     package let isOffline: Bool
 
     /// - Parameters:
-    ///   - machine: The clock that the program's clock follows.
+    /// - machine: The monotonic clock that the program's clock follows.
     ///   - fps: Ticks per second, 1…60.
     package init(_ program: ProgramStage, machine: any MonotonicClock, fps: Int, isOffline: Bool) {
         self.program = program
@@ -21,11 +21,11 @@ package struct ProgramTimes: Sendable {
         self.isOffline = isOffline
     }
 
-    /// Now on the clock of ``RoomLife``, in nanoseconds: the machine's clock, which program time follows at a fixed distance;
-    /// offline the time of the next tick.
+    /// The current time on the clock of ``RoomLife``, in nanoseconds. It is the monotonic clock, from which program
+    /// time differs by a constant; offline it is the time of the next tick.
     package var lifeTime: Int64 { self.isOffline ? self.time(of: self.program.tick + 1) : self.machine.now() }
 
-    /// Program time now, in nanoseconds; `nil` before the program runs.
+    /// The current program time in nanoseconds; nil before the program runs.
     package var programTime: Int64? { self.isOffline ? self.time(of: self.program.tick) : self.program.clock.now() }
 
     /// Program time of a tick, in nanoseconds.
@@ -33,20 +33,20 @@ package struct ProgramTimes: Sendable {
         TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.fps))
     }
 
-    /// Program time of a time on the clock of ``RoomLife``; `nil` before the program runs.
+    /// Converts a time on the clock of ``RoomLife`` to program time; nil before the program runs.
     func programTime(ofLife time: Int64) -> Int64? { self.isOffline ? time : self.program.clock.program(of: time) }
 
-    /// The first tick that is not before a time on the clock of ``RoomLife``; `nil` before the program runs.
+    /// The first tick at or after a time on the clock of ``RoomLife``; nil before the program runs.
     package func tick(ofLife time: Int64) -> Int64? {
         self.programTime(ofLife: time).map {
             TimeMath.scale($0, by: Int64(self.fps), over: TimeMath.nanoseconds, rounding: .up)
         }
     }
 
-    /// The program date-time of a time on the clock of ``RoomLife``, as JSON for an event.
+    /// The program date-time for a time on the clock of ``RoomLife``, as JSON for an event.
     ///
-    /// - Parameter origin: Nanoseconds since the Unix epoch at program time zero.
-    /// - Returns: Null without a time or an origin, and before the program runs.
+    /// - Parameter origin: Wall clock time of program time 0, in nanoseconds since the Unix epoch.
+    /// - Returns: Null if `time` or `origin` is nil, and before the program runs.
     package func date(ofLife time: Int64?, origin: Int64?) -> JSONValue {
         guard let time, let origin, let program = self.programTime(ofLife: time) else { return .null }
         return .string(ProgramDate.format(origin &+ program))

@@ -1,7 +1,7 @@
 package import PipelineSpec
 
 extension RoomLife.PK {
-    /// The scenes that a command names when it starts a PK; `nil`: the pipeline's scene.
+    /// The scenes that a command names when it starts a PK; nil for a scene that is the pipeline's.
     package struct Scenes: Sendable, Equatable {
         package var scene: String?
         package var countdownScene: String?
@@ -19,7 +19,7 @@ extension RoomLife.PK {
 
         package var isEmpty: Bool { self == Scenes() }
 
-        /// The scenes that are set, with their member names in the API.
+        /// The scenes that are set, with the names that their members have in the API.
         package var members: [(name: String, id: String)] {
             [
                 ("scene", self.scene), ("countdownScene", self.countdownScene), ("punishScene", self.punishScene),
@@ -29,7 +29,7 @@ extension RoomLife.PK {
 
         package var ids: [String] { self.members.map(\.id) }
 
-        /// The same without the scenes for which `isKnown` returns false.
+        /// A copy without the scenes for which `isKnown` returns false.
         func filter(_ isKnown: (String) -> Bool) -> Scenes {
             func known(_ id: String?) -> String? { id.flatMap { isKnown($0) ? $0 : nil } }
             return Scenes(
@@ -38,10 +38,9 @@ extension RoomLife.PK {
         }
     }
 
-    /// The PK of the pipeline with the scenes that a command has named.
+    /// Makes the PK from that of the pipeline and the scenes that a command has named; nil if neither names a scene.
     ///
-    /// - pk: `nil`: the pipeline has none; then the default durations are used.
-    /// - Returns: `nil` if neither names a scene.
+    /// - pk: The PK of the pipeline; nil if it has none, so that the default durations apply.
     init?(_ pk: RoomLife.PK?, _ scenes: Scenes) {
         guard let scene = scenes.scene ?? pk?.scene else { return nil }
         self = pk ?? .unwritten
@@ -53,7 +52,7 @@ extension RoomLife.PK {
 }
 
 extension RoomLife {
-    /// The PK as the API shows it; `nil`: the pipeline has none, and no command has started one.
+    /// The PK as the API shows it; nil if the pipeline has none and no command has started one.
     package var shownPK: PK? {
         let pk = PK(self.pk, self.commandedScenes)
         guard self.phases.isRunning, let plan = self.plan else { return pk }
@@ -62,13 +61,14 @@ extension RoomLife {
         return pk
     }
 
-    /// The scene whose sources are those of the PK that runs or was the last to run; without sources if the scene was
-    /// removed.
+    /// The scene whose sources take part in the current or last PK; without sources if the scene was removed, and nil
+    /// if there was no PK.
     package var pkScene: Scene? {
         self.plan.map { self.scene($0.scene) ?? Scene($0.scene, .panes([])) }
     }
 
-    /// The scenes that a running PK still puts on air, and the scene whose sources are its own.
+    /// The ids of the scenes that a running PK will still put on air, and of the scene whose sources take part in it.
+    /// Empty if no PK is running.
     ///
     /// - Parameter pk: The PK of the pipeline from now on.
     package func scenesNeeded(by pk: PK?) -> Set<String> {

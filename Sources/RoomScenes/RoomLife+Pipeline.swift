@@ -2,7 +2,7 @@ package import PipelineSpec
 import RoomSources
 
 extension RoomLife {
-    /// The life of the room that a pipeline describes.
+    /// Makes the initial state from a pipeline.
     package init(_ pipeline: Pipeline) {
         self.init(
             sources: pipeline.sources.map { Source($0, in: pipeline) },
@@ -11,12 +11,12 @@ extension RoomLife {
 }
 
 extension RoomLife.Source {
-    /// A source as the pipeline describes it.
+    /// Makes the rules of a source from the pipeline.
     package init(_ source: Pipeline.Source, in pipeline: Pipeline) {
         var isFile = false
         if case .file = source.input { isFile = true }
-        // An image that does not move may produce one frame a second and no audio: a frame that is late by up to twice
-        // this interval is no stall.
+        // A static image may give only one frame per second and no audio. A frame that is late by up to twice this
+        // interval is not a stall.
         let stall = max(source.stallMs, source.expected?.variableFrameRate == true ? 3000 : 0)
         let rules = SourceLife.Rules(
             stall: isFile ? nil : Int64(stall) * 1_000_000,
@@ -40,10 +40,10 @@ extension RoomLife.Absence {
 }
 
 extension RoomLife.PK {
-    /// The defaults of a PK in a room whose pipeline has no `pk`.
+    /// The default PK settings of a room whose pipeline has no `pk`.
     static let unwritten = RoomLife.PK(Pipeline.PK(scene: ""))
 
-    /// The PK as the pipeline describes it.
+    /// Makes the PK settings from the pipeline.
     package init(_ pk: Pipeline.PK) {
         self.init(
             scene: pk.scene, countdownScene: pk.countdownScene, punishScene: pk.punishScene, endScene: pk.endScene,

@@ -1,21 +1,23 @@
 /// Restores the state of an earlier worker.
 extension RoomLife {
-    /// Restores the requested scene, before the first publisher is admitted.
+    /// Restores the scene that was requested last, before publishers are admitted.
     ///
-    /// - Returns: False if the room has no such scene.
+    /// - Returns: False if the room has no scene with this id.
     package mutating func resume(_ sceneID: String) -> Bool {
         guard let scene = self.scene(sceneID) else { return false }
         self.setFirst(scene)
         return true
     }
 
-    /// Restores the PK. Its scene is restored by ``resume(_:)``; phases that have ended meanwhile end with the next poll.
+    /// Restores the PK, but not the scene on air; see ``resume(_:)``. Phases that have ended in the meantime end with
+    /// the next poll.
     ///
     /// - Parameters:
-    ///   - since: When the phase began. This and `endsAt` are on the clock of this value.
-    ///   - hasStartedItself: Whether the PK has started without a command already; then it does not do so again.
-    ///   - scenes: The scenes that its command has named. The pipeline's scene is used instead of one that was removed.
-    /// - Returns: False if the PK runs, and neither its command nor the pipeline names a scene for it.
+    /// - since: When the phase began. `since` and `endsAt` are times on the clock of ``RoomLife``.
+    ///   - hasStartedItself: Whether the PK has already started automatically; then it does not do so again.
+    ///   - scenes: The scenes named by the command that started the PK. Scenes that no longer exist are replaced by
+    ///     those of the pipeline.
+    /// - Returns: False if the PK was running, but neither the command nor the pipeline names a scene for it.
     package mutating func resumePK(
         _ phase: PKLife.Phase, since: Int64, endsAt: Int64?, durations: PKLife.Durations, hasStartedItself: Bool,
         scenes: PK.Scenes = PK.Scenes()

@@ -2,35 +2,36 @@ package import MediaTypes
 package import PipelineSpec
 package import RoomSources
 
-/// Decides which scene is to be on air, from the states of the room's sources and the phases of its PK.
+/// Decides which scene must be on air, from the states of the room's sources and the phases of its PK (a timed battle
+/// of streamers).
 ///
-/// A value without threads, clocks or codecs: it receives events with their times and returns actions.
+/// A value without threads, clocks or codecs: it receives events with their times, and returns actions.
 ///
-/// The planned scene is a pure function of three things: the scene that was last requested (by a command or by a phase of the
-/// PK), the fallback scenes that replace it because sources are lost, and the panes that are hidden because their sources are lost.
+/// The planned scene is a pure function of the scene that a command or a phase of the PK requested last, the fallback
+/// scenes that replace it because sources are lost, and the panes that are hidden because their sources are lost.
 /// Invariants:
-/// 1. One phase runs at a time, and each phase begins when the previous one ends.
-/// 2. A scene that is chosen here shows a source that is not gone, if any scene of the room does.
+/// 1. One phase of the PK runs at a time, and each phase begins when the previous one ends.
+/// 2. A scene that is chosen automatically shows a source that is not gone, if any scene of the room does.
 /// 3. If every source is back, then the requested scene is on air with all its panes.
-/// 4. The last pane is never hidden because its source is lost: a card with a name says more than an empty canvas. A pane that
-///    is hidden until its source sends video is hidden even if it is the last one.
+/// 4. The last pane is never hidden because its source is lost, since a placeholder is better than an empty canvas. A
+/// pane that is hidden until its source sends video is hidden even if it is the last one.
 package struct RoomLife: Sendable {
-    /// What happens to a scene if one of its sources is lost for longer than its last frame is held.
+    /// What happens in a scene when one of its sources has been lost for longer than its last frame is repeated.
     package enum Absence: Sendable, Hashable {
-        /// The pane shows an image or a card.
+        /// The source's pane shows an image or a placeholder with its name.
         case placeholder
-        /// The pane is hidden until the source is back.
+        /// The source's pane is hidden until the source is back.
         case leavePane
-        /// The scene of this id is on air until the source is back.
+        /// The scene with this id is on air until the source is back.
         case fallbackScene(String)
     }
 
-    /// The rules of a source in the pipeline.
+    /// How the room treats a source, from the pipeline.
     package struct Source: Sendable {
         package var id: SourceID
         package var rules: SourceLife.Rules
         package var absence: Absence
-        /// Whether its pane is hidden until the source has sent a frame.
+        /// Whether the source's pane is hidden until the source has sent a frame.
         package var leavesWithoutVideo: Bool
 
         package init(
@@ -43,16 +44,16 @@ package struct RoomLife: Sendable {
         }
     }
 
-    /// The PK of the pipeline.
+    /// The settings of the PK.
     package struct PK: Sendable {
         package var scene: String
-        /// `nil`: the scene on air stays during the countdown.
+        /// The scene during the countdown; nil if the scene on air stays.
         package var countdownScene: String?
-        /// `nil`: the PK's scene stays.
+        /// The scene during the punishment; nil if ``scene`` stays.
         package var punishScene: String?
         package var endScene: String
         package var durations: PKLife.Durations
-        /// Whether it starts without a command, once, when every source of its scene is live.
+        /// Whether the PK starts automatically, once, when every source of its scene is live.
         package var startsWhenReady: Bool
 
         package init(
@@ -68,16 +69,16 @@ package struct RoomLife: Sendable {
         }
     }
 
-    /// The input of ``receive(_:now:)``.
+    /// An input of ``receive(_:now:)``.
     package enum Event: Sendable {
         case source(SourceID, SourceLife.Event)
-        /// A command has put this scene on air.
+        /// A command has requested this scene.
         case commanded(Scene)
-        /// Time has passed; the dictionary has the last arrivals of each source.
+        /// Time has passed. The dictionary has the times at which media of each source last arrived.
         case poll([SourceID: SourceLife.Arrivals])
     }
 
-    /// What is to be on air.
+    /// The scene to put on air, with its hidden panes.
     package struct Show: Sendable, Hashable {
         package var scene: Scene
         /// Sources of the scene whose panes are hidden.
@@ -90,14 +91,14 @@ package struct RoomLife: Sendable {
         }
     }
 
-    /// What the caller has to do.
+    /// An action that the caller must carry out.
     package enum Action: Sendable, Equatable {
         /// Report the new state of a source.
         case tell(SourceID, SourceLife.Change)
-        /// Every source of the PK's scene is live.
+        /// Report that every source of the PK's scene is live.
         case pkReady
         case phase(PKLife.Change)
-        /// Put this on air at the next tick.
+        /// Put this scene on air at the next tick.
         case show(Show)
     }
 
@@ -109,36 +110,36 @@ package struct RoomLife: Sendable {
 
     /// The scenes of the room, in the order in which they were added.
     package private(set) var scenes: [Scene]
-    /// The PK of the pipeline; `nil`: it has none, and a PK starts only by a command that names its scene.
+    /// The PK of the pipeline; nil if it has none, so that a PK starts only by a command that names its scene.
     package private(set) var pk: PK?
-    /// Scenes that the command named which started the PK. Empty in a room with ``pk`` while no PK runs.
+    /// The scenes named by the command that started the PK. Empty if the pipeline has a PK and none is running.
     package private(set) var commandedScenes = PK.Scenes()
-    /// The PK that runs or was the last to run, with the scenes that applied when its phase began; `nil`: no PK has
-    /// started.
+    /// The current PK, or the last one, with the scenes that applied when its phase began; nil if no PK was started.
     package private(set) var plan: PK?
     private var absences: [SourceID: Absence]
     /// The state of each source.
     package private(set) var sources: [SourceID: SourceLife]
-    /// The phase of the PK.
+    /// The phases of the PK.
     package private(set) var phases: PKLife
-    /// The scene that was last requested, by a command or by a phase of the PK.
+    /// The scene that a command or a phase of the PK requested last.
     package private(set) var wanted: Scene
-    /// What is to be on air. ``SceneSchedule/onAir``, which the program shows, differs from it while a scene is built,
-    /// if a scene cannot be composed, and until this value has received that a scheduled scene is on air.
+    /// The scene that must be on air. The scene that the program shows (``SceneSchedule/onAir``) differs from it while
+    /// a scene is being built, if a scene cannot be composed, and until this value has been told that a scheduled scene
+    /// is on air.
     package private(set) var planned: Show
     private var fallbacks: [Fallback] = []
     private var away: Set<SourceID> = []
-    /// Sources whose panes wait for their first frame.
+    /// Sources whose panes are hidden until their first frame.
     private var unpictured: Set<SourceID>
     private var wasReady = false
-    /// Whether the PK has started without a command.
+    /// Whether the PK has started automatically.
     package private(set) var hasStartedItself = false
-    /// Why the wanted scene was requested; nil once it has been planned.
+    /// The reason for requesting ``wanted``; nil after the scene has been planned.
     private var asked: String?
 
     /// - Parameters:
-    ///   - scenes: The scenes of the pipeline, in file order; at least one.
-    ///   - first: The id of the scene that is on air first.
+    /// - scenes: The scenes of the pipeline in their order; at least one.
+    ///   - first: Id of the first scene on air.
     package init(sources: [Source], scenes: [Scene], first: String, pk: PK?) {
         self.scenes = scenes
         self.pk = pk
@@ -151,7 +152,7 @@ package struct RoomLife: Sendable {
         self.planned.without = self.leaving(self.wanted)
     }
 
-    /// The next time at which ``Event/poll(_:)`` changes something even if no media arrives; `nil`: never.
+    /// The next time at which ``Event/poll(_:)`` has an effect even if no media arrives; nil if there is none.
     package func deadline(after now: Int64) -> Int64? {
         let deadlines = self.sources.values.compactMap { $0.deadline(after: now) }
         return (deadlines + [self.phases.endsAt].compactMap { $0 }).min()
@@ -159,8 +160,8 @@ package struct RoomLife: Sendable {
 
     // MARK: Events
 
-    /// Handles an event; events may come in any order. A phase of the PK whose end has passed ends before the event is handled, even if
-    /// no poll was in time.
+    /// Handles an event. Events may be received in any order. A phase of the PK whose time is over ends before the
+    /// event is handled, even if no poll occurred since then.
     package mutating func receive(_ event: Event, now: Int64) -> [Action] {
         var actions: [Action] = []
         switch event {
@@ -181,10 +182,11 @@ package struct RoomLife: Sendable {
         return actions + self.settle(now: now)
     }
 
-    /// Starts a PK. Scenes and durations that are `nil` are those of the pipeline.
+    /// Starts a PK. Durations in nanoseconds; those that are nil, and scenes that are not named, are those of the
+    /// pipeline.
     ///
-    /// - scenes: In a room without ``pk``, at least `scene` is required; the default end scene is the scene on air
-    ///   before.
+    /// - Parameter scenes: If the pipeline has no PK, then at least `scene` is required, and the default end scene is
+    ///   the scene on air before the PK.
     package mutating func startPK(
         _ scenes: PK.Scenes = PK.Scenes(), countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil,
         now: Int64
@@ -195,10 +197,10 @@ package struct RoomLife: Sendable {
             guard let pk = PK(life.pk, scenes) else { throw Self.noPK }
             if let removed = ([pk.scene] + scenes.ids).first(where: { life.scene($0) == nil }) {
                 throw PKLife.Refusal(
-                    what: "the PK's scene \"\(removed)\" was removed", fix: "put it again: PUT /v1/scenes/\(removed)")
+                    what: "the PK's scene \"\(removed)\" was removed", fix: "add it again: PUT /v1/scenes/\(removed)")
             }
             if let missing = life.scene(pk.scene)?.sources.first(where: { life.sources[$0]?.isAbsent ?? true }) {
-                throw PKLife.Refusal(what: "source \(missing) is absent", fix: "start the PK when it publishes")
+                throw PKLife.Refusal(what: "source \(missing) is absent", fix: "start the PK when the source publishes")
             }
             var durations = pk.durations
             if let countdown { durations.countdown = countdown }
@@ -224,7 +226,7 @@ package struct RoomLife: Sendable {
         }
     }
 
-    /// Lets a command change the phase that runs at `now`. Nothing changes if it is refused.
+    /// Changes the phase of the PK by a command. If the command is refused, then nothing changes.
     private mutating func command(
         now: Int64, _ change: (inout RoomLife) throws(PKLife.Refusal) -> [PKLife.Change]
     ) throws(PKLife.Refusal) -> [Action] {
@@ -237,15 +239,15 @@ package struct RoomLife: Sendable {
     }
 
     private static let noPK = PKLife.Refusal(
-        what: "this room has no PK", fix: "start one with a \"scene\", or add \"pk\" to the pipeline")
+        what: "this room has no PK", fix: "start a PK with a \"scene\", or add \"pk\" to the pipeline")
 
-    // MARK: Consequences
+    // MARK: Planning
 
-    /// Requests the scenes of phases that have begun.
+    /// Requests the scenes of the phases that have begun.
     private mutating func entered(_ changes: [PKLife.Change]) -> [Action] {
         for change in changes {
             let before = self.plan
-            // Changes that the pipeline has made to the scenes apply from here on.
+            // Changes of scenes in the pipeline take effect with a new phase.
             guard let pk = PK(self.pk, self.commandedScenes) ?? before else { continue }
             self.plan = pk
             switch change.to {
@@ -264,14 +266,14 @@ package struct RoomLife: Sendable {
         if let scene = self.scene(id) { self.want(scene, reason: reason) }
     }
 
-    /// Requests a scene. Fallbacks that were on air before end.
+    /// Requests a scene. The current fallback scenes end.
     private mutating func want(_ scene: Scene, reason: String) {
         self.wanted = scene
         self.fallbacks = []
         self.asked = reason
     }
 
-    /// The end scene of a PK, or another one if all its sources are absent.
+    /// The end scene of a PK, or another scene if all sources of the end scene are absent.
     ///
     /// - Parameter scene: The scene of the PK that has ended.
     private func sceneAfterPK(_ pk: PK, of scene: String) -> Scene {
@@ -279,14 +281,14 @@ package struct RoomLife: Sendable {
         for source in self.scene(scene)?.sources ?? [] where self.sources[source]?.isAbsent == true {
             if case .fallbackScene(let id)? = self.absences[source] { candidates.append(self.scene(id)) }
         }
-        // Then scenes whose sources are all present, then any scene with at least one such source.
+        // Then scenes whose sources are all present, then any scene with at least one source that is not absent.
         candidates += self.scenes.filter { $0.sources.allSatisfy { self.sources[$0]?.isPresent ?? false } }
         candidates += self.scenes
         let known = candidates.compactMap { $0 }
         return known.first { self.hasSomebody($0) } ?? known.first ?? self.wanted
     }
 
-    /// Whether the source did not come back within the grace, or was silent for as long.
+    /// Whether the source was lost or silent for longer than its grace period.
     private func isGivenUp(_ source: SourceID) -> Bool {
         self.sources[source].map { $0.state == .gone || $0.isGivenUp } ?? false
     }
@@ -295,7 +297,7 @@ package struct RoomLife: Sendable {
         scene.sources.contains { self.sources[$0].map { !$0.isAbsent } ?? false }
     }
 
-    /// Adds a scene, or replaces the scene with its id.
+    /// Adds a scene, or replaces the scene with the same id.
     package mutating func replace(_ scene: Scene) {
         if let index = self.scenes.firstIndex(where: { $0.sceneID == scene.sceneID }) {
             self.scenes[index] = scene
@@ -306,7 +308,7 @@ package struct RoomLife: Sendable {
         if self.planned.scene.sceneID == scene.sceneID { self.planned.scene = scene }
     }
 
-    /// Removes a scene that is not on air. A fallback that has replaced it stays on air.
+    /// Removes a scene that is not on air. A fallback scene that has replaced it stays on air.
     package mutating func remove(_ id: String) {
         self.scenes.removeAll { $0.sceneID == id }
         self.fallbacks.removeAll { $0.scene.sceneID == id }
@@ -315,7 +317,7 @@ package struct RoomLife: Sendable {
         self.fallbacks = []
     }
 
-    /// Adds a source without a publisher. Does nothing if the room has a source of this id.
+    /// Adds a source without a publisher. Does nothing if the room already has a source with this id.
     package mutating func add(_ source: Source) {
         guard self.sources[source.id] == nil else { return }
         self.sources[source.id] = SourceLife(rules: source.rules)
@@ -323,7 +325,8 @@ package struct RoomLife: Sendable {
         if source.leavesWithoutVideo { self.unpictured.insert(source.id) }
     }
 
-    /// Removes a source that no scene names. A fallback that is on air because it was lost ends with the next event.
+    /// Removes a source that no scene contains. A fallback scene that is on air because the source was lost ends with
+    /// the next event.
     package mutating func remove(_ source: SourceID) {
         self.sources[source] = nil
         self.absences[source] = nil
@@ -332,7 +335,7 @@ package struct RoomLife: Sendable {
         self.fallbacks.removeAll { $0.source == source }
     }
 
-    /// Sets the scene that the room begins with.
+    /// Sets the first scene on air.
     mutating func setFirst(_ scene: Scene) {
         self.wanted = scene
         self.planned = Show(scene: scene, reason: "start")
@@ -343,7 +346,7 @@ package struct RoomLife: Sendable {
         self.sources[id]?.resumeLost(until: end, now: now)
     }
 
-    /// Restores a PK. See ``resumePK(_:since:endsAt:durations:hasStartedItself:scenes:)``.
+    /// Restores a PK; see ``resumePK(_:since:endsAt:durations:hasStartedItself:scenes:)``.
     mutating func restorePK(
         _ plan: PK?, _ scenes: PK.Scenes, hasStartedItself: Bool, _ change: (inout PKLife) -> Void
     ) {
@@ -351,11 +354,11 @@ package struct RoomLife: Sendable {
         change(&self.phases)
     }
 
-    /// Sets the PK of the pipeline; `nil`: the pipeline no longer has one.
+    /// Sets the PK of the pipeline; nil if the pipeline no longer has one.
     ///
-    /// A PK that runs keeps its phase and its durations, and the scenes that its command has named; other scenes apply
-    /// from the next phase on. A PK that starts without a command does so at the next event, if all its sources are
-    /// live and none has started so before.
+    /// A running PK keeps its phase, its durations and the scenes named by its command; other scenes apply from the
+    /// next phase on. A PK that starts automatically does so at the next event if all its sources are live and none has
+    /// started automatically before.
     package mutating func setPK(_ pk: PK?) {
         let startsWhenReady = pk?.startsWhenReady == true && self.pk?.startsWhenReady != true
         if startsWhenReady || pk?.scene != self.pk?.scene { self.wasReady = false }
@@ -365,7 +368,7 @@ package struct RoomLife: Sendable {
 
     package func scene(_ id: String) -> Scene? { self.scenes.first { $0.sceneID == id } }
 
-    /// Ends, reports and starts the PK as the states of the sources require, then plans the scene.
+    /// Ends, reports or starts the PK as the states of the sources require, then plans the scene.
     private mutating func settle(now: Int64) -> [Action] {
         var actions: [Action] = []
         if self.phases.isRunning, let gone = self.pkScene?.sources.first(where: { self.isGivenUp($0) }) {
@@ -377,7 +380,7 @@ package struct RoomLife: Sendable {
                 actions.append(.pkReady)
                 if pk.startsWhenReady, !self.hasStartedItself, !self.phases.isRunning {
                     self.hasStartedItself = true
-                    // It is idle and all sources are live, so the start is not refused.
+                    // The PK is idle and all its sources are live, so the start is not refused.
                     actions += self.entered((try? self.phases.start(pk.durations, now: now)) ?? [])
                 }
             }
@@ -391,7 +394,7 @@ package struct RoomLife: Sendable {
         return isOther ? actions + [.show(show)] : actions
     }
 
-    /// Adds fallback scenes for sources that are away, and removes those of sources that are back.
+    /// Adds fallback scenes for sources that are lost, and removes those of sources that are back.
     private mutating func noteAbsences(_ now: Int64) {
         let away = Set(self.sources.filter { $0.value.isAway(now: now) }.keys)
         defer { self.away = away }
@@ -405,7 +408,8 @@ package struct RoomLife: Sendable {
         }
     }
 
-    /// The scene to be on air: the newest fallback with a source that is not absent, otherwise the requested scene.
+    /// Determines the scene to be on air: the newest fallback scene with a source that is not absent, otherwise the
+    /// requested scene.
     private func picture(reason: String?) -> Show {
         let covering = self.fallbacks.last { self.hasSomebody($0.scene) || !self.hasSomebody(self.wanted) }
         let scene = covering?.scene ?? self.wanted
@@ -419,7 +423,7 @@ package struct RoomLife: Sendable {
         return Show(scene: scene, without: leaving, reason: why)
     }
 
-    /// Sources of a scene whose panes are hidden now.
+    /// Sources of a scene whose panes must be hidden now.
     private func leaving(_ scene: Scene) -> Set<SourceID> {
         let waiting = Set(scene.sources.filter { self.unpictured.contains($0) })
         let leaving = Set(scene.sources.filter { self.away.contains($0) && self.absences[$0] == .leavePane })

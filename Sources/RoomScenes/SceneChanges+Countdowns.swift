@@ -1,7 +1,7 @@
 import Control
 import PipelineSpec
 
-/// Countdowns that begin with the program or with a phase of the PK.
+/// Starts and redraws countdowns when the program or a phase of the PK begins.
 extension SceneChanges {
     /// Starts the countdowns of the first scene when the program begins.
     package func startCountdowns(at tick: Int64) {
@@ -15,10 +15,9 @@ extension SceneChanges {
         }
     }
 
-    /// Redraws countdowns of the PK with the end of a phase that has begun, in the scene on air and in those that are
-    /// scheduled.
+    /// Redraws the countdowns of the PK when a phase has begun, in the scene on air and in scheduled scenes.
     ///
-    /// - isShown: Whether the scene on air has just been composed with that end.
+    /// - Parameter isShown: Whether the scene on air has just been composed with the new end of the countdown.
     package func redrawCountdowns(isShown: Bool, _ schedule: inout SceneSchedule) {
         var showings: [(SceneSchedule.Showing, Int64?)] = schedule.upcoming.map { ($0, $0.tick) }
         if !isShown { showings.insert((schedule.onAir, nil), at: 0) }

@@ -1,11 +1,11 @@
 import Control
 import Program
 
-/// Automatic scenes show the users who are live.
+/// Lays out automatic scenes, which show the users whose sources are live.
 extension SceneChanges {
-    /// The users whose main streams are live, in file order.
+    /// The users whose main sources are live, in the order of the pipeline.
     ///
-    /// - fallback: Returned if no user is live, so that the layout stays.
+    /// - Parameter fallback: Returned if no user is live, so that the layout does not change.
     func liveUsers(fallback: [String]?) -> [String]? {
         let (buffers, pipeline) = (self.host.sourceBuffers, self.host.withScenes { $1.pipeline })
         let live = pipeline.sources.filter { source in
@@ -15,8 +15,8 @@ extension SceneChanges {
         return live.isEmpty ? fallback : live
     }
 
-    /// Offline a file is live until the program has shown it to its end, however far it has been read, so that the same job produces
-    /// the same frames.
+    /// Whether a source counts as live. Offline, a file is live until the program has shown it to its end, however far
+    /// it has been read, so that the same job gives the same frames.
     private func isLive(_ buffer: SourceBuffer, sampleRate: Int) -> Bool {
         guard buffer.isPaced else { return buffer.status.status == .live }
         guard let end = buffer.endTime(interval: self.times.time(of: 1), sampleRate: Int64(sampleRate)) else {
@@ -25,7 +25,7 @@ extension SceneChanges {
         return end > self.times.time(of: self.program.tick + 1)
     }
 
-    /// Lays out the automatic scene on air again if other users are live than it was laid out for.
+    /// Lays out the automatic scene on air again if the set of live users has changed.
     func layOutAnew(_ schedule: inout SceneSchedule) {
         guard let scene = schedule.shelf[schedule.onAir.sceneID], scene.isAutomatic,
             let live = self.liveUsers(fallback: schedule.live), live != schedule.live
@@ -41,7 +41,7 @@ extension SceneChanges {
                 ])
         } catch {
             self.parts.logger.warning(
-                "the automatic scene keeps its layout", metadata: ["error": "\(error.what)"])
+                "the automatic scene could not be laid out again", metadata: ["error": "\(error.what)"])
         }
     }
 }

@@ -1,15 +1,16 @@
 package import MediaTypes
 package import RoomSources
 
-/// Passes events to ``RoomLife`` and carries out its actions: state events, scenes on air, the phases of a PK.
+/// Passes events to ``RoomLife`` and carries out its actions: emits events, puts scenes on air, and handles phases of a
+/// PK.
 ///
-/// A live room has a thread for this, which wakes when something happens or a deadline comes. Offline, the program
-/// thread does it between two ticks, on program time, so that the same job produces the same frames.
+/// In a live room the life thread does this when an event occurs or a time is due. Offline, the program thread does it
+/// between two ticks on program time, so that the same job gives the same frames.
 extension SceneChanges {
-    /// Adds an event to ``ScenesState/inbox`` and wakes the thread that handles it. Returns at once.
+    /// Adds an event to ``ScenesState/inbox`` and wakes the life thread. Returns at once.
     ///
     /// - Parameters:
-    ///   - time: When it happened, in nanoseconds of ``ProgramTimes/lifeTime``.
+    /// - time: When the event occurred, in nanoseconds of ``ProgramTimes/lifeTime``.
     ///   - announce: See ``PendingLifeEvent/announce``.
     package func note(_ event: RoomLife.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
         let pending = PendingLifeEvent(event: event, time: time, announce: announce)
@@ -17,10 +18,10 @@ extension SceneChanges {
         self.parts.lifeWake.signal()
     }
 
-    /// Passes the events in the inbox, and the time, to ``RoomLife``.
+    /// Passes the events in the inbox, and the current time, to ``RoomLife``.
     ///
-    /// - arrivals: Returns the last arrivals of each source; called once.
-    /// - Returns: Whether ``ScenesState/work`` has something to do.
+    /// - Parameter arrivals: Returns when media of each source last arrived; called once.
+    /// - Returns: Whether ``ScenesState/work`` has changes to apply.
     package func poll(_ arrivals: () -> [SourceID: SourceLife.Arrivals]) -> Bool {
         let inbox = self.host.withScenes { scenes, _ in
             defer { scenes.inbox.removeAll(keepingCapacity: true) }
@@ -39,15 +40,16 @@ extension SceneChanges {
         }
     }
 
-    /// Passes an event to ``RoomLife``, emits the events that follow, and adds what is to be shown to ``ScenesState/work``.
+    /// Passes an event to ``RoomLife``, emits the events that follow from it, and adds scene changes to
+    /// ``ScenesState/work``.
     package func receive(
         _ event: RoomLife.Event, at time: Int64, _ scenes: inout ScenesState, _ context: ScenesContext
     ) {
         self.perform(scenes.life.receive(event, now: time), &scenes, context)
     }
 
-    /// Carries out actions of the life. The caller holds the room's value, so that events are emitted in the order in which things
-    /// happened.
+    /// Carries out actions of ``RoomLife``. The caller has locked the room's state, so that events are emitted in the
+    /// order in which they occurred.
     private func perform(_ actions: [RoomLife.Action], _ scenes: inout ScenesState, _ context: ScenesContext) {
         var isPhaseNew = false
         for action in actions {
@@ -65,11 +67,11 @@ extension SceneChanges {
         }
         guard isPhaseNew else { return }
         self.parts.saved.savePK(scenes.life)
-        // A successor shows the phase's scene even if this worker is killed before it does.
+        // Saved now, so that a successor shows the phase's scene even if this worker is killed before it has shown it.
         self.parts.saved.saveSchedule(scenes, context)
     }
 
-    /// Lets a command change the phase of the PK, and puts the phase's scene on air.
+    /// Changes the phase of the PK by a command, and puts the phase's scene on air.
     func commandPK(
         _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
     ) throws(PKLife.Refusal) {
@@ -79,7 +81,7 @@ extension SceneChanges {
             self.perform(actions, &scenes, context)
         }
         self.parts.lifeWake.signal()
-        // The phase begins even if its scene cannot be built.
+        // The phase begins even if its scene cannot be composed.
         self.settle()
     }
 }

@@ -2,19 +2,19 @@ package import Control
 import HLS
 import MediaTypes
 
-/// Events of changes, and the times at which changes are seen.
+/// Emits events about scene changes, and determines when changes become visible.
 extension SceneChanges {
-    /// How far ahead a change may be scheduled, in seconds.
+    /// How far in the future a change may be scheduled, in seconds.
     private static let horizon: Int64 = 60
 
-    /// Ticks and dates; `nil` until the program has begun.
+    /// Converts between ticks and dates; nil until the program has begun.
     package var calendar: ProgramCalendar? {
         self.host.withScenes { _, context in context.origin }.map {
             ProgramCalendar(origin: $0, fps: Int64(self.times.fps))
         }
     }
 
-    /// Expresses a tick as tick, date-time and program time; empty before the program has begun, and for `nil`.
+    /// Expresses a tick as tick, date-time and program time. Empty before the program has begun, and if `tick` is nil.
     package func effect(at tick: Int64?) -> EffectTime {
         guard let calendar = self.calendar, let tick else { return EffectTime() }
         return EffectTime(
@@ -22,12 +22,13 @@ extension SceneChanges {
             programTimeMs: TimeMath.scale(tick, by: 1000, over: calendar.fps))
     }
 
-    /// The result of ``effect(at:)`` as members of a reply.
+    /// The result of ``effect(at:)`` as members of a JSON reply.
     func members(at tick: Int64?) -> [JSONValue.Member] { self.effect(at: tick).members }
 
-    /// The tick of a program date-time in a request; `nil` if the request has none.
+    /// The tick for a program date-time in a request; nil if `text` is nil.
     ///
-    /// - Throws: 422 before the program has begun, and for a date-time that has passed or is too far ahead.
+    /// - Throws: 422 before the program has begun, and if the date-time is invalid, in the past or more than 60 s
+    ///   ahead.
     package func tick(at text: String?) throws(ControlFailure) -> Int64? {
         guard let text else { return nil }
         guard let date = ProgramCalendar.parse(text) else {
@@ -46,13 +47,13 @@ extension SceneChanges {
         }
         guard tick <= now &+ Self.horizon * calendar.fps else {
             throw .invalidValue(
-                "at", "that is more than \(Self.horizon) s ahead of \(ProgramDate.format(calendar.date(of: now)))",
+                "at", "it is more than \(Self.horizon) s ahead of \(ProgramDate.format(calendar.date(of: now)))",
                 fix: "send the request later")
         }
         return tick
     }
 
-    /// Emits `program.scene`: a scene comes on air, or the scene on air changes.
+    /// Emits `program.scene`: a scene goes on air or is scheduled, or the scene on air changes.
     package func announce(_ showing: SceneSchedule.Showing, reason: String) {
         let effect = self.effect(at: showing.tick)
         self.emit(
@@ -65,15 +66,15 @@ extension SceneChanges {
             ])
     }
 
-    /// Emits `scene.changed`: a scene is new or has another document.
+    /// Emits `scene.changed`: a scene was added or changed.
     package func announceChange(of sceneID: String, revision: Int) {
         self.emit("scene.changed", ["scene": .string(sceneID), "revision": JSONValue(revision)])
     }
 
-    /// Emits `scene.removed`.
+    /// Emits `scene.removed`: a scene was removed.
     package func announceRemoval(of sceneID: String) { self.emit("scene.removed", ["scene": .string(sceneID)]) }
 
-    /// Emits the event of a phase of the PK that has begun, or of its end.
+    /// Emits the event for a phase of the PK that has begun, or for the end of the PK.
     func announce(_ change: PKLife.Change, origin: Int64?) {
         let type =
             switch change.to {

@@ -3,17 +3,17 @@ package import MediaTypes
 package import PipelineSpec
 import Program
 
-/// Changes the room's scenes. One thread at a time makes a change; threads that make none do not wait for it.
+/// Changes the room's scenes. Only one thread at a time can change them; threads that only read them do not wait.
 ///
-/// A change may build a filter graph, which takes up to two seconds on an overloaded machine. It therefore works on a
-/// copy of ``ScenesState/schedule`` and writes the copy back when it is done; the room's value is not locked in
-/// between. In a live room a separate thread applies the actions of ``RoomLife``; offline the program thread applies
+/// A change may build a filter graph, which takes up to two seconds on an overloaded machine. Therefore it works on a
+/// copy of ``ScenesState/schedule``, which is written back when the change is done, and the room's state is not locked
+/// in between. In a live room a separate thread applies the actions of ``RoomLife``; offline the program thread applies
 /// them between two ticks.
 package struct SceneChanges: Sendable {
     let host: any ScenesHost
     let parts: SceneParts
 
-    /// The changes of one room. Cheap: make one wherever it is needed.
+    /// Access to the scene changes of a room. Cheap to make.
     package init(_ host: any ScenesHost, _ parts: SceneParts) {
         self.host = host
         self.parts = parts
@@ -24,11 +24,11 @@ package struct SceneChanges: Sendable {
 
     func emit(_ type: String, _ members: KeyValuePairs<String, JSONValue>) { self.parts.emit(type, members) }
 
-    // MARK: One at a time
+    // MARK: Serializing changes
 
-    /// Changes the scenes. Waits for a change that another thread is making.
+    /// Changes the scenes. Waits until a change by another thread is done.
     ///
-    /// - body: Must not call this function.
+    /// - Parameter body: Changes the copy; if it throws, the changes made so far are kept. Must not call this function.
     package func change<Result, Failure: Error>(
         _ body: (inout SceneSchedule) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -45,14 +45,14 @@ package struct SceneChanges: Sendable {
         }
     }
 
-    /// The scenes as of the tick on air. Reading them does not wait for a change.
+    /// The scenes, as of the tick on air. Reading them does not wait for a change by another thread.
     package var shown: SceneSchedule {
         var schedule = self.host.withScenes { scenes, _ in scenes.schedule }
         schedule.advance(to: self.program.tick)
         return schedule
     }
 
-    /// Moves scheduled scenes whose ticks are due to the scene on air, and reports them to ``RoomLife``.
+    /// Moves scheduled scenes whose tick has come to the scene on air, and reports them to ``RoomLife``.
     private func advance(_ schedule: inout SceneSchedule) {
         schedule.advance(to: self.program.tick)
         let begun = schedule.takeBegun()
@@ -65,12 +65,13 @@ package struct SceneChanges: Sendable {
         }
     }
 
-    // MARK: What is due
+    // MARK: Pending changes
 
-    /// Applies ``ScenesState/work`` on the calling thread.
+    /// Applies the pending changes (``ScenesState/work``) on the calling thread.
     func settle() { self.change { self.settle(&$0) } }
 
-    /// Applies ``ScenesState/work`` and lays out the automatic scene on air again, between two ticks of an offline program.
+    /// Applies the pending changes and lays out the automatic scene on air again. Called between two ticks of an
+    /// offline program.
     package func settleOffline() {
         self.change { schedule in
             self.settle(&schedule)
@@ -78,7 +79,7 @@ package struct SceneChanges: Sendable {
         }
     }
 
-    /// Applies ``ScenesState/work``. The caller must be in ``change(_:)``.
+    /// Applies the pending changes (``ScenesState/work``). Must be called within ``change(_:)``.
     package func settle(_ schedule: inout SceneSchedule) {
         let (work, pk) = self.host.withScenes { scenes, _ in (scenes.work.take(), scenes.life.pkScene) }
         let shownAt =
@@ -88,18 +89,18 @@ package struct SceneChanges: Sendable {
         if work.isLayoutDue { self.layOutAnew(&schedule) }
     }
 
-    /// Wakes the thread that applies ``ScenesState/work``. Offline the program thread applies it at its next tick.
+    /// Wakes the thread that applies pending changes. Offline the program thread applies them at its next tick.
     package func requestSettling() { if !self.times.isOffline { self.parts.wake.signal() } }
 
-    /// Requests that the thread that applies ``ScenesState/work`` lays out the automatic scene on air again. Offline
-    /// that happens at every tick.
+    /// Requests that the automatic scene on air is laid out again. Does nothing offline, where that happens at every
+    /// tick.
     package func requestLayout() {
         if self.times.isOffline { return }
         self.host.withScenes { scenes, _ in scenes.work.isLayoutDue = true }
         self.requestSettling()
     }
 
-    /// Applies ``ScenesState/work`` whenever the thread is woken. Blocks until ``finish()``.
+    /// Applies pending changes (``ScenesState/work``) whenever the thread is woken. Blocks until ``finish()``.
     package func run() {
         while !self.host.withScenes({ scenes, _ in scenes.isThreadOver }) {
             self.settle()
@@ -113,10 +114,10 @@ package struct SceneChanges: Sendable {
         self.parts.wake.signal()
     }
 
-    /// Composes the planned scene, unless it is on air already, and emits its event. If it cannot be composed, then the
-    /// scene on air stays; the next change tries again.
+    /// Composes the planned scene, unless it is already on air, and emits its event. If it cannot be composed, then the
+    /// scene on air stays, and the next change tries again.
     ///
-    /// - Returns: The first tick that shows it; `nil`: nothing changes.
+    /// - Returns: The first tick that shows the scene; nil if nothing changes.
     private func putOnAir(_ show: RoomLife.Show, _ schedule: inout SceneSchedule) -> Int64? {
         guard schedule.onAir.sceneID != show.scene.sceneID || schedule.onAir.without != show.without else { return nil }
         guard let scene = schedule.shelf[show.scene.sceneID] else { return nil }
@@ -135,14 +136,14 @@ package struct SceneChanges: Sendable {
 
     // MARK: Putting a scene on air
 
-    /// Puts a scene on air now and passes the request to ``RoomLife``, which may hide panes whose sources are lost. If it fails, then
-    /// nothing has changed.
+    /// Puts a scene on air now, and passes the request to ``RoomLife``, which may hide panes of lost sources or choose
+    /// a fallback. If this fails, then nothing has changed.
     package func command(
         _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ schedule: inout SceneSchedule
     ) throws(ControlFailure) -> SceneSchedule.Showing {
         let now = self.times.lifeTime
-        // Planned on a copy: other events reach the life while the graph is built; the life receives the command once
-        // that is done.
+        // Planned on a copy, because ``RoomLife`` may receive other events while the graph is built. It receives the
+        // command when that is done.
         let planned = self.host.withScenes { scenes, _ in
             var life = scenes.life
             _ = life.receive(.commanded(scene), now: now)
@@ -159,9 +160,9 @@ package struct SceneChanges: Sendable {
         return schedule.onAir
     }
 
-    /// Builds a scene and puts it on air.
+    /// Composes a scene and puts it on air.
     ///
-    /// - Parameter tick: `nil`: the next tick.
+    /// - Parameter tick: The first tick that shows the scene; nil for the next tick.
     package func show(
         _ scene: PipelineSpec.Scene, without: Set<SourceID>, at tick: Int64?, _ transition: PipelineSpec.Transition?,
         _ schedule: inout SceneSchedule
@@ -174,9 +175,9 @@ package struct SceneChanges: Sendable {
         return showing
     }
 
-    /// Composes a scene whose document has changed again, if it is on air or scheduled.
+    /// Composes a scene again after its document has changed, if it is on air or scheduled.
     ///
-    /// - Returns: The showing that has the new document first; `nil`: the scene is neither on air nor scheduled.
+    /// - Returns: The entry that first shows the change; nil if the scene is neither on air nor scheduled.
     package func replace(
         _ scene: PipelineSpec.Scene, _ schedule: inout SceneSchedule
     ) throws(ControlFailure) -> SceneSchedule.Showing? {
@@ -202,12 +203,12 @@ package struct SceneChanges: Sendable {
         return first
     }
 
-    /// Builds a scene as it is on air or scheduled, and passes it to the program.
+    /// Composes a scene that is on air or scheduled, and passes it to the program.
     ///
     /// - Parameters:
-    ///   - tick: `nil`: the next tick.
-    ///   - isUpdate: Whether it replaces the scene without a transition.
-    /// - Returns: The first tick that shows it.
+    /// - tick: The first tick that shows the scene; nil for the next tick.
+    ///   - isUpdate: Whether the scene on air is replaced without a transition.
+    /// - Returns: The first tick that shows the scene.
     func compose(
         _ scene: PipelineSpec.Scene, _ showing: SceneSchedule.Showing, at tick: Int64?,
         _ schedule: inout SceneSchedule, isUpdate: Bool = false
@@ -232,9 +233,9 @@ package struct SceneChanges: Sendable {
         }
     }
 
-    /// Repeats the texts and scores that commands have set while a scene was being built with older ones.
+    /// Applies texts and scores that commands have set while a scene was being composed with the previous values.
     ///
-    /// - Parameter built: The overlays that the scene was built with.
+    /// - Parameter built: The overlays with which the scene was composed.
     private func catchUp(with built: SceneMapping.Overlays) {
         self.host.withScenes { scenes, _ in
             for (id, text) in scenes.overlays.texts where built.texts[id] != text { self.program.setText(id, text) }

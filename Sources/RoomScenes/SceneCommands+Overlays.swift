@@ -3,11 +3,11 @@ import HLS
 import MediaTypes
 import PipelineSpec
 
-/// Commands that set texts, scores and countdowns. They apply to every scene that has the element.
+/// Commands that set texts, scores and countdowns. They apply to every scene that contains the element.
 extension SceneCommands {
-    /// Sets what a text says.
+    /// Sets the content of a text.
     ///
-    /// - Throws: 404 if no scene has the text.
+    /// - Throws: 404 if no scene contains the text.
     package func setText(_ id: String, _ text: String) throws(ControlFailure) -> String {
         _ = try self.scenes(with: "text", id) { $0.texts.map(\.textID) }
         let overlays = self.host.withScenes { scenes, _ in
@@ -18,9 +18,9 @@ extension SceneCommands {
         return self.answer("text", id, overlays, [.init("text", .string(text))])
     }
 
-    /// Sets the points of a score bar; `nil` leaves a side as it is.
+    /// Sets the points of a score bar. A side that is nil is not changed.
     ///
-    /// - Throws: 404 if no scene has the score bar.
+    /// - Throws: 404 if no scene contains the score bar.
     package func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String {
         let scenes = try self.scenes(with: "score", id) { $0.scoreBars.map(\.scoreID) }
         let written = scenes.flatMap(\.scoreBars).first { $0.scoreID == id }.map { ($0.left, $0.right) }
@@ -46,10 +46,10 @@ extension SceneCommands {
         return JSONValue.object([.init("\(sort)Id", .string(id))] + members + times).text
     }
 
-    /// Sets when a countdown ends.
+    /// Sets the end of a countdown.
     ///
-    /// - Throws: 404 if no scene has the countdown, 409 for a countdown of the PK, 422 before the program has begun and
-    ///   for an invalid date-time.
+    /// - Throws: 404 if no scene contains the countdown, 409 if it is a countdown of the PK, 422 if the program has not
+    ///   begun or the date-time is invalid.
     package func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String {
         guard let calendar = self.changes.calendar else {
             throw .invalidFormat("the program has not begun", fix: "wait for program.started", status: 422)
@@ -80,7 +80,7 @@ extension SceneCommands {
             let onAir = changed.onAir
             guard let scene = scenes.first(where: { $0.sceneID == onAir.sceneID && $0.has(countdown: id) }) else {
                 schedule = changed
-                // No frame shows it yet.
+                // No scene on air contains the countdown, so no frame shows the change yet.
                 return members + self.changes.members(at: nil)
             }
             let first = try self.changes.compose(scene, onAir, at: nil, &changed, isUpdate: true)
@@ -92,7 +92,7 @@ extension SceneCommands {
 
     /// All scenes of the room.
     ///
-    /// - Throws: 404 if none of them has an element of this sort and id.
+    /// - Throws: 404 if no scene contains an element of this kind and id.
     private func scenes(
         with sort: String, _ id: String, has: (PipelineSpec.Scene) -> [String]
     ) throws(ControlFailure) -> [PipelineSpec.Scene] {
@@ -102,7 +102,7 @@ extension SceneCommands {
         guard known.contains(id) else {
             throw .notFound(
                 "no scene of this room has the \(sort) \"\(id.prefix(64))\"",
-                fix: known.isEmpty ? "add one to a scene" : "use one of: \(known.sorted().joined(separator: ", "))")
+                fix: known.isEmpty ? "add it to a scene" : "use one of: \(known.sorted().joined(separator: ", "))")
         }
         return scenes
     }

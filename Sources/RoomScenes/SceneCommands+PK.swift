@@ -3,18 +3,18 @@ import Events
 import MediaTypes
 package import PipelineSpec
 
-/// Commands that start a PK, move it to its punishment and end it.
+/// Commands that start a PK, switch it to its punishment, and end it.
 extension SceneCommands {
-    /// Changes the phase of the PK and puts its scene on air.
+    /// Carries out a command for the PK, and puts the scene of the new phase on air.
     ///
-    /// - Returns: The PK as ``pk``.
-    /// - Throws: 404 if the room has no PK, 409 if the command does not fit the phase or a source is missing, 422 for a scene that the
-    ///   room does not have.
+    /// - Returns: The reply, as JSON text; see ``pk``.
+    /// - Throws: 404 if the room has no PK, 409 if the command does not fit the current phase or a source is missing,
+    ///   422 if the room does not have a scene that the command names.
     package func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         try self.check(command)
         guard self.host.withScenes({ $1.isLive }) else {
-            throw .conflict("nobody has published yet", fix: "wait for the sources")
+            throw .conflict("no source has published yet", fix: "wait until a source is live")
         }
         do throws(PKLife.Refusal) {
             try self.changes.commandPK { life, now throws(PKLife.Refusal) in
@@ -34,7 +34,7 @@ extension SceneCommands {
         return self.pk.replyValue.text
     }
 
-    /// Throws 422 if the command names a scene that the room does not have, and 404 if the room has no PK.
+    /// Checks a command. Throws 422 if it names a scene that the room does not have, and 404 if the room has no PK.
     private func check(_ command: PKCommand) throws(ControlFailure) {
         let life = self.host.withScenes { scenes, _ in scenes.life }
         var hasPK = life.shownPK != nil
@@ -49,11 +49,11 @@ extension SceneCommands {
         }
         guard hasPK else {
             throw .notFound(
-                "this room has no PK", fix: "send pk:start with the \"scene\" of the PK, or add \"pk\" to the pipeline")
+                "this room has no PK", fix: "send pk:start with a \"scene\" of the PK, or add \"pk\" to the pipeline")
         }
     }
 
-    /// Throws 409 if a PK runs, and the new version of the pipeline removes `pk` or a scene that the PK still needs.
+    /// Checks a new version of the document. Throws 409 if it removes `pk` or a scene that a running PK still needs.
     ///
     /// - Parameter removed: Ids of the scenes that the new version removes.
     package func checkPK(from before: Pipeline, to after: Pipeline, removing removed: [String]) throws(ControlFailure) {
@@ -63,12 +63,12 @@ extension SceneCommands {
         if before.pk != nil, pk == nil {
             throw Self.refused(
                 "pk", "a PK is running, in phase \(life.phases.phase.rawValue)",
-                fix: "end it first (POST /v1/pk:end), or remove \"pk\" when it is over")
+                fix: "end the PK first (POST /v1/pk:end), or remove \"pk\" when the PK has ended")
         }
         let needed = life.scenesNeeded(by: pk)
         if let scene = removed.first(where: { needed.contains($0) }) {
             throw Self.refused(
-                "scenes", "the running PK needs the scene \"\(scene)\"", fix: "remove it when the PK is over")
+                "scenes", "the running PK needs the scene \"\(scene)\"", fix: "remove the scene when the PK has ended")
         }
     }
 
@@ -80,7 +80,7 @@ extension SceneCommands {
 
     private static func nanoseconds(_ milliseconds: Int?) -> Int64? { milliseconds.map { Int64($0) &* 1_000_000 } }
 
-    /// The PK as the state shows it; nil if the pipeline has none and no command has started one.
+    /// The PK as the API shows it; nil if the pipeline has none and no command has started one.
     package var pk: PKReply? {
         let (shown, phases, origin) = self.host.withScenes { scenes, context in
             (scenes.life.shownPK, scenes.life.phases, context.origin)

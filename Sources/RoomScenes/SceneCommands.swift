@@ -3,21 +3,22 @@ import MediaTypes
 import PipelineSpec
 import Program
 
-/// Commands that put scenes on air, change them and remove them. One at a time; a command that fails changes nothing.
+/// Commands that put scenes on air, change them and remove them. Commands are carried out one at a time. A command that
+/// fails changes nothing.
 package struct SceneCommands: SceneControlling {
     let changes: SceneChanges
     var host: any ScenesHost { self.changes.host }
 
-    /// The commands of one room. Cheap: make one wherever it is needed.
+    /// Access to the scene commands of a room. Cheap to make.
     package init(_ changes: SceneChanges) { self.changes = changes }
 
     // MARK: The program
 
     /// Puts a scene on air, at the next tick or at a date-time.
     ///
-    /// - Parameter body: The JSON document of the request.
-    /// - Throws: 404 for a scene that the room does not have, 409 if a newer request has replaced it, 422 for an
-    ///   invalid date-time and for a scene that cannot be composed.
+    /// - Parameter body: The JSON body of the request.
+    /// - Throws: 404 if the room does not have the scene, 409 if a newer request has replaced this one, 422 if the
+    ///   date-time is invalid or the scene cannot be composed.
     package func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply {
         switch ProgramRequest.parse(body) {
         case .success(let request): return try self.setProgram(request)
@@ -27,7 +28,7 @@ package struct SceneCommands: SceneControlling {
 
     /// Puts a scene on air at the next tick.
     ///
-    /// - Throws: As ``setProgram(_:)``.
+    /// - Throws: The same errors as ``setProgram(_:)``.
     package func setProgram(sceneID: String) throws(ControlFailure) {
         _ = try self.setProgram(ProgramRequest(sceneID))
     }
@@ -43,9 +44,9 @@ package struct SceneCommands: SceneControlling {
                 throw .unknownScene(request.sceneID, among: schedule.shelf.scenes)
             }
             let tick = try self.changes.tick(at: request.at)
-            // A scene that a newer request replaces before the next tick need not be built.
+            // A scene that a newer request replaces before the next tick is not built.
             guard tick != nil || self.host.withScenes({ scenes, _ in scenes.lastRequest == number }) else {
-                throw .superseded("a newer request has changed the program", fix: "send it again if it is still wanted")
+                throw .superseded("a newer request has changed the program", fix: "send the request again if needed")
             }
             let before = tick == nil ? schedule.onAir : nil
             let showing =
@@ -62,7 +63,7 @@ package struct SceneCommands: SceneControlling {
 
     // MARK: Documents
 
-    /// The scenes of the room, which one is on air, and which are scheduled.
+    /// The reply with all scenes of the room, which of them is on air, and which are scheduled, as JSON text.
     package func scenesJSON() -> String {
         let schedule = self.changes.shown
         let rows = schedule.shelf.scenes.map { scene -> JSONValue in
@@ -82,8 +83,8 @@ package struct SceneCommands: SceneControlling {
     /// Adds a scene, or replaces the scene with this id.
     ///
     /// - Parameter body: The JSON document of the scene.
-    /// - Throws: 403 for a document that uses something that requests may not use, such as files; 400 and 422 for one
-    ///   with mistakes, 409 for an older revision, 429 if the room has too many scenes.
+    /// - Throws: 403 if the document uses files that requests may not use, 400 or 422 if it has errors, 409 if its
+    ///   revision is too old, 429 if the room has too many scenes.
     package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply {
         try self.host.checkOpen()
         let report = try self.host.readScene(body, sceneID: sceneID)
@@ -95,7 +96,7 @@ package struct SceneCommands: SceneControlling {
                 warnings: report.warnings.map { "\($0.path): \($0.what)" })
             if change != .unchanged {
                 let pipeline = self.host.withScenes { $1.pipeline }
-                // The room's document may have changed since this scene was checked.
+                // The source may have been removed from the room's document since this scene was checked.
                 if let gone = scene.sources.first(where: { pipeline.source($0) == nil }) {
                     throw .conflict(
                         "the source \(gone), which this scene shows, has just been removed from the room",
@@ -127,14 +128,15 @@ package struct SceneCommands: SceneControlling {
                     fix: "send a revision above \(revision)")
             case .full:
                 throw .limitExceeded(
-                    "the room has \(SceneStore.limit) scenes", fix: "delete one that is not on air")
+                    "the room has \(SceneStore.limit) scenes", fix: "delete a scene that is not on air")
             }
         }
     }
 
     /// Removes a scene.
     ///
-    /// - Throws: 404 for a scene that the room does not have, 409 if it is on air or scheduled, or if the PK needs it.
+    /// - Throws: 404 if the room does not have the scene, 409 if it is on air or scheduled, or if the running PK needs
+    ///   it.
     package func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         return try self.changes.change { schedule throws(ControlFailure) in
@@ -143,7 +145,7 @@ package struct SceneCommands: SceneControlling {
             }
             if schedule.isShown(sceneID) {
                 throw .conflict(
-                    "the scene \"\(sceneID)\" is on air, or will be", fix: "put another one on air first")
+                    "the scene \"\(sceneID)\" is on air or scheduled", fix: "put another scene on air first")
             }
             let (isRemoved, isOfFile) = self.host.withScenes { scenes, context in
                 if scenes.life.scenesNeeded(by: scenes.life.pk).contains(sceneID) { return (false, false) }
@@ -152,7 +154,7 @@ package struct SceneCommands: SceneControlling {
             }
             guard isRemoved else {
                 throw .conflict(
-                    "the running PK needs the scene \"\(sceneID)\"", fix: "remove it when the PK is over")
+                    "the running PK needs the scene \"\(sceneID)\"", fix: "remove the scene when the PK has ended")
             }
             schedule.shelf.remove(sceneID)
             self.changes.parts.saved.saveRemoval(of: scene, isOfFile: isOfFile)

@@ -3,25 +3,25 @@ package import MediaTypes
 package import PipelineSpec
 package import Program
 
-/// Converts the scenes of the pipeline file to those of the program, whose panes have rectangles.
+/// Converts scenes of the pipeline to scenes of the program, in which panes have pixel rectangles.
 package enum SceneMapping {
-    /// Values that replace those of the scenes, by id, for texts, score bars and countdowns.
+    /// Current values of texts, score bars and countdowns by id, which replace those in the scenes.
     package struct Overlays: Sendable {
         package var texts: [String: String] = [:]
         package var scores: [String: (left: Int, right: Int)] = [:]
-        /// Ticks at which countdowns end.
+        /// Ticks at which countdowns end, by countdown id.
         package var ends: [String: Int64] = [:]
 
-        /// No values are replaced.
+        /// Makes overlays that replace no values.
         package init() {}
     }
 
     /// Converts one scene.
     ///
     /// - Parameters:
-    ///   - left: Sources whose panes are hidden. Their audio stays: a guest may have only a microphone.
-    ///   - live: The users that an automatic layout shows; `nil`: all.
-    ///   - transition: Used instead of the scene's own; `nil`: the scene's own.
+    /// - left: Sources whose panes are hidden. Their audio is still heard: a guest may have only a microphone.
+    ///   - live: The users that an automatic layout shows; nil for all users.
+    ///   - transition: The transition to use; nil for that of the scene.
     package static func scene(
         _ scene: PipelineSpec.Scene, in pipeline: Pipeline, without left: Set<SourceID> = [], live: [String]? = nil,
         overlays: Overlays = Overlays(), transition: PipelineSpec.Transition? = nil
@@ -44,7 +44,7 @@ package enum SceneMapping {
                 ? nil : CanvasSize(width: width, height: height))
     }
 
-    /// The size of the canvas that a scene is placed on.
+    /// The size of the canvas on which a scene is placed, in pixels.
     private struct Place {
         var width: Int
         var height: Int
@@ -58,7 +58,7 @@ package enum SceneMapping {
         _ placed: PlacedPane, _ scene: PipelineSpec.Scene, isSeen: Bool = true
     ) -> Program.Pane {
         let pane = placed.pane
-        // The program draws frames of even width.
+        // The program draws only borders of even width.
         let border = pane.border.width > 0 ? Border(width: (pane.border.width + 1) / 2 * 2, pane.border.color) : nil
         return Program.Pane(
             source: pane.source, rect: placed.rect, zOrder: pane.zOrder,
@@ -75,7 +75,7 @@ package enum SceneMapping {
         return PictureCrop(x: x / 100, y: y / 100, width: width / 100, height: height / 100)
     }
 
-    /// The scene's override of this user's volume, or the pane's own, as a factor; `nil` if neither is set.
+    /// The volume of a pane as a factor: the scene's override for its user, or the pane's own; nil if neither is set.
     private static func volume(of pane: PipelineSpec.Pane, in scene: PipelineSpec.Scene) -> Float? {
         if let override = scene.audioOverrides.first(where: { $0.uid == pane.source.uid }) {
             return Float(override.volume) / 100
@@ -85,7 +85,8 @@ package enum SceneMapping {
 
     // MARK: Overlays
 
-    /// Backgrounds are drawn first, in their own order; watermarks come last, so that they are drawn over images of the same `zOrder`.
+    /// The images of a scene. Backgrounds come first, in their own order. Watermarks come last, so that they are drawn
+    /// over images with the same `zOrder`.
     private static func images(_ scene: PipelineSpec.Scene, in pipeline: Pipeline, _ place: Place) -> [SceneImage] {
         let backgrounds = (scene.bgImages ?? pipeline.canvas.bgImages).enumerated()
             .sorted { ($0.element.zOrder, $0.offset) < ($1.element.zOrder, $1.offset) }

@@ -1,22 +1,22 @@
 package import MediaTypes
 package import PipelineSpec
 
-/// The scenes of a room: all scenes, the one on air, and those that are scheduled; see ``SceneChanges``.
+/// The scenes of a room: all scenes, the scene on air, and the scheduled scenes; see ``SceneChanges``.
 package struct SceneSchedule: Sendable {
-    /// A scene on air or scheduled.
+    /// A scene on air, or a scheduled scene.
     package struct Showing: Sendable {
         /// Id of the scene in ``SceneSchedule/shelf``.
         package var sceneID: String
-        /// The first tick that shows it; 0 before the program has begun.
+        /// The first tick that shows the scene; 0 before the program has begun.
         package var tick: Int64
-        /// Used instead of the scene's own; `nil`: the scene's own.
+        /// The transition to the scene; nil for the scene's own.
         package var transition: PipelineSpec.Transition?
         /// Sources of the scene whose panes are hidden.
         package var without: Set<SourceID> = []
-        /// When the countdowns that began with it end, in ticks.
+        /// The tick at which each countdown ends that started with the scene, by countdown id.
         package var ends: [String: Int64] = [:]
 
-        /// See the members.
+        /// Makes an entry from the values of its members.
         package init(
             sceneID: String, tick: Int64, transition: PipelineSpec.Transition? = nil, without: Set<SourceID> = [],
             ends: [String: Int64] = [:]
@@ -29,29 +29,30 @@ package struct SceneSchedule: Sendable {
         }
     }
 
-    /// The room's scenes: those of the pipeline, as commands have changed them, and those that commands have added.
+    /// All scenes of the room: those of the pipeline with the changes of commands, and those that commands have added.
     package var shelf: SceneStore
     /// The scene that the program shows.
     package var onAir: Showing
-    /// Scenes that commands have put on air at later ticks, ordered by tick, at most one for each.
+    /// Scenes that commands have scheduled for later ticks, ordered by tick, at most one per tick.
     package var upcoming: [Showing] = []
     /// Ends of countdowns that commands have set.
     package var countdowns = CountdownEnds()
-    /// Scheduled scenes that are on air now and that were not reported to ``RoomLife`` yet.
+    /// Scheduled scenes that have gone on air and were not reported to ``RoomLife`` yet.
     private var begun: [String] = []
-    /// Whether an earlier worker has put the scene on air; its countdowns continue.
+    /// Whether an earlier worker has put the scene on air, so that its countdowns continue.
     package var isResumed = false
-    /// Users that the automatic scene on air was laid out for; `nil`: none was on air yet.
+    /// The users for which the automatic scene on air was laid out; nil if no automatic scene was on air yet.
     var live: [String]?
 
-    /// The schedule of a room that starts with its pipeline.
+    /// Makes the schedule at the start of a room from its pipeline.
     package init(_ pipeline: Pipeline) {
         self.shelf = SceneStore(pipeline.scenes)
         self.onAir = Showing(sceneID: pipeline.program.scene, tick: 0)
         if let scene = self.shelf[pipeline.program.scene] { Self.begin(&self.onAir, scene, fps: pipeline.canvas.fps) }
     }
 
-    /// Moves scheduled scenes whose ticks are due to ``onAir``.
+    /// Makes the last scheduled scene whose tick has come the scene on air, and removes it and the earlier ones from
+    /// the schedule.
     mutating func advance(to tick: Int64) {
         while let next = self.upcoming.first, tick >= next.tick {
             self.onAir = next
@@ -60,7 +61,7 @@ package struct SceneSchedule: Sendable {
         }
     }
 
-    /// Scheduled scenes that went on air since the last call, in order.
+    /// The scheduled scenes that went on air since the last call, in order.
     mutating func takeBegun() -> [PipelineSpec.Scene] {
         defer { self.begun = [] }
         return self.begun.compactMap { self.shelf[$0] }
@@ -68,11 +69,11 @@ package struct SceneSchedule: Sendable {
 
     /// Records a scene that the program has accepted.
     ///
-    /// - Parameter isNow: Whether it is shown at the next tick; otherwise it is scheduled.
+    /// - Parameter isNow: Whether the scene is shown at the next tick; otherwise it is scheduled.
     mutating func note(_ showing: Showing, isNow: Bool) {
         if isNow {
             self.onAir = showing
-            // The program has shown the earlier ones, if only for a tick.
+            // Scenes with earlier ticks were already shown, if only for one tick.
             self.upcoming.removeAll { $0.tick <= showing.tick }
         } else {
             self.upcoming.removeAll { $0.tick == showing.tick }
@@ -100,10 +101,10 @@ package struct SceneSchedule: Sendable {
         showing.ends = CountdownEnds.beginning(scene.countdowns, at: showing.tick, fps: fps)
     }
 
-    /// The overlays of a scene: the values that commands have set, and the ends of its countdowns.
+    /// The overlays with which a scene is composed: the values set by commands, and the ends of its countdowns.
     ///
     /// - Parameters:
-    ///   - commanded: Texts and scores that commands have set.
+    /// - commanded: Texts and scores that commands have set.
     ///   - phaseEnd: See ``CountdownEnds/ends(of:began:at:phaseEnd:)``.
     package func overlays(
         of showing: Showing, _ scene: PipelineSpec.Scene, _ commanded: SceneMapping.Overlays, phaseEnd: Int64?

@@ -1,20 +1,21 @@
-/// Changes of the scene on air that are due, because sources came or went, a phase of the PK began, or a scheduled scene is due.
+/// Pending changes of the scene on air, because sources came or went, a phase of the PK began, or a scheduled scene is
+/// due.
 ///
-/// ``ScenesState`` collects it. The next thread in ``SceneChanges/change(_:)`` applies it.
+/// Changes are collected in ``ScenesState/work``. The next thread in ``SceneChanges/change(_:)`` applies them.
 struct SceneWork: Sendable {
-    /// The scene on air may differ from ``RoomLife/planned``.
+    /// Whether the scene on air may differ from ``RoomLife/planned``.
     var isShowDue = false
-    /// Phases of the PK that have begun; their countdowns must be redrawn and their date ranges listed.
+    /// Phases of the PK that have begun. Their countdowns must be redrawn and their date ranges added to playlists.
     var phases: [PKLife.Change] = []
-    /// The live users may differ from those that the automatic scene on air shows.
+    /// Whether the live users may differ from those that the automatic scene on air shows.
     var isLayoutDue = false
-    /// A scheduled scene went on air.
+    /// Whether a scheduled scene has gone on air.
     var isAdvanceDue = false
 
-    /// Nothing is due.
+    /// Whether no change is pending.
     var isEmpty: Bool { !self.isShowDue && self.phases.isEmpty && !self.isLayoutDue && !self.isAdvanceDue }
 
-    /// Removes and returns all of it.
+    /// Returns all pending changes, and removes them.
     mutating func take() -> SceneWork {
         defer { self = SceneWork() }
         return self

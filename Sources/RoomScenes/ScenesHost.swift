@@ -4,9 +4,9 @@ package import PipelineSpec
 package import Program
 package import RoomSources
 
-/// The interface of the room that its scenes use.
+/// The interface that the scene services use to reach the room.
 package protocol ScenesHost: AnyObject, Sendable {
-    /// Locks the room's value.
+    /// Calls `body` while the room's state is locked.
     ///
     /// - Parameter body: Must not build a filter graph or read a file, and must not call this function.
     func withScenes<Result: Sendable, Failure: Error>(
@@ -16,26 +16,28 @@ package protocol ScenesHost: AnyObject, Sendable {
     /// The buffer of each source that the program reads.
     var sourceBuffers: [SourceID: SourceBuffer] { get }
 
-    /// - Throws: 410 if the room has ended or is about to end, 503 if a newer worker serves it.
+    /// Checks that the room accepts commands.
+    ///
+    /// - Throws: 410 if the room has ended or is ending, 503 if a newer worker serves it.
     func checkOpen() throws(ControlFailure)
 
-    /// Reads and checks the document of a scene that a request sends.
+    /// Parses and checks the JSON document of a scene in a request.
     ///
-    /// - Throws: 403 for a document that uses something that requests may not use, such as files.
+    /// - Throws: 403 if the document uses something that requests may not use, such as files.
     func readScene(_ body: [UInt8], sceneID: String) throws(ControlFailure) -> SceneReport
 
-    /// Emits the event of a source's new state. The caller holds the room's lock.
+    /// Emits the event for a source's new state. The caller has locked the room's state.
     ///
-    /// - Parameter life: The source after the change; `nil`: it has left the room.
+    /// - Parameter life: The source after the change; nil if it has left the room.
     func sourceChanged(_ id: SourceID, _ change: SourceLife.Change, _ life: SourceLife?, _ context: ScenesContext)
 
-    /// Describes the program to viewers.
+    /// Describes scenes and PK phases to viewers.
     var marks: any SceneMarks { get }
 }
 
-/// Describes the program to viewers as date ranges in the playlists.
+/// Describes scenes and PK phases to viewers, as date ranges in the playlists.
 package protocol SceneMarks {
-    /// Adds a date range for a scene that comes on air at a tick.
+    /// Adds a date range for a scene that goes on air at a tick.
     ///
     /// - Parameter left: Sources whose panes are hidden.
     func mark(_ scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool)
@@ -43,27 +45,27 @@ package protocol SceneMarks {
     /// Adds date ranges for phases of a PK that have begun.
     ///
     /// - Parameters:
-    ///   - scene: The PK's scene; `nil`: there is no PK.
-    ///   - shownAt: The first tick of the phase's scene; `nil`: the scene on air does not change.
+    /// - scene: The scene of the PK; nil if there is no PK.
+    ///   - shownAt: The first tick of the phase's scene; nil if the scene on air does not change.
     func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?)
 }
 
 /// Saves changes of scenes for the next worker. Takes no lock of the room.
 package protocol SceneMemory: Sendable {
-    /// Saves the scene on air, the scheduled scenes and the ends of countdowns. The caller holds the room's lock.
+    /// Saves the scene on air, the scheduled scenes and the ends of countdowns. The caller has locked the room's state.
     func saveSchedule(_ scenes: ScenesState, _ context: ScenesContext)
 
     /// Saves the texts and scores that commands have set.
     func saveOverlays(_ overlays: SceneMapping.Overlays)
 
-    /// Saves a scene that a command has put.
+    /// Saves a scene that a command has added or changed.
     func saveScene(_ sceneID: String, revision: Int, _ body: [UInt8])
 
     /// Saves that a command has removed a scene.
     ///
-    /// - Parameter isOfFile: Whether the pipeline has a scene with this id.
+    /// - Parameter isOfFile: Whether the pipeline contains a scene with this id.
     func saveRemoval(of scene: PipelineSpec.Scene, isOfFile: Bool)
 
-    /// Saves the phase of the PK. The caller holds the room's lock.
+    /// Saves the phase of the PK. The caller has locked the room's state.
     func savePK(_ life: RoomLife)
 }

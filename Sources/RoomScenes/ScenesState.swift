@@ -1,42 +1,43 @@
 package import PipelineSpec
 
-/// The state of the room's scenes and sources, as one value; a part of the room's value.
+/// The state of the room's scenes and sources: a part of the room's state.
 package struct ScenesState: Sendable {
-    /// The states of the sources, the PK, and the scene that results from both.
+    /// The states of the sources, the PK, and the scene that follows from both.
     package var life: RoomLife
     /// Events that ``life`` has not received yet, in order.
     var inbox: [PendingLifeEvent] = []
-    /// All scenes, and the scene on air. Once the room runs, only ``SceneChanges/change(_:)`` changes it.
+    /// All scenes, the scene on air and scheduled scenes. While the room runs, only ``SceneChanges/change(_:)`` changes
+    /// them.
     package var schedule: SceneSchedule
-    /// The texts and scores that commands have set, for every scene that has them.
+    /// The texts and scores that commands have set, which apply to every scene with these elements.
     package var overlays = SceneMapping.Overlays()
-    /// Changes of the scene on air that are due.
+    /// Pending changes of the scene on air.
     var work = SceneWork()
     /// Whether the thread that applies ``work`` must end.
     var isThreadOver = false
-    /// The number of the last request that puts a scene on air at once: if several wait, then only the newest is
+    /// Number of the last request to put a scene on air at once. If several requests wait, then only the newest is
     /// carried out.
     var lastRequest: UInt64 = 0
 
-    /// The state of a room that starts with its pipeline.
+    /// Makes the state at the start of a room from its pipeline.
     package init(_ pipeline: Pipeline) {
         self.life = RoomLife(pipeline)
         self.schedule = SceneSchedule(pipeline)
     }
 }
 
-/// Values of the room that its scenes read.
+/// Values of the room that the scene services read.
 package struct ScenesContext: Sendable {
     /// The pipeline that the room runs now.
     package var pipeline: Pipeline
-    /// Nanoseconds since the Unix epoch at program time zero; `nil` before the program has begun.
+    /// Wall clock time of program time 0, in nanoseconds since the Unix epoch; nil before the program has begun.
     package var origin: Int64?
-    /// Whether somebody has published and the room is not about to end.
+    /// Whether a source has published and the room is not ending.
     package var isLive: Bool
     /// Whether this worker has published media that viewers can play.
     package var isPlayable: Bool
 
-    /// See the members.
+    /// Makes a context from the values of its members.
     package init(pipeline: Pipeline, origin: Int64?, isLive: Bool, isPlayable: Bool) {
         self.pipeline = pipeline
         self.origin = origin
