@@ -58,7 +58,7 @@ extension EventDeclaration {
             ]),
         EventDeclaration(
             "source.undecodable", "The media of a source cannot be decoded.",
-            [Self.uid, Self.reason("codec vp6"), Self.code("unsupportedCodec")]),
+            [Self.uid, Self.reason("unsupported codec vp6"), Self.code("unsupportedCodec")]),
         EventDeclaration(
             "source.failed", "A file source cannot be read.", [Self.uid, Self.reason("no such file")]),
         EventDeclaration(
@@ -102,7 +102,7 @@ extension EventDeclaration {
             "Two workers crashed while they decoded a source; its publisher is refused for a time.",
             [
                 Self.uid, JSONField("codec", .orNull(.string), "The codec.", example: "h264"),
-                Self.reason("two workers died while they decoded it"),
+                Self.reason("two workers crashed while they decoded it"),
                 JSONField("until", .date, "Wall-clock time until which it is refused."),
             ]),
         EventDeclaration(

@@ -5,9 +5,9 @@ package import PipelineSpec
 import Secrets
 
 extension Admission {
-    /// The publishers that a pipeline admits. Reads all secrets.
+    /// The rules for admitting publishers in a pipeline. Reads all secrets.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``, and what ``PipelineSpec/Pipeline/streamKeys()`` throws.
+    /// - Throws: ``MediaError/Code/notReadable``, and the errors of ``PipelineSpec/Pipeline/streamKeys()``.
     package init(_ pipeline: Pipeline) throws(MediaError) {
         let ingest = pipeline.ingest
         self.init(app: ingest.rtmp.app, bindings: try pipeline.streamKeys())
@@ -31,8 +31,8 @@ extension Admission {
 extension Pipeline {
     /// The stream keys of all sources, including those in files and environment variables.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if two sources have the same key: a
-    ///   publisher with that key could mean either.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if two sources have the same key, since
+    ///   a publisher with that key could be either.
     package func streamKeys() throws(MediaError) -> [IngestBinding] {
         var bindings: [IngestBinding] = []
         var owners: [String: SourceID] = [:]
@@ -43,7 +43,7 @@ extension Pipeline {
                     if let owner = owners[key], owner != source.id {
                         throw MediaError(
                             .rejected, "has the same stream key as source[\(owner)]", at: "source[\(source.id)]",
-                            fix: "give each source a stream key of its own")
+                            fix: "give each source its own stream key")
                     }
                     owners[key] = source.id
                     bindings.append(IngestBinding(source: source.id, streamKey: key))

@@ -1,55 +1,57 @@
 package import MediaTypes
 
-/// Measures how the packets of one publication arrive, from one call of ``take(now:)`` to the next. Pure; times are
+/// Measures how the packets of one publication arrive, between two calls of ``take(now:)``. Pure; times are in
 /// nanoseconds.
 package struct ArrivalMeter: Sendable {
-    /// What arrived since the last call of ``take(now:)``.
+    /// The measurements since the previous call of ``take(now:)``.
     package struct Reading: Sendable, Equatable {
-        /// Length of the time that the reading covers.
+        /// Length of the measured time.
         package var span: Int64 = 0
         package var pictures = 0
         package var sounds = 0
-        /// Bytes of the video packets.
+        /// Number of bytes of the video packets.
         package var pictureBytes = 0
-        /// Longest time between the arrivals of two frames, and of two audio packets; includes the gap that has not
-        /// ended yet.
+        /// Longest time between the arrivals of two frames; ``soundGap`` is that of two audio packets. Both include the
+        /// gap that has not ended yet.
         package var pictureGap: Int64 = 0
         package var soundGap: Int64 = 0
-        /// Longest delay of a frame, or of an audio packet, relative to the packet before it: the time between their
-        /// arrivals less the time between their timestamps. The network causes it, not the encoder.
+        /// Longest delay of a frame relative to the frame before it: the time between their arrivals less the time
+        /// between their timestamps. It is caused by the network and not by the encoder. ``soundHeld`` is that of audio
+        /// packets.
         package var pictureHeld: Int64 = 0
         package var soundHeld: Int64 = 0
-        /// Media time between consecutive frames, and the time between their arrivals. Both leave out pauses longer
-        /// than ``pause`` and jumps of the timestamps. ``pictureSteps`` is the number of intervals counted.
+        /// Sum of the media time between consecutive frames; ``pictureSpan`` is the sum of the times between their
+        /// arrivals. Both leave out pauses longer than ``pause`` and jumps of the timestamps. ``pictureSteps`` is the
+        /// number of intervals counted.
         package var pictureTime: Int64 = 0
         package var pictureSpan: Int64 = 0
         package var pictureSteps = 0
-        /// Longest media time between key frames, including the interval that has not ended yet; pauses longer than
+        /// Longest media time between key frames, including the interval that has not ended yet. Pauses longer than
         /// ``pause`` are left out.
         package var keyGap: Int64 = 0
-        /// The same without the times in which the image did not move.
+        /// Longest media time between key frames without the times in which the image did not move.
         package var movingKeyGap: Int64 = 0
-        /// Least difference between a packet's arrival and its timestamp; only differences between two of these values
-        /// are meaningful.
+        /// Least difference between the arrival and the timestamp of a frame; ``soundDelay`` is that of audio packets.
+        /// Only differences between two of these values are meaningful. nil if there was no packet.
         package var pictureDelay: Int64?
         package var soundDelay: Int64?
-        /// Whether the timestamps of a track jumped or restarted: delays from before cannot be compared with those
-        /// after.
+        /// Whether the timestamps of a track jumped or restarted, so that delays before and after that cannot be
+        /// compared.
         package var isRenumbered = false
 
         package init() {}
     }
 
-    /// Frames further apart than this come from an image that does not move, for which an encoder may send one or two
-    /// frames a second.
+    /// If frames are further apart than this, then the image does not move: an encoder may then send only one or two
+    /// frames per second.
     static let stillness: Int64 = 300_000_000
-    /// If timestamps advance by more than this, then the publisher paused.
+    /// If timestamps advance by more than this between two packets, then the publisher paused.
     package static let pause: Int64 = 1_500_000_000
 
-    /// Timestamps that go back by more than this have restarted.
+    /// If timestamps go back by more than this, then they have restarted.
     private static let jumpBack: Int64 = 1_000_000_000
-    /// Timestamps that advance by more than this, and by more than ``jumpGain`` beyond the time that has passed, have
-    /// jumped.
+    /// If timestamps advance by more than this, and by more than `jumpGain` beyond the time that has passed, then they
+    /// have jumped.
     private static let jumpForward: Int64 = 3_000_000_000
     private static let jumpGain: Int64 = 1_500_000_000
 
@@ -57,15 +59,16 @@ package struct ArrivalMeter: Sendable {
     private var since: Int64?
     private var lastPicture: Int64?
     private var lastSound: Int64?
-    /// The timestamps of the last frame and the last audio packet.
+    /// Timestamps of the last frame and of the last audio packet, in nanoseconds.
     private var pictureTime: Int64?
     private var soundTime: Int64?
-    /// Media time since the last key frame, and the same without the times in which the image did not move; `nil`
-    /// before the first key frame.
+    /// Media time since the last key frame; `moving` leaves out the times in which the image did not move. nil before
+    /// the first key frame.
     private var sinceKey: (all: Int64, moving: Int64)?
 
     package init() {}
 
+    /// Records a packet. Its timestamp `dts` and its `arrival` are in nanoseconds.
     package mutating func note(_ kind: TrackKind, isKey: Bool, bytes: Int, dts: Int64, at arrival: Int64) {
         if self.since == nil { self.since = arrival }
         let delay = arrival &- dts
@@ -100,7 +103,7 @@ package struct ArrivalMeter: Sendable {
         }
     }
 
-    /// Media time from one packet to the next; `nil` if the timestamps jump or go back.
+    /// Media time from one packet to the next; nil if the timestamps jump or go back.
     private static func step(from last: Int64?, to dts: Int64) -> Int64? {
         guard let last else { return nil }
         let (step, overflows) = dts.subtractingReportingOverflow(last)
@@ -110,7 +113,7 @@ package struct ArrivalMeter: Sendable {
     private mutating func noteStep(from last: Int64?, to dts: Int64, passed: Int64) {
         guard let step = Self.step(from: last, to: dts) else { return }
         self.reading.pictureHeld = max(self.reading.pictureHeld, passed &- step)
-        // Equal timestamps do not measure time, and longer steps are pauses.
+        // Equal timestamps do not measure time, and longer intervals are pauses.
         guard (1...Self.pause).contains(step) else { return }
         self.reading.pictureTime &+= step
         self.reading.pictureSpan &+= passed
@@ -125,7 +128,7 @@ package struct ArrivalMeter: Sendable {
         self.reading.movingKeyGap = max(self.reading.movingKeyGap, since.moving)
     }
 
-    /// The source's timeline uses the same rule to align the tracks anew.
+    /// Detects jumps of the timestamps by the rule after which the source's timeline aligns its tracks again.
     private mutating func noteNumbering(from last: Int64?, to dts: Int64, passed: Int64) {
         guard let last else { return }
         let step = dts &- last
@@ -136,7 +139,7 @@ package struct ArrivalMeter: Sendable {
         self.reading.soundDelay = nil
     }
 
-    /// Returns what has arrived since the last call, and starts a new reading; `nil` before the first packet.
+    /// Returns the measurements since the last call, and starts new ones; nil before the first packet.
     package mutating func take(now: Int64) -> Reading? {
         guard let since = self.since, now > since else { return nil }
         self.noteKeyGap()

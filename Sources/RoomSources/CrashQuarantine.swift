@@ -2,15 +2,16 @@ import Control
 package import MediaTypes
 import Program
 
-/// The sources that earlier workers of the room were decoding when they crashed, and which of them are refused. Pure.
+/// The crashes of earlier workers while they decoded a source, and the sources that are refused because of them. Pure.
 ///
-/// One crash may be an accident. A source with two crashes within a minute is refused, so that the third worker runs without it.
+/// One crash may be an accident. A source with two crashes within a minute is refused, so that the third worker runs
+/// without it.
 package struct CrashQuarantine: Sendable, Hashable {
     /// A crash of an earlier worker in the decoder of a source.
     package struct Crash: Sendable, Hashable {
         package var source: SourceID
         package var codec: String
-        /// Milliseconds since the Unix epoch.
+        /// When the worker crashed, in milliseconds since the Unix epoch.
         package var at: Int64
 
         package init(source: SourceID, codec: String, at: Int64) {
@@ -18,12 +19,12 @@ package struct CrashQuarantine: Sendable, Hashable {
         }
     }
 
-    /// A source that is refused.
+    /// A source that may not be published because of crashes.
     package struct Quarantine: Sendable, Hashable {
         package var source: SourceID
-        /// The codec of the last crash.
+        /// The codec of the decoder in which the last crash occurred.
         package var codec: String
-        /// Milliseconds since the Unix epoch.
+        /// When the source may be published again, in milliseconds since the Unix epoch.
         package var until: Int64
 
         package init(source: SourceID, codec: String, until: Int64) {
@@ -31,23 +32,27 @@ package struct CrashQuarantine: Sendable, Hashable {
         }
     }
 
-    /// The file's name, in the directory of the room's state.
+    /// Name of the file with the crashes, in the room's output directory.
     package static let name = "crashes.jsonl"
-    /// Two crashes of one source within this time quarantine it; milliseconds.
+    /// If one source has two crashes within this time, in milliseconds, then it is quarantined.
     package static let window: Int64 = 60_000
-    /// How long the source is refused after the second crash; milliseconds.
+    /// How long a source is refused after its second crash, in milliseconds.
     package static let term: Int64 = 300_000
-    /// Only the last 64 lines of the file are read.
+    /// Number of lines of the file that are read, from its end.
     private static let maximum = 64
 
-    /// The crashes that still count, in file order.
+    /// The crashes that are recent enough to count, in the order of the file.
     package private(set) var crashes: [Crash] = []
 
+    /// Reads the file of crashes.
+    ///
     /// - Parameters:
-    ///   - text: One JSON object per line. A line written by a crashing worker has no time. Lines that cannot be read are skipped.
-    ///   - modified: When the file was last written, in milliseconds since the Unix epoch: the time of lines that have none.
-    ///   - now: Milliseconds since the Unix epoch. Crashes that are too old to count are dropped; later times become
-    ///     this time.
+    ///   - text: One JSON object per line. The line that a crashing worker writes has no time. Invalid lines are
+    ///     skipped.
+    ///   - modified: When the file was last written, in milliseconds since the Unix epoch: used for lines without a
+    ///     time.
+    ///   - now: The current time in milliseconds since the Unix epoch. Crashes that are too old to count are dropped,
+    ///     and times in the future are replaced by the current time.
     package init(_ text: [UInt8], modified: Int64, now: Int64) {
         for line in text.split(separator: 0x0A).suffix(Self.maximum) {
             guard let values = try? FlatObject(body: Array(line), keys: ["uid", "streamType", "codec", "at"]),
@@ -62,7 +67,7 @@ package struct CrashQuarantine: Sendable, Hashable {
         }
     }
 
-    /// The sources that are refused at `now`, in the order of their names.
+    /// The sources that are refused at `now`, sorted by name.
     package func quarantined(now: Int64) -> [Quarantine] {
         var worst: [SourceID: Quarantine] = [:]
         for (source, crashes) in Dictionary(grouping: self.crashes, by: \.source) {
@@ -74,10 +79,10 @@ package struct CrashQuarantine: Sendable, Hashable {
         return worst.values.filter { $0.until > now }.sorted { $0.source.description < $1.source.description }
     }
 
-    /// The line that is written for a source if its decoder crashes; it has no time.
+    /// The line that is written for a source if its decoder crashes. It has no time.
     package static func mark(_ source: SourceID, _ codec: CodecName) -> JSONValue { DecoderMark.line(source, codec) }
 
-    /// The file's content.
+    /// The content of the file for the crashes that count.
     package var text: String {
         self.crashes.map { crash in
             JSONValue.object([

@@ -4,8 +4,8 @@ package import PipelineSpec
 import Secrets
 
 extension EgressPolicy {
-    /// The policy of a pipeline file: its allow list, and the servers that the file names. URLs that cannot be read are
-    /// ignored.
+    /// The policy of a pipeline file: connections are allowed to the hosts in its allow list and to the servers that it
+    /// names. URLs that cannot be read are ignored.
     package init(_ pipeline: Pipeline) {
         self.init(allowed: pipeline.control.egress.allowedHosts)
         func text(_ secret: Secret) -> String? { try? secret.resolved(place: "") }
@@ -22,11 +22,11 @@ extension EgressPolicy {
         }
     }
 
-    /// The `fix` for a refused server.
+    /// The remedy in errors about a refused server.
     package static let fix = "list the server in control.egress.allowedHosts, or name it in the pipeline file"
 
-    /// The servers of a document that the policy refuses by their names. Checks only URLs that are written in the
-    /// document itself, not those in files or environment variables.
+    /// The servers in a document to which the policy forbids connections, as far as their names show. Only URLs in the
+    /// document itself are checked, not those in files or environment variables.
     package func mistakes(in pipeline: Pipeline) -> [SpecDiagnostic] {
         var mistakes: [SpecDiagnostic] = []
         func check(_ path: String, _ target: Target?) {
@@ -49,8 +49,8 @@ extension EgressPolicy {
                 mistakes.append(
                     SpecDiagnostic(
                         path: "control.events[\(index)].url", at: .none,
-                        what: "has a form that only some clients understand",
-                        fix: "write http[s]://HOST[:PORT]/PATH, without user and password"))
+                        what: "is not a plain HTTP URL, so clients may interpret it differently",
+                        fix: "write http[s]://HOST[:PORT]/PATH without user and password"))
                 continue
             }
             check("control.events[\(index)].url", target)
@@ -60,7 +60,7 @@ extension EgressPolicy {
 }
 
 extension RTMPOutput {
-    /// The parts of the output's URL, whether or not it ends with a key.
+    /// The server in the output's URL, whether or not the URL contains the stream key; nil if the URL is invalid.
     fileprivate func server(_ text: String) -> RTMPURL? {
         RTMPURL(text, allowsTLS: true, key: self.key == nil ? nil : "")
     }

@@ -1,9 +1,9 @@
 import MediaTypes
 
-/// Limits an event that a publisher can cause hundreds of times a second. Occurrences over the limit are counted, and
-/// the next event reports their number. Pure; times are nanoseconds of one monotonic clock.
+/// Limits the rate of an event that a publisher can cause hundreds of times per second. Occurrences over the limit are
+/// counted, and the next event reports their number. Pure; times are monotonic, in nanoseconds.
 package struct EventThrottle: Sendable {
-    /// Events per second, and the burst.
+    /// Rate limit: events per second, and number of events that may be emitted at once.
     private static let rate = (perSecond: Int64(1), burst: Int64(3))
 
     private var budget: TokenBucket
@@ -13,13 +13,13 @@ package struct EventThrottle: Sendable {
 
     /// Counts one occurrence.
     ///
-    /// - Returns: How many occurrences to report now; `nil`: emit no event.
+    /// - Returns: The number of occurrences to report now; nil if no event must be emitted.
     package mutating func happened(now: Int64) -> Int? {
         self.held += 1
         return self.due(now: now)
     }
 
-    /// Occurrences that were held back and are to be reported now; `nil`: emit no event.
+    /// The number of counted occurrences to report now; nil if no event must be emitted.
     package mutating func due(now: Int64) -> Int? {
         guard self.held > 0, self.budget.take(now: now) else { return nil }
         defer { self.held = 0 }

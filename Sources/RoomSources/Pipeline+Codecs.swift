@@ -3,14 +3,14 @@ package import MediaTypes
 package import PipelineSpec
 
 extension Pipeline {
-    /// The codecs in which a source may be published.
+    /// The codecs with which a source may be published.
     package func codecs(of source: Pipeline.Source) -> Set<CodecName> {
         Ingest.names(source.decode.codecs.isEmpty ? self.ingest.codecs : source.decode.codecs)
     }
 }
 
 extension Pipeline.Ingest {
-    /// The codecs of the wire formats that `codecs` stands for.
+    /// The names of the codecs that members of the pipeline's `codecs` stand for.
     package static func names(_ codecs: [Codec]) -> Set<CodecName> {
         var names: Set<CodecName> = []
         for codec in codecs {
@@ -40,7 +40,7 @@ extension Pipeline.Ingest {
 
 extension IngestConfiguration {
     /// Sets the codecs that the server accepts, and those that it announces to clients. It announces the codecs of all
-    /// sources, because it does not know yet which source the client will publish.
+    /// sources, because a client's source is not known at that time.
     mutating func setCodecs(_ pipeline: Pipeline) {
         self.codecs = Pipeline.Ingest.names(pipeline.ingest.codecs)
         for source in pipeline.sources where !source.decode.codecs.isEmpty {

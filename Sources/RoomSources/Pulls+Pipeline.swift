@@ -4,10 +4,9 @@ import PipelineSpec
 import Secrets
 
 extension SRTSettings {
-    /// The SRT listener of a pipeline, with its passphrase; nil if the pipeline has none.
+    /// The settings of a pipeline's SRT listener, with its passphrase; nil if the pipeline has none.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` for a passphrase that SRT does not
-    ///   allow.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if the passphrase is not allowed in SRT.
     init?(_ pipeline: Pipeline) throws(MediaError) {
         guard let srt = pipeline.ingest.srt else { return nil }
         self.init(listen: srt.listen.description)
@@ -17,16 +16,16 @@ extension SRTSettings {
         guard SRTURL.isPassphrase(passphrase) else {
             throw MediaError(
                 .rejected, "the passphrase has \(passphrase.utf8.count) bytes", at: "ingest.srt",
-                fix: "use one of 10 to 79 bytes")
+                fix: "use a passphrase of 10 to 79 bytes")
         }
         self.passphrase = passphrase
     }
 }
 
 extension Pipeline {
-    /// The sources that are fetched over RTMP.
+    /// Settings of the sources that the worker fetches over RTMP.
     ///
-    /// - Throws: ``MediaError`` for a URL that cannot be read or is not allowed.
+    /// - Throws: ``MediaError`` if a URL cannot be read or is not allowed.
     func pulls() throws(MediaError) -> [PullSettings] {
         var pulls: [PullSettings] = []
         for source in self.sources {
@@ -42,9 +41,9 @@ extension Pipeline {
         return pulls
     }
 
-    /// The sources that are fetched over SRT.
+    /// Settings of the sources that the worker fetches over SRT.
     ///
-    /// - Throws: ``MediaError`` for a URL that cannot be read or is not allowed.
+    /// - Throws: ``MediaError`` if a URL cannot be read or is not allowed.
     func srtPulls() throws(MediaError) -> [SRTPullSettings] {
         var pulls: [SRTPullSettings] = []
         for source in self.sources {
@@ -53,7 +52,7 @@ extension Pipeline {
             guard let url = SRTURL(try secret.resolved(place: place)) else {
                 throw MediaError(
                     .rejected, "the URL is not srt://host:port?streamid=…", at: place,
-                    fix: "correct it; words: streamid, latency, passphrase, pbkeylen")
+                    fix: "correct the URL; its parameters are streamid, latency, passphrase, pbkeylen")
             }
             guard self.ingest.pull.allows(url) else { throw Self.notAllowed(url.host, url.port, place) }
             var settings = SRTPullSettings(source: source.id, url: url, codecs: self.codecs(of: source))
@@ -68,17 +67,17 @@ extension Pipeline {
     private static func notAllowed(_ host: String, _ port: Int, _ place: String) -> MediaError {
         MediaError(
             .rejected, "\(host):\(port) is not in ingest.pull.allowedHosts", at: place,
-            fix: "add it there if it is yours")
+            fix: "add the server to ingest.pull.allowedHosts if it is yours")
     }
 }
 
 extension RTMPURL {
-    /// Reads the URL of a pull or a relay.
+    /// Reads the RTMP URL of a pull or a relay.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` if it is not an RTMP URL.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if it is not an RTMP URL.
     init(_ secret: Secret, place: String) throws(MediaError) {
         guard let url = RTMPURL(try secret.resolved(place: place)) else {
-            throw MediaError(.rejected, "the URL is not rtmp://host[:port]/app/key", at: place, fix: "correct it")
+            throw MediaError(.rejected, "the URL is not rtmp://host[:port]/app/key", at: place, fix: "correct the URL")
         }
         self = url
     }

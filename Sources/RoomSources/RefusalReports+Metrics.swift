@@ -2,10 +2,10 @@ package import Control
 import MediaTypes
 
 extension RefusalReports {
-    /// Causes that are common: their samples exist from the start, so that the first increase is visible.
+    /// Common error codes: their samples exist from the start, so that the first increase is visible.
     private static let common: [ErrorCode?] = [nil, .authDenied, .busyChannel, .limitExceeded]
 
-    /// Adds the number of publishers that were refused.
+    /// Adds the metric of refused publishers by error code.
     package func addMetrics(to metrics: inout MetricsText) {
         metrics.family(
             "tandem_ingest_refused_total", .counter,

@@ -1,32 +1,32 @@
 package import MediaTypes
 
-/// Limits the events about refused publishers, so that a flood of wrong keys does not become a flood of events, and
-/// counts all of them. Pure.
+/// Limits the rate of events about refused publishers, so that a flood of wrong keys does not become a flood of events.
+/// Counts all refusals. Pure.
 package struct RefusalReports: Sendable {
     private struct Sender {
         var budget: TokenBucket
         var silent = 0
     }
 
-    /// Events per second of one address, and its burst.
+    /// Rate limit per client address: events per second, and number of events that may be emitted at once.
     private static let rate = (perSecond: Int64(1), burst: Int64(20))
-    /// Number of addresses with a limit of their own; all others share one.
+    /// Number of client addresses with their own limit; all others share one.
     private static let maximum = 256
 
     private var senders: [Substring: Sender] = [:]
-    /// Refusals so far by error code; nil: connections that ended before they published.
+    /// Number of refusals by error code; nil is the key for connections that ended before they published.
     package private(set) var counts: [ErrorCode?: Int64] = [:]
 
     package init() {}
 
-    /// Counts a refused publisher.
+    /// Counts a refused publisher, and decides whether to emit an event.
     ///
     /// - Parameters:
-    ///   - remote: The client's address, `HOST:PORT`.
-    ///   - code: Why it was refused; nil if the connection ended before it published.
+    /// - remote: Address of the client, `HOST:PORT`.
+    ///   - code: Why the publisher was refused; nil if the connection ended before it published.
     ///   - now: Nanoseconds of a monotonic clock.
-    /// - Returns: How many refusals of the same address were not reported since the last report; `nil`: do not report
-    ///   this one either.
+    /// - Returns: The number of refusals from this address that were not reported since its last event; nil if no event
+    ///   must be emitted.
     package mutating func tell(_ remote: String, code: ErrorCode? = nil, now: Int64) -> Int? {
         self.counts[code, default: 0] += 1
         var host = remote[..<(remote.lastIndex(of: ":") ?? remote.endIndex)]

@@ -1,8 +1,8 @@
 package import MediaTypes
 
-/// Health of the source as the API shows it.
+/// The health of a source for the API.
 extension RoomSource {
-    /// What was measured in the window of the health rules.
+    /// The measurements in the current window of the health rules, in the shape `Figures` of the API.
     package var healthFigures: JSONValue {
         let figures = self.figures
         return [

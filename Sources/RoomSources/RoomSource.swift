@@ -6,47 +6,47 @@ package import RoomAPI
 package import Threading
 import Synchronization
 
-/// One source of a room: its buffer, its decode thread, and the facts about its publisher. Any thread may use it.
+/// One source of a room: its buffer, its decode thread, and the state of its publisher. Any thread may use it.
 package final class RoomSource: Sendable {
-    /// The facts about the source.
+    /// The state that the lock protects.
     private struct Known {
         var facts = Facts()
         var health: SourceHealth
         var arrivals = SourceArrivals()
         var flow = SourceInput.Flow()
-        /// The reader of a file that has been opened but not read yet.
+        /// The reader of a file source, from ``probeFile()`` until it is taken.
         var reader: FileReader?
-        /// The decode thread; nil before it has started, and once ``join()`` was called.
+        /// The decode thread; nil before ``start(soundWantedUntil:)`` and after ``join()``.
         var thread: StageThread?
     }
 
-    /// What the API shows of the source.
+    /// The state of the source that the API shows.
     struct Facts {
         var state = SourceLife.State.idle
         var format: PictureFormat?
         var videoCodec: CodecName?
-        /// By audio track number.
+        /// Codec of each audio track, by track number.
         var audioCodecs: [UInt8: CodecName] = [:]
         var isPublishing = false
         var lastError: String?
         var reconnects = 0
     }
 
-    /// The source in the pipeline that the room was made from, or that added it.
+    /// The source as in the document with which the room was opened, or that added the source.
     package let spec: Pipeline.Source
-    /// Decoded frames and audio, read by the program.
+    /// Decoded frames and audio, which the program reads.
     package let buffer: SourceBuffer
     package let decode: DecodeStage
     private let known: Mutex<Known>
     private let voice: Voice
 
-    /// Whether reports of the decoder are dropped, because the source was removed.
+    /// Whether events of the decoder are dropped, because the source was removed.
     private final class Voice: Sendable {
         let isSilent = Atomic<Bool>(false)
     }
 
     /// - Parameters:
-    ///   - aligner: Shared by all sources of the room; used by sources that are aligned by wall-clock time.
+    /// - aligner: Shared by all sources of the room. Sources with wall clock timestamps are aligned by it.
     ///   - events: Called on the decode thread, until ``silence()``.
     package init(
         spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, machine: any SleepClock, aligner: WallAligner,
@@ -63,7 +63,7 @@ package final class RoomSource: Sendable {
             threads: spec.decode.threads,
             maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
             maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
-            // At 60 frames a second there is always a frame near enough to a tick.
+            // With 60 frames per second, there is always a frame close enough to a tick.
             maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
             rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold,
             soundLead: ProgramStage.soundLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
@@ -79,11 +79,11 @@ package final class RoomSource: Sendable {
         for track in spec.audioTracks { self.setVolume(track.volume, ofTrack: track.track) }
     }
 
-    // MARK: The thread
+    // MARK: Decode thread
 
-    /// Starts the decode thread; does nothing if it was started.
+    /// Starts the decode thread. Does nothing if it was started before.
     ///
-    /// - Parameter wanted: The position up to which the program needs audio, in samples.
+    /// - Parameter wanted: Returns the position up to which the program needs audio, in samples.
     package func start(soundWantedUntil wanted: @escaping @Sendable () -> Int64) {
         let decode = self.decode
         self.known.withLock { known in
@@ -92,7 +92,8 @@ package final class RoomSource: Sendable {
         }
     }
 
-    /// Opens the file of a source that reads one, tells the buffer which tracks it has, and keeps the reader for ``takeReader()``.
+    /// Opens the file of a file source, tells the buffer which tracks it has, and keeps the reader for
+    /// ``takeReader()``. Does nothing for other sources.
     ///
     /// - Throws: ``MediaError`` if the file cannot be read.
     func probeFile() throws(MediaError) {
@@ -104,10 +105,10 @@ package final class RoomSource: Sendable {
             video: parameters.contains { $0.kind == .video }, audio: parameters.contains { $0.kind == .audio })
     }
 
-    /// The reader that ``probeFile()`` kept; nil if there is none, or if it was taken already.
+    /// The reader opened by ``probeFile()``; nil if there is none, or if it was already taken.
     func takeReader() -> FileReader? { self.known.withLock { $0.reader.take() } }
 
-    /// Drops all further reports of the decoder.
+    /// Drops all further events of the decoder.
     func silence() { self.voice.isSilent.store(true, ordering: .relaxed) }
 
     /// Waits for the decode thread to end. The caller must have stopped it before.
@@ -116,7 +117,7 @@ package final class RoomSource: Sendable {
         thread?.join()
     }
 
-    /// Notes the codec of a track.
+    /// Records the codec of a track, for the API.
     func setCodec(_ parameters: CodecParameters) {
         self.known.withLock {
             if parameters.kind == .video {
@@ -127,37 +128,37 @@ package final class RoomSource: Sendable {
         }
     }
 
-    /// Sets the volume of an audio track, in percent of the published one.
+    /// Sets the volume of an audio track, in percent of the published volume.
     ///
-    /// - Parameter ramp: Samples over which it changes.
+    /// - Parameter ramp: Number of samples over which the volume changes.
     package func setVolume(_ percent: Int, ofTrack track: Int, over ramp: Int64 = 1) {
         self.buffer.setGain(Float(percent) / 100, ofTrack: UInt8(clamping: track), over: max(1, ramp))
     }
 
-    /// Shifts the media in time and rotates its video; `nil` leaves a value as it is.
+    /// Sets the time offset and the rotation of the source. A value that is nil is not changed.
     ///
     /// - Parameters:
-    ///   - offset: Milliseconds; positive is later.
-    ///   - rotation: Degrees clockwise: 0, 90, 180 or 270.
+    /// - offset: Milliseconds by which the media is shown later; negative for earlier.
+    ///   - rotation: Clockwise rotation of the video in degrees: 0, 90, 180 or 270.
     package func set(offset: Int?, rotation: Int?) {
         if let offset { self.decode.setOffset(milliseconds: offset) }
         if let rotation { self.decode.setRotation(rotation / 90) }
     }
 
-    /// Numbers of the audio tracks: those received, those that the pipeline names, and 0, the main track; sorted.
+    /// Numbers of the audio tracks, sorted: those received, those that the pipeline names, and 0, the main track.
     package var audioTracks: [Int] {
         let (come, named) = (self.buffer.audioTracks.map { Int($0.track) }, self.spec.audioTracks.map(\.track))
         return Set(come + named + [0]).sorted()
     }
 
-    /// Whether the source is a file and so has no publisher.
+    /// Whether the source is a file, which has no publisher.
     package var isFile: Bool { if case .file = self.spec.input { true } else { false } }
 
-    /// Sets the size and rate of the frames that are decoded from now on.
+    /// Records the size and frame rate of the frames decoded from now on.
     func setFormat(_ format: PictureFormat) { self.known.withLock { $0.facts.format = format } }
-    /// Sets the last error, as the API shows it.
+    /// Records the last error of the source, for the API.
     package func setError(_ error: String) { self.known.withLock { $0.facts.lastError = error } }
-    /// A publication has begun or ended.
+    /// Records that a publication has begun or ended.
     func setPublishing(_ publishing: Bool) {
         self.known.withLock { known in
             known.arrivals = SourceArrivals()
@@ -168,29 +169,30 @@ package final class RoomSource: Sendable {
     }
 
     var facts: Facts { self.known.withLock(\.facts) }
-    /// What was measured in the window of the health rules.
+    /// The measurements in the current window of the health rules.
     var figures: SourceHealth.Figures { self.known.withLock(\.health.figures) }
-    /// The size and rate of the frame that was decoded last; nil before the first.
+    /// The size and frame rate of the last decoded frame; nil before the first frame.
     package var format: PictureFormat? { self.known.withLock(\.facts.format) }
     /// Whether a publisher is connected.
     package var isPublishing: Bool { self.known.withLock(\.facts.isPublishing) }
-    /// The state that was set last; see ``setState(_:)``.
+    /// The state of the source; see ``setState(_:)``.
     package var state: SourceLife.State { self.known.withLock(\.facts.state) }
-    /// When the first key frame of the publication arrived; nil before that.
+    /// When the first key frame of the current publication arrived, in nanoseconds of the monotonic clock; nil before
+    /// that.
     var firstKey: Int64? { self.known.withLock(\.arrivals.firstKey) }
     /// When media of the current publication last arrived.
     package var arrivals: SourceLife.Arrivals { self.known.withLock(\.arrivals.current) }
-    /// The same, with the time from arrival until media is shown.
+    /// When media last arrived, together with the time from its arrival until it is shown.
     package var timedArrivals: SourceLife.Arrivals {
         var arrivals = self.arrivals
         arrivals.shownAfter = (self.decode.timing.buffered ?? 0) &+ max(0, self.decode.wantedOffset)
         return arrivals
     }
 
-    /// Judges the health of the source from what has arrived since the last call.
+    /// Updates the health of the source with what has arrived since the last call.
     ///
     /// - Parameter now: Nanoseconds of the monotonic clock.
-    /// - Returns: nil if the level is unchanged.
+    /// - Returns: The change of the health level; nil if it is unchanged.
     func readHealth(_ surroundings: SourceHealth.Surroundings, now: Int64) -> SourceHealth.Change? {
         self.known.withLock { known in
             let reading = known.arrivals.takeReading(now: now)
@@ -201,15 +203,15 @@ package final class RoomSource: Sendable {
     /// Sets the rules of the health check.
     package func setHealthRules(_ rules: SourceHealth.Rules) { self.known.withLock { $0.health.rules = rules } }
 
-    /// The findings of the health check, the worst first.
+    /// The problems that the health check has found, the worst first.
     package var healthFindings: [SourceHealth.Finding] { self.known.withLock(\.health.findings) }
 
-    /// Sets the state, as its ``SourceLife`` has it.
+    /// Sets the state that its ``SourceLife`` has determined.
     package func setState(_ state: SourceLife.State) { self.known.withLock { $0.facts.state = state } }
 
-    /// The source as the program needs it.
+    /// The source for the program, with its volume and placeholder.
     ///
-    /// - Throws: ``MediaError`` for a placeholder image that cannot be read.
+    /// - Throws: ``MediaError`` if the placeholder image cannot be read.
     package func programSource() throws(MediaError) -> ProgramStage.Source {
         let placeholder = try self.spec.onLost.placeholderImage.map { path throws(MediaError) in
             try Picture.load(path: path, place: "source[\(self.spec.id)]")
@@ -220,9 +222,10 @@ package final class RoomSource: Sendable {
             stalledHold: self.spec.stalledHoldMs.map { Int64($0) * 1_000_000 }, placeholder: placeholder)
     }
 
-    // MARK: Packets on their way in
+    // MARK: Arriving packets
 
-    /// Changes the state of ``SourceInput``. `body` must be short, and must use nothing of the source but its decoder.
+    /// Changes the state of ``SourceInput`` under the lock. `body` must be short, and may use only the decoder of the
+    /// source.
     func changeFlow<Result: Sendable>(_ body: (inout SourceInput.Flow) -> Result) -> Result {
         self.known.withLock { body(&$0.flow) }
     }
@@ -231,8 +234,8 @@ package final class RoomSource: Sendable {
     ///
     /// - Parameters:
     ///   - items: The packets with their arrival times.
-    ///   - paced: The same with the times at which they would have arrived in real time.
-    /// - Returns: When the first packet arrived that can start the program, if it is one of these.
+    /// - paced: The same packets with the times at which they would have arrived in real time.
+    /// - Returns: When the first of these packets arrived that can start the program; nil if none can.
     func received(_ items: [SourceItem], paced: [SourceItem]) -> Int64? {
         self.known.withLock { known in
             known.arrivals.note(paced)
@@ -240,12 +243,12 @@ package final class RoomSource: Sendable {
         }
     }
 
-    /// See ``SourceArrivals/noteRead(until:)``.
+    /// Records up to which time media was read; see ``SourceArrivals/noteRead(until:)``.
     func noteRead(until time: Int64?) { self.known.withLock { $0.arrivals.noteRead(until: time) } }
 
-    /// What replies and metrics show of it beside its decoder and its buffer.
+    /// The part of the source's state for replies and metrics that does not come from its decoder and its buffer.
     ///
-    /// - Parameter now: On the machine's clock, in nanoseconds.
+    /// - Parameter now: Monotonic time in nanoseconds.
     package func status(now: Int64) -> SourceFacts.Status {
         let (facts, arrivals) = self.known.withLock { ($0.facts, $0.arrivals.current) }
         var status = SourceFacts.Status()

@@ -4,18 +4,19 @@ package import MediaTypes
 package import PipelineSpec
 import Program
 
-/// Adds and removes sources while the room runs, when a new version of the room's document does.
+/// Adds and removes sources while the room runs, when a new version of the room's document requires it.
 ///
-/// A change has steps, because other parts of the room can still refuse the document: ``change(from:to:isReal:)`` opens
-/// everything that can fail, then ``add(_:)`` or ``remove(_:isReported:)``, then ``admitPublishers(of:)``.
+/// A change has several steps, because other parts of the room can still refuse the document:
+/// ``change(from:to:isReal:)`` opens everything that can fail; then ``add(_:)`` or ``remove(_:isReported:)`` is called,
+/// then ``admitPublishers(of:)``.
 package struct RosterChanges: Sendable {
-    /// The sources that join and leave, ready to be applied.
+    /// The sources that join and leave, prepared so that the change cannot fail.
     package struct Change {
         package var joining: [Newcomer] = []
         package var leaving: [SourceID] = []
     }
 
-    /// A source that is about to join the room.
+    /// A source that is about to join the room, with everything that it needs.
     package struct Newcomer {
         package var source: RoomSource
         var program: ProgramStage.Source
@@ -23,17 +24,17 @@ package struct RosterChanges: Sendable {
         var relays: [(id: String, url: RTMPURL)]
     }
 
-    /// How long a source waits for a removed source of its id to depart, in milliseconds.
+    /// How long a new source waits until a removed source with the same id has left, in milliseconds.
     private static let patience = 2_000
 
     let host: any SourcesHost
 
     private var parts: SourceParts { self.host.sourceParts }
 
-    /// Reads and opens everything that the joining sources need. Changes nothing in the room.
+    /// Reads and opens everything that joining sources need. Changes nothing in the room.
     ///
-    /// - isReal: Whether the change will be applied. If so, then this waits until removed sources of the same ids have
-    ///   departed.
+    /// - Parameter isReal: Whether the change will be applied. If so, then this waits up to 2 s until removed sources
+    ///   with the same ids have left.
     package func change(
         from before: Pipeline, to after: Pipeline, isReal: Bool
     ) throws(ControlFailure) -> Change {
@@ -43,15 +44,15 @@ package struct RosterChanges: Sendable {
             let path = "sources[\(index)]"
             guard self.host.ingestion.connections.ingest != nil else {
                 let mistake = SpecDiagnostic(
-                    path: path, at: .none, what: "nobody can publish to this room: it began without publishers",
-                    fix: "drain this worker and run the new file")
+                    path: path, at: .none, what: "no source can be added to a room that was started without publishers",
+                    fix: "drain this worker and start another one with the new file")
                 throw .refused([mistake]) { what, fix, _ in .needsRestart(what, fix: fix) }
             }
             if isReal, !self.parts.roster.isFree(source.id, within: Self.patience) {
                 throw ControlFailure(
                     code: "requestFailed", number: 1417, status: 409,
-                    what: "\(path): the source \(source.id) that was removed is still on its way out",
-                    fix: "send it again after the event source.removed")
+                    what: "\(path): the source \(source.id) was removed and has not left the room yet",
+                    fix: "send the document again after the event source.removed")
             }
             do throws(MediaError) {
                 change.joining.append(try self.newcomer(source, in: after))
@@ -84,7 +85,7 @@ package struct RosterChanges: Sendable {
         self.parts.program.add(newcomer.source.spec.id, newcomer.program)
     }
 
-    /// Admits publishers of the added sources, once their keys are known, and starts their relays.
+    /// Admits publishers of the added sources when their keys are known, and starts their relays.
     package func admitPublishers(of change: Change) {
         let connections = self.host.ingestion.connections
         guard let ingest = connections.ingest else { return }
@@ -105,8 +106,8 @@ package struct RosterChanges: Sendable {
 
     // MARK: Leaving
 
-    /// Removes a source. No lookup finds it from now on; when no scene shows it and its audio has faded, its publisher is
-    /// disconnected and its memory is released. Returns at once.
+    /// Removes a source. It is not found by lookups from now on. When no scene shows it and its audio has faded out,
+    /// its publisher is disconnected and its memory is released. Returns at once.
     ///
     /// - Parameter isReported: Whether `source.removed` is emitted.
     package func remove(_ id: SourceID, isReported: Bool) {
@@ -130,7 +131,7 @@ package struct RosterChanges: Sendable {
         self.host.sourceDisconnected(id)
     }
 
-    /// Clears state that the decode thread may have changed until it ended.
+    /// Removes state that the decode thread could still change until it ended.
     private func forget(_ id: SourceID) {
         self.parts.roster.aligner.remove(id)
         self.parts.program.forget(id)

@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// When media of the current publication arrived at the worker's socket, in nanoseconds of the machine's clock.
+/// Records when media of the current publication arrived at the worker's socket, in nanoseconds of the monotonic clock.
 struct SourceArrivals: Sendable {
     private(set) var current = SourceLife.Arrivals()
-    /// When the first key frame arrived; `nil` before that.
+    /// When the first key frame arrived; nil before that.
     private(set) var firstKey: Int64?
     private var meter = ArrivalMeter()
 
-    /// Records items that arrived together, in order.
+    /// Records packets that arrived together, in order.
     mutating func note(_ items: [SourceItem]) {
         for case .packet(let packet) in items { self.note(packet) }
     }
@@ -23,10 +23,10 @@ struct SourceArrivals: Sendable {
         }
     }
 
-    /// Media that arrived after `time` may still be unread in the socket; nil: everything was read.
+    /// Records that media which arrived after `time` may still be unread in the socket; nil if everything was read.
     mutating func noteRead(until time: Int64?) { self.current.readUntil = time }
 
-    /// What has arrived since the last call.
+    /// The measurements of the arrivals since the last call; nil before the first packet.
     mutating func takeReading(now: Int64) -> ArrivalMeter.Reading? {
         self.meter.take(now: self.current.known(at: now))
     }

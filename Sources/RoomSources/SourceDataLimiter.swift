@@ -1,11 +1,12 @@
 package import MediaTypes
 
-/// Limits the rate of publishers' data messages to viewers, for each source. Messages over the limit are counted and dropped. Pure.
+/// Limits the rate of publishers' data messages to players, per source. Messages over the limit are counted and
+/// dropped. Pure.
 package struct SourceDataLimiter: Sendable {
-    /// Messages per second of one source, and its burst.
+    /// Rate limit per source in messages per second; also the number of messages that may be sent at once.
     package static let rate: Int64 = 10
 
-    /// How many messages of a source were sent on and dropped.
+    /// Number of messages of a source that were sent to players (``taken``) and dropped.
     package struct Count: Sendable, Hashable {
         package var taken: Int64 = 0
         package var dropped: Int64 = 0
@@ -16,7 +17,7 @@ package struct SourceDataLimiter: Sendable {
 
     package init() {}
 
-    /// Counts one message against the limit of its source; counts it as dropped if it is over the limit.
+    /// Counts a message against the limit of its source. If it is over the limit, then it is counted as dropped.
     ///
     /// - Parameter now: Nanoseconds of a monotonic clock.
     /// - Returns: False if the message is over the limit.
@@ -28,9 +29,9 @@ package struct SourceDataLimiter: Sendable {
         return isTaken
     }
 
-    /// Counts a message that was within the limit.
+    /// Counts the result of a message that was within the limit.
     ///
-    /// - Parameter isTaken: Whether it was sent on.
+    /// - Parameter isTaken: Whether the message was sent to players.
     package mutating func note(_ source: SourceID, isTaken: Bool) {
         if isTaken {
             self.counts[source, default: Count()].taken &+= 1
@@ -39,15 +40,16 @@ package struct SourceDataLimiter: Sendable {
         }
     }
 
-    /// Forgets a source that was removed. A source added under its id starts with a full limit and no counts.
+    /// Removes the state of a source that has left the room. A source added later with the same id starts with a full
+    /// limit and no counts.
     package mutating func forget(_ source: SourceID) {
         self.budgets[source] = nil
         self.counts[source] = nil
     }
 
-    /// The sources that sent messages.
+    /// The sources that have sent messages.
     package var sources: Set<SourceID> { Set(self.budgets.keys).union(self.counts.keys) }
 
-    /// The counts of a source; zero if it has sent none.
+    /// The counts of a source; 0 if it has sent no messages.
     package func count(of source: SourceID) -> Count { self.counts[source] ?? Count() }
 }

@@ -4,16 +4,17 @@ package import MediaTypes
 package import Program
 package import Threading
 
-/// Runs the decode threads of sources and the readers of files, and handles what they report.
+/// Runs the decode threads of sources and the reader threads of files, and handles their events.
 package struct SourceDecoding: Sendable {
     let host: any SourcesHost
 
     private var parts: SourceParts { self.host.sourceParts }
     private var sources: [SourceID: RoomSource] { self.parts.roster.sources }
 
-    /// Starts the decode thread of every source, including those that are added later, and the reader of every file.
+    /// Starts the decode thread of every source, including sources that are added later, and the reader thread of every
+    /// file.
     ///
-    /// - Returns: The readers.
+    /// - Returns: The reader threads.
     package func start() -> [StageThread] {
         var threads: [StageThread] = []
         let program = self.parts.program
@@ -21,7 +22,7 @@ package struct SourceDecoding: Sendable {
         for source in self.sources.values {
             guard case .file(let path, let loops) = source.spec.input else { continue }
             let opened = source.takeReader()
-            // The pane of a file that two workers crashed on shows its placeholder.
+            // A file in whose decoder two workers crashed is not read; its pane shows the placeholder.
             if self.host.refusing.isRefused(source.spec.id) { continue }
             let reader = opened ?? FileReader(path: path, loops: loops, place: "source[\(source.spec.id)]")
             threads.append(StageThread("file-\(source.spec.id)") { self.read(reader, into: source) })
@@ -49,10 +50,10 @@ package struct SourceDecoding: Sendable {
         }
     }
 
-    /// The alarms about the health of publishers, as last checked.
+    /// The current alarms about the health of publishers.
     ///
-    /// - Parameter isOverloaded: Whether an alarm says that the machine cannot keep up: then none says that the program
-    ///   is behind its clock.
+    /// - Parameter isOverloaded: Whether an overload alarm is active. Then no alarm is added that the program is behind
+    ///   its clock.
     package func alarms(isOverloaded: Bool) -> [RoomAlarm] {
         var alarms: [RoomAlarm] = []
         for spec in self.host.pipeline.sources {
@@ -67,7 +68,7 @@ package struct SourceDecoding: Sendable {
                             message: "\(name): \(finding.message)"))
                     continue
                 }
-                // It is the worker's own, whichever source shows it.
+                // This problem is the worker's own, although it is found with a source.
                 if !isOverloaded, !alarms.contains(where: { $0.type == type }) {
                     alarms.append(RoomAlarm(type, level, kind: "encoder", message: finding.message))
                 }
@@ -76,7 +77,7 @@ package struct SourceDecoding: Sendable {
         return alarms
     }
 
-    /// Handles what a decode thread reports, on that thread.
+    /// Handles an event of a decode thread. Called on that thread.
     package func handle(_ event: DecodeStage.Event, of id: SourceID) {
         let uid = JSONValue.string(id.description)
         let source = self.sources[id]
@@ -105,13 +106,14 @@ package struct SourceDecoding: Sendable {
             if let count { self.emitReanchored(id, count) }
         case .ended:
             self.tell(source?.isFile == true ? .finished : .drained, of: id)
-            // The source may have been on air until now, although its ``SourceLife`` reported the loss earlier.
+            // Delayed media of the source may have been on air until now, although its ``SourceLife`` has reported the
+            // loss earlier.
             if !self.parts.isOffline { self.host.requestLayout() }
         }
     }
 
-    /// Handles the first decoded frame of a publication: emits `source.first_frame` before the events that follow from
-    /// it.
+    /// Handles the first decoded frame of a publication. `source.first_frame` is emitted before the events that follow
+    /// from it.
     private func firstFrame(of id: SourceID, _ format: PictureFormat) {
         let key = self.parts.isOffline ? nil : self.sources[id]?.firstKey
         let elapsed = key.map { (self.parts.clocks.machine.now() &- $0) / 1_000_000 }
@@ -136,15 +138,15 @@ package struct SourceDecoding: Sendable {
             ["uid": .string(id.description), "reason": JSONValue(reason), "count": JSONValue(count)])
     }
 
-    // MARK: Once a second
+    // MARK: Checks once per second
 
-    /// Checks the health of every source with a publisher. Emits changes of health, and the jumps of timestamps that
-    /// were held back.
+    /// Checks the health of every source with a publisher. Emits changes of health, and the timestamp jumps that were
+    /// not reported yet.
     ///
     /// - Parameters:
     ///   - now: Nanoseconds of the monotonic clock.
     ///   - lag: How far the program is behind its clock, in nanoseconds.
-    ///   - isWorkerBehind: Whether the worker itself lags, which distorts what it measures of publishers.
+    ///   - isWorkerBehind: Whether the worker itself lags, which distorts its measurements of publishers.
     package func watchHealth(now: Int64, lag: Int64, isWorkerBehind: Bool) {
         let sources = self.sources
         for id in self.host.pipeline.sources.map(\.id) {

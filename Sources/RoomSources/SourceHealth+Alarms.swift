@@ -1,6 +1,6 @@
 extension SourceHealth.Cause {
-    /// The alarm type of the cause. None has the name of a state of the source, because an event of that name has
-    /// another meaning.
+    /// The type of the alarm for this cause. The types differ from the names of state events, which have another
+    /// meaning.
     package var alarmType: String {
         switch self {
         case .fps: "source.fps_low"

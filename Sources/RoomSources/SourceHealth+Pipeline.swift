@@ -2,7 +2,7 @@ package import PipelineSpec
 import Program
 
 extension SourceHealth.Rules {
-    /// The rules for a source of a pipeline.
+    /// The health rules of a source, from the pipeline.
     package init(_ source: Pipeline.Source, _ alarms: Pipeline.Alarms) {
         self.init()
         self.fps = source.expected?.fps

@@ -1,15 +1,15 @@
 package import Events
 import MediaTypes
 
-/// How well a source arrives: one of four levels, with its causes. Pure; times are nanoseconds.
+/// How well a source's media arrives: one of four levels, with its causes. Pure; times are in nanoseconds.
 ///
-/// Each cause has a level of its own; the level of the source is that of the worst cause. A level rises at once, over
-/// several steps if necessary. It falls, over several steps as well, when nothing as bad has been found for
-/// ``Rules/clearAfter``. When the media of a source returns after an absence, measuring starts anew.
+/// Each cause has its own level. The level of the source is that of its worst cause. A level rises at once, if
+/// necessary over several steps. It falls, if necessary over several steps, when nothing as bad was found for
+/// ``Rules/clearAfter``. When media returns after an absence, the measurement restarts.
 ///
-/// Comparing timestamps with arrivals separates the network from the publisher's encoder: an encoder that is too slow
-/// sends few frames per second of its own timestamps; a network that is too slow delivers less than a second of
-/// timestamps per second.
+/// The network and the publisher's encoder are distinguished by comparing timestamps with arrivals. A slow encoder
+/// sends few frames per second of its own timestamps. A slow network delivers less than one second of timestamps per
+/// second.
 ///
 /// While the worker itself is behind, publishers are not judged: the only finding is ``Cause/workerLag``.
 package struct SourceHealth: Sendable {
@@ -17,74 +17,77 @@ package struct SourceHealth: Sendable {
     package typealias Level = HealthFinding.Level
     package typealias Cause = HealthFinding.Cause
 
+    /// The limits by which the health of a source is judged. Times are in nanoseconds.
     package struct Rules: Sendable, Equatable {
-        /// Expected frames per second; `nil`: the best rate that the publication itself has reached.
+        /// Expected frame rate in frames per second; nil for the best rate that the publication itself has reached.
         package var fps: Int?
         /// Whether the publisher may send no frames while the image does not move.
         package var variableFrameRate = false
-        /// Expected bit rate of the video in bit/s; `nil`: any.
+        /// Expected bit rate of the video in bit/s; nil if no bit rate is expected.
         package var bitrate: Int?
         package var jitterBuffer: Int64 = 200_000_000
         package var window: Int64 = 5_000_000_000
         package var clearAfter: Int64 = 10_000_000_000
-        /// Bounds of the three alerts. Only the part of a gap that the current jitter buffer does not absorb counts.
+        /// Lower limits of a gap for the three alert levels. Only the part of a gap that the jitter buffer does not
+        /// absorb counts.
         package var gap: [Int64] = [50_000_000, 300_000_000, 800_000_000]
-        /// Percent of the expected frames per second of the publisher's own timestamps.
+        /// Upper limits for the three alert levels: percent of the expected frame rate, by the publisher's own
+        /// timestamps.
         package var fpsPercent: [Int64] = [90, 75, 50]
-        /// Percent of real time at which media arrives.
+        /// Upper limits for the three alert levels: percent of real time at which media arrives.
         package var networkPercent: [Int64] = [90, 75, 50]
-        /// Percent of the expected bit rate: alert 1.
+        /// Percent of the expected bit rate below which the level is alert 1.
         package var bitratePercent: Int64 = 60
         package var skew: [Int64] = [80_000_000, 150_000_000, 300_000_000]
-        /// Longest time between key frames: alert 1.
+        /// Time between key frames above which the level is alert 1.
         package var keyInterval: Int64 = 4_000_000_000
 
         package init() {}
     }
 
-    /// What the judgement needs besides the arrivals.
+    /// Facts besides the arrivals that the judgement depends on.
     package struct Surroundings: Sendable {
-        /// The source is lost or stalled: its last frame or a placeholder is on air.
+        /// Whether the source is lost or stalled, so that its last frame or a placeholder is on air.
         package var isAbsent = false
-        /// Damaged packets since the source was added.
+        /// Number of damaged packets since the source was added.
         package var damaged = 0
         /// How far the program is behind its clock.
         package var lag: Int64 = 0
-        /// The worker lags, whether the program or an encoder: this can distort what it measures of publishers.
+        /// Whether the program or an encoder of the worker lags, which can distort its measurements of publishers.
         package var isWorkerBehind = false
-        /// How long packets wait before they are due: the current jitter buffer, and a backlog that is being worked
-        /// off.
+        /// How long packets wait before they are due: the current jitter buffer, and a backlog that is being reduced.
+        /// nil if unknown.
         package var buffered: Int64?
-        /// The current depth of the jitter buffer; `nil`: as configured. Network jitter may have deepened it.
+        /// Current depth of the jitter buffer, which network jitter may have increased; nil for the configured depth.
         package var depth: Int64?
 
         package init() {}
 
-        /// Surroundings of a source in a state; `nil` if a source in that state cannot be judged yet.
+        /// The facts for a source in this state; nil if a source in this state cannot be judged yet.
         package init?(_ state: SourceLife.State) {
             switch state {
             case .live: break
             case .stalled, .lost, .reconnecting: self.isAbsent = true
-            // The room no longer waits for it: earlier findings clear with time.
+            // The room no longer waits for the source. Earlier findings clear with time.
             case .gone: break
             case .idle, .connected, .publishing, .ended: return nil
             }
         }
     }
 
-    /// The values measured in the window.
+    /// The values that were measured in the window.
     package struct Figures: Sendable, Equatable {
-        /// Frames per second, in thousandths.
+        /// Received frames per second, in thousandths.
         package var fps: Int64 = 0
-        /// Bit rate of the video in bit/s.
+        /// Received bit rate of the video in bit/s.
         package var bitrate: Int64 = 0
         package var gap: Int64 = 0
-        /// Frames per second of the publisher's own timestamps, in thousandths; `nil` if the timestamps cannot be used.
+        /// Frames per second of the publisher's own timestamps, in thousandths; nil if the timestamps cannot be used.
         package var sentFps: Int64?
-        /// Media time that arrives per real time, in thousandths; `nil` if the timestamps cannot be used.
+        /// Media time that arrives per second of real time, in thousandths; nil if the timestamps cannot be used.
         package var pace: Int64?
-        /// How far audio and video have moved apart since the publication began, or since the last jump of its
-        /// timestamps, after which the tracks are aligned anew.
+        /// How far audio and video have moved apart since the publication began, or since its timestamps last jumped,
+        /// after which the tracks are aligned again.
         package var skew: Int64 = 0
         /// Longest keyframe interval. With ``Rules/variableFrameRate``, times without motion are left out.
         package var keyGap: Int64 = 0
@@ -93,10 +96,11 @@ package struct SourceHealth: Sendable {
         package init() {}
     }
 
+    /// A change of the source's health level.
     package struct Change: Sendable, Equatable {
         package var from: Level
         package var to: Level
-        /// All causes, the worst first.
+        /// The current causes, the worst first.
         package var causes: [Cause]
     }
 
@@ -104,16 +108,16 @@ package struct SourceHealth: Sendable {
         var time: Int64
         var reading: ArrivalMeter.Reading
         var damaged: Int
-        /// The longest gap that the current jitter buffer did not absorb.
+        /// The longest gap in excess of what the jitter buffer absorbed.
         var gap = Gap()
     }
 
     private struct Gap: Sendable {
-        /// The whole gap, the part that was absorbed, and the rest.
+        /// Length of the gap; ``absorbed`` is the part that the jitter buffer absorbed, and ``excess`` the rest.
         var length: Int64 = 0
         var absorbed: Int64 = 0
         var excess: Int64 = 0
-        /// The timestamps have no such gap: the media was sent in time and was delayed on the network.
+        /// Whether the timestamps have no such gap: the media was sent in time and was delayed on the network.
         var isHeldUp = false
     }
 
@@ -122,30 +126,30 @@ package struct SourceHealth: Sendable {
         var findings: [Finding]
     }
 
-    /// Bounds of the program's lag for alert 2 and alert 3.
+    /// Lower limits of the program's lag for alert 2 and alert 3.
     private static let lagBounds: [Int64] = [100_000_000, 400_000_000]
-    /// Fewest packets of a track from which its skew against the other track is measured.
+    /// Least number of packets per track from which the skew between audio and video is measured.
     private static let fewest = 20
     /// Media that is late by less than this, or by less than what is buffered, does not indicate a slow network.
     private static let mostAbsorbed: Int64 = 500_000_000
-    /// The shortest time that is judged.
+    /// Least length of the measured time from which a source is judged.
     private static let shortest: Int64 = 2_000_000_000
 
-    /// The rules; a change applies from the next reading on.
+    /// The limits. A change applies from the next reading on.
     package var rules: Rules
     private var entries: [Entry] = []
     private var verdicts: [Verdict] = []
     private var damaged = 0
-    /// The best frame rate that the publication has reached, in thousandths of a frame per second.
+    /// The best frame rate that the publication has reached, in thousandths of frames per second.
     private var best: Int64 = 0
-    /// When the first packets of the publication were read.
+    /// When the first packets of the publication were read; nil before that.
     private var began: Int64?
-    /// The video's delay less the audio's, in the first full window since the timestamps last jumped.
+    /// Delay of the video less that of the audio, in the first full window since the timestamps last jumped.
     private var baseline: Int64?
     private var wasAbsent = false
-    /// The worker was behind at the last reading.
+    /// Whether the worker was behind at the last reading.
     private var wasBehind = false
-    /// Current findings, the worst first; each cause once.
+    /// Current problems, the worst first; each cause occurs once.
     package private(set) var findings: [Finding] = []
     package var level: Level { self.findings.first?.level ?? .normal }
     package var causes: [Cause] { self.findings.map(\.cause) }
@@ -153,8 +157,8 @@ package struct SourceHealth: Sendable {
 
     package init(rules: Rules) { self.rules = rules }
 
-    /// Starts another publication, whose normal values are not known yet. The level continues from that of the
-    /// publication before.
+    /// Starts the measurement of a new publication, whose normal values are not known yet. The level continues from the
+    /// previous publication.
     package mutating func begin() {
         self.entries = []
         self.best = 0
@@ -163,22 +167,22 @@ package struct SourceHealth: Sendable {
         self.figures = Figures()
     }
 
-    /// Judges the source by a new reading.
+    /// Updates the health with a new reading.
     ///
-    /// - Parameter reading: `nil`: no packet has arrived yet.
+    /// - Parameter reading: Measurements of the arrivals since the last call; nil if no packet has arrived yet.
     ///
-    /// - Returns: nil if the level is unchanged.
+    /// - Returns: The change of the level; nil if it is unchanged.
     package mutating func read(
         _ reading: ArrivalMeter.Reading?, _ surroundings: Surroundings, now: Int64
     ) -> Change? {
         let before = self.level
         let isBack = self.wasAbsent && !surroundings.isAbsent && reading.map { $0.pictures + $0.sounds > 0 } ?? false
         if surroundings.isAbsent { self.wasAbsent = true }
-        // The first reading after an absence spans the absence as well.
+        // The first reading after an absence includes the time of the absence.
         if isBack { (self.entries, self.verdicts, self.wasAbsent) = ([], [], false) }
         let isBehind = surroundings.isWorkerBehind || surroundings.lag >= Self.lagBounds[0]
-        // The worker itself may have caused what was measured meanwhile, and the first reading afterwards spans the end
-        // of that time. A new window begins after it.
+        // The worker itself may have caused what was measured while it was behind. The first reading afterwards
+        // includes the end of that time, so a new window begins after it.
         let isMeasuredLate = isBehind || self.wasBehind
         self.wasBehind = isBehind
         if isMeasuredLate { self.entries = [] }
@@ -211,7 +215,7 @@ package struct SourceHealth: Sendable {
         return self.level == before ? nil : Change(from: before, to: self.level, causes: self.causes)
     }
 
-    /// The worst finding of each cause within ``Rules/clearAfter``; of equal ones, the newest.
+    /// The worst finding of each cause within ``Rules/clearAfter``. Of equally bad findings, the newest.
     private var held: [Finding] {
         var worst: [Cause: Finding] = [:]
         for verdict in self.verdicts {
@@ -223,14 +227,14 @@ package struct SourceHealth: Sendable {
             .enumerated().sorted { ($1.element.level, $0.offset) < ($0.element.level, $1.offset) }.map(\.element)
     }
 
-    /// The longest gap of a reading, compared with the jitter buffer at that time.
+    /// The longest gap in a reading, and how much of it the jitter buffer absorbed at that time.
     private func gap(in reading: ArrivalMeter.Reading, _ surroundings: Surroundings) -> Gap {
         let expected = self.expectedFps
         let interval = expected > 0 ? TimeMath.scale(1_000, by: TimeMath.nanoseconds, over: expected) : 40_000_000
         var gap = Gap()
         let isPicture: Bool
         if self.rules.variableFrameRate {
-            // An image that does not move sends no frames, but frames that were sent must not be delayed.
+            // If the image does not move, then no frames are sent; but frames that were sent must not be delayed.
             isPicture = reading.pictureHeld > reading.soundGap
             gap.length = isPicture ? reading.pictureHeld &+ interval : reading.sounds > 0 ? reading.soundGap : 0
         } else {
@@ -240,7 +244,7 @@ package struct SourceHealth: Sendable {
         let held = isPicture ? reading.pictureHeld : reading.soundHeld
         gap.isHeldUp = held > gap.length / 2
         let buffer = max(0, surroundings.buffered ?? self.rules.jitterBuffer)
-        // The frame interval of a stream with a low frame rate is no gap.
+        // The frame interval of a stream with a low frame rate is not a gap.
         gap.absorbed = max(buffer &+ interval, self.rules.variableFrameRate ? 0 : interval &+ interval &* 3 / 2)
         gap.excess = gap.length &- gap.absorbed
         return gap
@@ -248,7 +252,7 @@ package struct SourceHealth: Sendable {
 
     private var hasPictures: Bool { self.entries.contains { $0.reading.pictures > 0 } }
 
-    /// Thousandths of frames per second.
+    /// The expected frame rate, in thousandths of frames per second; 0 if it is unknown.
     private var expectedFps: Int64 { self.rules.fps.map { Int64($0) * 1_000 } ?? self.best }
 
     private mutating func measure(_ span: Int64, _ now: Int64) {
@@ -286,10 +290,10 @@ package struct SourceHealth: Sendable {
                 self.baseline = difference
             }
         }
-        // A burst when a publisher begins, or after a gap, does not measure its frame rate.
+        // A burst at the start of a publication, or after a gap, does not measure the frame rate.
         let isHeldUp = self.entries.contains { $0.gap.length >= 200_000_000 && $0.gap.isHeldUp }
         if let began = self.began, now &- began >= 2 * self.rules.window, isHeldUp || figures.gap < 200_000_000 {
-            // After a gap that the network caused, frames arrive faster than they were sent.
+            // After a gap caused by the network, frames arrive faster than they were sent.
             self.best = max(self.best, isHeldUp ? figures.sentFps ?? 0 : figures.fps)
         }
         self.figures = figures
@@ -314,8 +318,8 @@ package struct SourceHealth: Sendable {
         if let gap = self.entries.max(by: { $0.gap.excess < $1.gap.excess })?.gap {
             note(
                 .gap, Self.level(gap.excess, self.rules.gap),
-                "nothing arrived for \(gap.length / milliseconds) ms, \(gap.absorbed / milliseconds) ms are absorbed; "
-                    + (gap.isHeldUp ? "the network held it up" : "nothing was sent"))
+                "nothing arrived for \(gap.length / milliseconds) ms, \(gap.absorbed / milliseconds) ms are buffered; "
+                    + (gap.isHeldUp ? "the network delayed it" : "nothing was sent"))
         }
         if let pace = figures.pace, self.isBehindOnTheWay(surroundings) {
             note(
@@ -323,12 +327,12 @@ package struct SourceHealth: Sendable {
                 "its network is too slow: \(pace) ms of media arrive per second")
         }
         if let bitrate = self.rules.bitrate, !self.rules.variableFrameRate {
-            // Measured by media time too: the encoder has produced what the network delays.
+            // Also measured by media time, because the encoder has produced what the network delays.
             let made = figures.pace.map { $0 > 0 ? TimeMath.scale(figures.bitrate, by: 1_000, over: $0) : 0 }
             let percent = TimeMath.scale(max(figures.bitrate, made ?? 0), by: 100, over: Int64(max(1, bitrate)))
             note(
                 .bitrate, percent < self.rules.bitratePercent ? .alert1 : .normal,
-                "\(figures.bitrate / 1_000) kbit/s of video, \(percent) % of what is expected")
+                "\(figures.bitrate / 1_000) kbit/s of video, \(percent) % of the expected bit rate")
         }
         note(
             .skew, Self.level(Int64(clamping: figures.skew.magnitude), self.rules.skew),
@@ -349,13 +353,13 @@ package struct SourceHealth: Sendable {
         return found
     }
 
-    /// Whether less media than real time has arrived, by more than the jitter buffer can absorb.
+    /// Whether the received media is shorter than the time that has passed, by more than the jitter buffer can absorb.
     private func isBehindOnTheWay(_ surroundings: Surroundings) -> Bool {
         let missing = self.entries.reduce(Int64(0)) { $0 &+ $1.reading.pictureSpan &- $1.reading.pictureTime }
         return missing > min(Self.mostAbsorbed, max(0, surroundings.buffered ?? self.rules.jitterBuffer))
     }
 
-    /// Formats thousandths as a number with one decimal.
+    /// Formats thousandths as a number with one decimal place.
     private static func decimal(_ thousandths: Int64) -> String {
         "\(thousandths / 1_000).\(thousandths % 1_000 / 100)"
     }
@@ -367,7 +371,7 @@ package struct SourceHealth: Sendable {
         return .normal
     }
 
-    /// The level of a value by the bounds of the three alerts.
+    /// The level of a value, by the lower limits of the three alert levels.
     private static func level(_ value: Int64, _ bounds: [Int64]) -> Level {
         for (index, bound) in bounds.enumerated().reversed() where value >= bound {
             return Level(rawValue: index + 1) ?? .alert3

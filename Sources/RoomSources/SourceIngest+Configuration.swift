@@ -5,12 +5,12 @@ package import PipelineSpec
 package import TLSFiles
 
 extension SourceIngest {
-    /// The configuration of the publishers' listener. Reads the secrets.
+    /// The configuration of the publishers' listener, with its secrets.
     ///
     /// - Parameters:
-    ///   - admission: Who may publish.
-    ///   - certificates: Opens the certificate of RTMPS.
-    /// - Throws: ``MediaError/Code/notReadable``, and what `certificates` throws.
+    /// - admission: The publishers that may be admitted.
+    ///   - certificates: Opens the certificate of the RTMPS listener.
+    /// - Throws: ``MediaError/Code/notReadable``, and the errors of `certificates`.
     package func configuration(
         _ admission: Admission, certificates: (TLSSettings?) throws(MediaError) -> CertificateStore?
     ) throws(MediaError) -> IngestConfiguration {
@@ -46,7 +46,7 @@ extension SourceIngest {
         configuration.setCodecs(pipeline)
         if let hook = try pipeline.publishHook() {
             configuration.hook = hook
-            // The webhook's own timeout comes first, so that its failure is the one that is reported.
+            // The timeout of the webhook itself expires first, so that its error is reported.
             configuration.session.decisionTimeout = hook.timeout + 200_000_000
         }
         return configuration

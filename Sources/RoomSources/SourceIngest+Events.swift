@@ -3,7 +3,7 @@ import MediaTypes
 import RoomAPI
 
 extension SourceIngest {
-    /// Handles events of the publishers' listener and of the pull clients, on their event loops.
+    /// Handles events of the publishers' listener and of the pull clients. Called on their event loops.
     func handle(_ event: IngestEvent) {
         switch event {
         case .listening, .listeningSecurely, .listeningForSRT, .connected: break
@@ -12,7 +12,7 @@ extension SourceIngest {
         case .publishing(let id, let info):
             let was = self.source(id)?.state
             self.source(id)?.setPublishing(true)
-            // The event of the socket is emitted before the events that follow from it, which another thread emits.
+            // `ingest.publishing` is emitted first, because another thread emits the events that follow from it.
             self.events.emit(
                 "ingest.publishing",
                 [
@@ -27,7 +27,7 @@ extension SourceIngest {
             self.events.emit(
                 "source.undecodable",
                 [
-                    "uid": .string(id.description), "reason": .string("codec \(codec)"),
+                    "uid": .string(id.description), "reason": .string("unsupported codec \(codec)"),
                     "code": .string(ErrorCode.unsupportedCodec.rawValue),
                 ])
         case .pulling(let id, let url):
@@ -37,8 +37,8 @@ extension SourceIngest {
             self.events.emit(
                 "pull.failed",
                 ["uid": .string(id.description), "reason": .string(reason), "retryMs": JSONValue(retryMs)])
-        // ``SourceLife`` receives the takeover with the new publication, which follows at once, so that
-        // `ingest.publishing` comes before its events.
+        // After a takeover the new publication follows at once. ``SourceLife`` is told then, so that
+        // `ingest.publishing` precedes its events.
         case .takenOver(let id): self.left(id, "ingest.lost", "another connection took over", isTakenOver: true)
         case .flapping(let id, let remote):
             self.events.emit("ingest.flapping", ["uid": .string(id.description), "remote": .string(remote)])

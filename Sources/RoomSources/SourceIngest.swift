@@ -4,7 +4,7 @@ package import MediaTypes
 import PipelineSpec
 import Secrets
 
-/// Opens the publishers' listener and the clients that fetch sources, and connects them to the decoders.
+/// Opens the publishers' listener and the clients that fetch sources, and connects both to the decoders.
 package struct SourceIngest: Sendable {
     let host: any SourcesHost
 
@@ -13,9 +13,9 @@ package struct SourceIngest: Sendable {
     /// The open servers and clients.
     package var connections: SourceConnections { self.host.withSources(\.connections) }
 
-    /// Opens the publishers' listener and connects the sources to it.
+    /// Opens the publishers' listener, and connects the decoders of the sources to it.
     ///
-    /// - Returns: The address of each listener: `rtmp`, `srt` and `rtmps`, as a client on this machine writes them.
+    /// - Returns: Name and URL of each listener (`rtmp`, `srt`, `rtmps`), as a client on this machine can use it.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package func start(
         _ configuration: IngestConfiguration
@@ -31,9 +31,9 @@ package struct SourceIngest: Sendable {
         }
     }
 
-    /// Makes the clients of the sources that are fetched. They connect once ``startPulls()`` is called.
+    /// Makes the clients that fetch sources. They connect when ``startPulls()`` is called.
     ///
-    /// - Throws: ``MediaError`` for a URL that cannot be read or is not allowed.
+    /// - Throws: ``MediaError`` if a URL cannot be read or is not allowed.
     package func openPulls() throws(MediaError) {
         let (pulls, calls) = (try self.host.pipeline.pulls(), try self.host.pipeline.srtPulls())
         if pulls.isEmpty, calls.isEmpty { return }
@@ -43,13 +43,14 @@ package struct SourceIngest: Sendable {
         self.host.withSources { $0.connections.pulls = service }
     }
 
-    /// Connects to the servers of the sources that are fetched.
+    /// Connects to the servers from which sources are fetched.
     package func startPulls() { self.connections.pulls?.start() }
 
-    /// Reads the secret of the publish webhook again; its next request uses it.
+    /// Reads the secret of the publish webhook again. The next request to the webhook uses it.
     ///
     /// - Returns: False if the webhook has no secret.
-    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` for a placeholder; the old secret stays.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if the secret is a placeholder. The old
+    ///   secret then stays in use.
     package func reloadHookSecret() throws(MediaError) -> Bool {
         guard let server = self.connections.ingest, let secret = self.host.pipeline.ingest.onPublish?.secret else {
             return false
@@ -58,7 +59,7 @@ package struct SourceIngest: Sendable {
         return true
     }
 
-    /// Sends what arrives at `hub` to the decoder of `source`.
+    /// Passes packets that arrive at `hub` to the decoder of `source`.
     func join(_ source: RoomSource, to hub: SourceHub) {
         let parts = self.parts
         SourceInput(source, clock: parts.program.clock, machine: parts.clocks.machine) { [weak host = self.host] in
@@ -74,7 +75,7 @@ package struct SourceIngest: Sendable {
         { [weak host = self.host] event in host?.ingestion.handle(event) }
     }
 
-    /// A wildcard address is reachable as loopback, which is what a client on this machine writes.
+    /// The address as a client on this machine can use it: loopback in place of a wildcard address.
     private static func reachable(_ bound: String) -> String {
         for (wildcard, loopback) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:")] where bound.hasPrefix(wildcard) {
             return loopback + bound.dropFirst(wildcard.count)

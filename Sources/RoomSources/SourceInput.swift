@@ -2,10 +2,10 @@ import Ingest
 import MediaTypes
 import Program
 
-/// Passes a publisher's packets on to the decoder. The first packet that can be decoded starts the program. A publisher
-/// that sends faster than real time is not read while its buffer is full.
+/// Passes a publisher's packets to the decoder. The first packet that can be decoded starts the program. If a publisher
+/// sends faster than real time, then its connection is not read while its buffer is full.
 final class SourceInput: SourceSubscriber {
-    /// State that is kept between packets, as part of ``RoomSource``.
+    /// The state of the input between two packets, stored in ``RoomSource``.
     struct Flow {
         var pace = PublisherPace()
         var starting = StartingMedia()
@@ -19,7 +19,7 @@ final class SourceInput: SourceSubscriber {
 
     private var stage: DecodeStage { self.source.decode }
 
-    /// - Parameter arrived: Called with the arrival time, on the monotonic clock, of media that can be decoded.
+    /// - Parameter arrived: Called with the arrival time of media that can start the program, on the monotonic clock.
     init(
         _ source: RoomSource, clock: ProgramClock, machine: any MonotonicClock,
         arrived: @escaping @Sendable (Int64) -> Void
@@ -30,8 +30,8 @@ final class SourceInput: SourceSubscriber {
         self.arrived = arrived
     }
 
-    /// Reads `hub` from now on. Stops reading the publisher while the buffer is full, and lets the hub collect packets while the source
-    /// is neither shown nor heard.
+    /// Receives the packets of `hub` from now on. Stops reading from the publisher while the buffer is full. While the
+    /// source is neither shown nor heard, the hub collects packets to reduce wake-ups.
     func join(_ hub: SourceHub) {
         let token = hub.subscribe(self)
         self.source.changeFlow { $0.hold = { [weak hub] isHeld in hub?.setFull(isHeld, for: token) } }
@@ -52,11 +52,11 @@ final class SourceInput: SourceSubscriber {
         self.look()
     }
 
-    /// The items with the times at which they would have arrived in real time.
+    /// The items with the arrival times that they would have had in real time.
     private func paced(_ items: [SourceItem]) -> [SourceItem] {
         let moved = self.source.changeFlow { Self.moved(items, &$0.pace) }
-        // Usually nothing moves. Do not merge this with the loop above: the optimizer would then copy the array before
-        // the loop on each call, and freeing so large a block makes the allocator trim the heap.
+        // Usually no packet is moved. Do not merge this with the loop above: the optimizer would then copy the array
+        // before the loop in each call, and freeing such a large block makes the allocator trim the heap.
         guard !moved.isEmpty else { return items }
         var paced = items
         for (index, arrival) in moved {
@@ -67,7 +67,7 @@ final class SourceInput: SourceSubscriber {
         return paced
     }
 
-    /// Indexes of the packets that arrived earlier than they would have in real time, and when they would have arrived.
+    /// Indexes of the packets that arrived earlier than in real time, with the arrival times that they would have had.
     private static func moved(_ items: [SourceItem], _ pace: inout PublisherPace) -> [(index: Int, arrival: Int64)] {
         var moved: [(index: Int, arrival: Int64)] = []
         for (index, item) in items.enumerated() {
@@ -82,13 +82,13 @@ final class SourceInput: SourceSubscriber {
         return moved
     }
 
-    /// Holds or releases the publisher. Does nothing before the program runs: nothing is decoded yet, and only further
-    /// packets can start it.
+    /// Stops or resumes reading from the publisher. Does nothing before the program runs: nothing is decoded then, and
+    /// only further packets can start it.
     private func look() {
         guard self.clock.zero != nil else { return }
         self.source.changeFlow { flow in
-            // Called inside the lock, so that two changes cannot arrive in the wrong order; the hub only hops to its
-            // event loop.
+            // Called while the lock is held, so that two changes cannot arrive in the wrong order. The hub only
+            // switches to its event loop.
             if flow.pace.look(at: self.machine.now(), waiting: self.stage.crowdingBytes) {
                 flow.hold?(flow.pace.isHeld)
             }

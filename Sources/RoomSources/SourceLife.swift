@@ -1,32 +1,32 @@
-/// The state of one source, as a value: it receives events with their times and returns changes of state.
+/// The state of one source. A value that receives events with their times, and returns changes of the state.
 ///
 /// States: idle (no publisher yet) → connected (a publisher was admitted) → publishing (its media arrives) → live (a
 /// frame was decoded, or audio of a source without video) ⇄ stalled (connected, but silent for too long) → lost (the
-/// publisher has left) → reconnecting (it may come back within the grace) → live, or gone (it did not come back in
-/// time) → connected … A file is idle → live → ended. Any event may come in any state; an event that does not fit
-/// changes nothing.
+/// publisher has left) → reconnecting (it may come back within its grace period) → live, or gone (it did not come back
+/// in time) → connected … A file is idle → live → ended. Every event is allowed in every state; an event that does not
+/// fit the state changes nothing.
 ///
-/// Silence counts as absence from the last packet on: the last frame of a stalled source is held for
-/// ``Rules/stalledHold``, and the grace runs from there, whether the connection stays open, ends later, or a relay
-/// reports its end. So a source is given up after one grace, never two.
+/// Silence counts as absence from the last packet on. The last frame of a stalled source is repeated for
+/// ``Rules/stalledHold``, and the grace period begins with that packet, whether the connection stays open, ends later,
+/// or a relay reports its end. Therefore a source is given up after one grace period, never two.
 ///
-/// Times are nanoseconds of one clock, the same for all calls.
+/// Times are monotonic, in nanoseconds.
 package struct SourceLife: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         case idle, connected, publishing, live, stalled, lost, reconnecting, gone, ended
     }
 
-    /// The limits of the source in the pipeline, in nanoseconds.
+    /// The time limits of the source from the pipeline, in nanoseconds.
     package struct Rules: Sendable, Equatable {
-        /// A live source without any packet for this long is stalled; `nil`: never (files). A source whose image does
-        /// not move and that sends only audio is live.
+        /// A live source without any packet for this time is stalled; nil for a file, which is never stalled. A source
+        /// that sends only audio, because its image does not move, is not stalled.
         package var stall: Int64?
-        /// How long a lost publisher has to come back.
+        /// Grace period: how long a lost publisher may take to come back.
         package var grace: Int64
-        /// How long the last frame of a lost source stays, from the time at which it was decoded.
+        /// How long the last frame of a lost source is repeated after it was decoded.
         package var hold: Int64
-        /// How long the last frame of a stalled source stays, from the time at which it was shown; `nil`: as long as
-        /// the source is stalled, and silence is no absence (an image that does not move).
+        /// How long the last frame of a stalled source is repeated after it was shown. nil if it is repeated as long as
+        /// the source is stalled, so that silence does not count as absence (an image that does not move).
         package var stalledHold: Int64?
 
         package init(stall: Int64?, grace: Int64, hold: Int64, stalledHold: Int64? = nil) {
@@ -37,38 +37,39 @@ package struct SourceLife: Sendable, Equatable {
         }
     }
 
+    /// An event that concerns the source.
     package enum Event: Sendable, Equatable {
         /// A publisher was admitted.
         case published
         /// The first packet of a publication has arrived.
         case arrived
-        /// The decoder has decoded the first frame of a publication, or its first audio.
+        /// The decoder has decoded the first frame of a publication; ``sounded`` is the first audio.
         case pictured
         case sounded
-        /// The publisher has left: it unpublished, or the connection was lost.
+        /// The publisher has left: it has unpublished, or its connection was lost.
         case left(reason: String)
-        /// A newer connection with the same key took the source over; ``published`` follows.
+        /// A newer connection with the same key has taken over the source; ``published`` follows.
         case takenOver
         /// The decoder has reached the end of a publication.
         case drained
-        /// A file has been read to its end.
+        /// A file was read to its end.
         case finished
     }
 
-    /// One step from a state to another.
+    /// A change from one state to another.
     package struct Change: Sendable, Equatable {
         package var from: State
         package var to: State
         package var reason: String
     }
 
-    /// When media of the current publication last arrived; `nil` before the first.
+    /// When media of the current publication last arrived; nil before the first packet.
     package struct Arrivals: Sendable, Equatable {
         package var picture: Int64?
         package var sound: Int64?
-        /// Media that arrived later than this may not have been read yet; `nil`: everything was read.
+        /// Media that arrived later than this may not have been read yet; nil if everything was read.
         package var readUntil: Int64?
-        /// How long after its arrival media is shown: the jitter buffer and an offset, in nanoseconds.
+        /// How long after its arrival media is shown, in nanoseconds: the jitter buffer plus an offset.
         package var shownAfter: Int64 = 0
 
         package init(picture: Int64? = nil, sound: Int64? = nil, readUntil: Int64? = nil, shownAfter: Int64 = 0) {
@@ -78,68 +79,69 @@ package struct SourceLife: Sendable, Equatable {
             self.shownAfter = shownAfter
         }
 
-        /// The time until which all arrivals are known.
+        /// The time up to which all arrivals are known.
         package func known(at now: Int64) -> Int64 { min(now, self.readUntil ?? now) }
     }
 
-    /// How long a publication may have audio alone before it counts as one without video.
+    /// How long a publication may have only audio before it counts as one without video.
     static let soundPatience: Int64 = 1_000_000_000
-    /// If ``poll(now:arrivals:)`` was not called for this long, then the whole process was stopped: a publisher counts
-    /// as silent only if it is silent for the full time after that.
+    /// If ``poll(now:arrivals:)`` was not called for this long, then the whole process was stopped. A publisher then
+    /// counts as silent only after the full time of a stall since that moment.
     static let absence: Int64 = 500_000_000
 
-    /// The longest that media of a publisher that has left may still be shown: 30 s that it sent ahead of time, 10 s of
-    /// an offset, and the jitter buffer. A decoder that does not reach its end by then is no longer waited for.
+    /// Longest time for which media of a publisher that has left may still be shown: 30 s that it sent ahead of time,
+    /// 10 s of an offset, and the jitter buffer. A decoder that does not reach the end of the publication by then is
+    /// not waited for.
     static let longestDrain: Int64 = 45_000_000_000
 
     package let rules: Rules
     package private(set) var state = State.idle
-    /// When the state began.
+    /// When the current state began.
     package private(set) var since: Int64 = 0
-    /// When the source was last lost; `nil` while it is live, and before it was ever live.
+    /// When the source was last lost; nil while it is live, and before it was ever live.
     package private(set) var lostAt: Int64?
-    /// Since when the room waits for the publisher to return. A publisher that came back after its grace gets a new
-    /// grace when it leaves.
+    /// Since when the room has waited for the publisher to come back. A publisher that came back after its grace period
+    /// gets a new one when it leaves.
     private var awaitedSince: Int64?
-    /// When the last packet arrived before a silence that counts as absence; kept until the source is live again.
+    /// When the last packet arrived before a silence that counts as absence; nil when the source is live again.
     package private(set) var silentSince: Int64?
-    /// How long after that packet its media ended on air.
+    /// How long after its arrival that packet's media was shown.
     private var silentShownAfter: Int64 = 0
     /// When the last packet before the stall arrived.
     private var stalledAfter: Int64 = 0
-    /// Whether it has been silent for the whole grace, although a publisher is connected.
+    /// Whether the source was silent for the whole grace period although a publisher is connected.
     package private(set) var isGivenUp = false
-    /// Ends of publications that the decoder has still to reach, up to the one of ``lostAt``: until then, media that
-    /// was sent ahead of time or is delayed by an offset is on air.
+    /// Number of ends of publications that the decoder has not reached, up to the end at ``lostAt``. Until then, media
+    /// that was sent ahead of time or is delayed by an offset is on air.
     private var endsToDrain = 0
-    /// When the decoder reached the end of the last live time, after ``lostAt``.
+    /// When the decoder reached the end of the publication that was lost at ``lostAt``; nil before that.
     private var drainedAt: Int64?
     /// Whether a publisher is connected.
     package private(set) var hasPublisher = false
-    /// When the first audio was decoded of a publication that has no video yet.
+    /// When the first audio was decoded of a publication that has no video yet; nil if there is none.
     private var soundSince: Int64?
-    /// Publications that have ended at the socket but not yet in the decoder: reports of the decoder belong to the
-    /// oldest of them.
+    /// Number of publications that have ended at the socket but not yet in the decoder. Events of the decoder belong to
+    /// the oldest of them.
     private var pendingEnds = 0
-    /// The last poll, and since when polls came at least every ``absence``.
+    /// Time of the last poll; ``watchedSince`` is the time since which polls have come at least every ``absence``.
     private var polled: Int64?
     private var watchedSince: Int64 = 0
 
     package init(rules: Rules) { self.rules = rules }
 
-    /// Whether the source has something to show or to play.
+    /// Whether the source has video or audio to play.
     package var isPresent: Bool { self.isPublished && !self.isGivenUp }
 
-    /// Whether a publication runs of which a frame or audio was decoded.
+    /// Whether there is a publication of which a frame or audio was decoded.
     private var isPublished: Bool { self.state == .live || self.state == .stalled }
 
     /// Whether the source has no publisher and the room does not wait for one.
     package var isAbsent: Bool { self.state == .gone || self.state == .idle || self.isGivenUp }
 
-    /// Whether it was lost or is silent, and its last frame has been held for as long as the pipeline says.
+    /// Whether the source is lost or silent, and its last frame has been repeated for as long as the pipeline allows.
     package func isAway(now: Int64) -> Bool { self.awayAt.map { now >= $0 } ?? false }
 
-    /// When its last frame has been held long enough; `nil` while it is live.
+    /// When the last frame has been repeated for long enough; nil while the source is live.
     private var awayAt: Int64? {
         if let silentSince = self.silentSince, let hold = self.rules.stalledHold {
             return silentSince &+ self.silentShownAfter &+ hold
@@ -149,21 +151,21 @@ package struct SourceLife: Sendable, Equatable {
         return min(shownUntil, lostAt &+ Self.longestDrain) &+ self.rules.hold
     }
 
-    /// When the grace of a lost publisher ends; `nil` if no grace runs.
+    /// When the grace period of a lost publisher ends; nil if none is running.
     package var graceUntil: Int64? {
         guard self.state == .reconnecting, !self.hasPublisher, let since = self.awaitedSince else { return nil }
         return since &+ self.rules.grace
     }
 
-    /// When a stalled source is given up, because it has been silent for the whole grace; `nil` if it is not stalled or
-    /// was given up already. If the whole process was stopped meanwhile, then a publisher first gets the time of a
-    /// stall to send a packet.
+    /// When a stalled source is given up because it was silent for the whole grace period; nil if it is not stalled or
+    /// was given up already. If the whole process was stopped in the meantime, then a publisher first gets the time of
+    /// a stall to send a packet.
     private var givesUpAt: Int64? {
         guard self.state == .stalled, !self.isGivenUp, let since = self.silentSince else { return nil }
         return max(since &+ self.rules.grace, self.watchedSince &+ (self.rules.stall ?? 0) &+ 1)
     }
 
-    /// When ``poll(now:arrivals:)`` has something to do, if no media arrives until then.
+    /// When ``poll(now:arrivals:)`` next has an effect if no media arrives until then; nil if there is no such time.
     package func deadline(after now: Int64) -> Int64? {
         var deadlines: [Int64] = []
         if let grace = self.graceUntil { deadlines.append(grace) }
@@ -173,8 +175,8 @@ package struct SourceLife: Sendable, Equatable {
         return deadlines.min()
     }
 
-    /// Restores a source that was lost under an earlier worker, and that the room waits for until `end`; `nil`: the
-    /// room no longer waits for it.
+    /// Restores a source that was lost while an earlier worker served the room. The room waits for it until `end`; nil
+    /// if the room no longer waits for it.
     package mutating func resumeLost(until end: Int64?, now: Int64) {
         guard self.state == .idle else { return }
         let lost = (end ?? now) &- self.rules.grace
@@ -189,7 +191,7 @@ package struct SourceLife: Sendable, Equatable {
         case .published: self.published(now)
         case .arrived: self.state == .connected ? [self.enter(.publishing, now, "media arrives")] : []
         case .pictured:
-            self.hasPublisher && self.pendingEnds <= 0 ? self.becomeLive(now, "first picture") : []
+            self.hasPublisher && self.pendingEnds <= 0 ? self.becomeLive(now, "first frame") : []
         case .sounded: self.sounded(now)
         case .left(let reason): self.left(now, reason)
         case .takenOver: self.takenOver(now)
@@ -198,14 +200,14 @@ package struct SourceLife: Sendable, Equatable {
         }
     }
 
-    /// Applies the time that has passed: the end of a grace, a stall, a publication without video.
+    /// Applies the time that has passed: the end of a grace period, a stall, or a publication without video.
     package mutating func poll(now: Int64, arrivals: Arrivals) -> [Change] {
         if let polled = self.polled, now &- polled > Self.absence { self.watchedSince = now }
         self.polled = now
         if let grace = self.graceUntil, now >= grace {
             return [self.enter(.gone, now, "did not come back in time")]
         }
-        if let sound = self.soundSince, now &- sound >= Self.soundPatience { return self.becomeLive(now, "sound only") }
+        if let sound = self.soundSince, now &- sound >= Self.soundPatience { return self.becomeLive(now, "audio only") }
         guard self.isPublished, let stall = self.rules.stall,
             let newest = [arrivals.picture, arrivals.sound].compactMap({ $0 }).max()
         else { return [] }
@@ -219,7 +221,8 @@ package struct SourceLife: Sendable, Equatable {
             }
             return [self.enter(.stalled, now, "connected and silent")]
         }
-        // After a stop of the whole process the silence is unknown; only a newer packet ends the stall.
+        // After a stop of the whole process, it is unknown how long the silence was. Only a newer packet ends the
+        // stall.
         if !isSilent, self.state == .stalled, newest > self.stalledAfter {
             self.endSilence()
             return [self.enter(.live, now, "media again")]
@@ -235,7 +238,7 @@ package struct SourceLife: Sendable, Equatable {
 
     private mutating func published(_ now: Int64) -> [Change] {
         var changes: [Change] = []
-        // Two publications without an end between them: the older one has ended nevertheless.
+        // A new publication without an end of the previous one: the previous one has ended.
         if self.hasPublisher, self.isPublished {
             self.lose(now)
             changes.append(self.enter(.reconnecting, now, "another connection took over"))
@@ -244,7 +247,7 @@ package struct SourceLife: Sendable, Equatable {
         self.soundSince = nil
         self.isGivenUp = false
         switch self.state {
-        case .idle, .gone, .ended: changes.append(self.enter(.connected, now, "a publisher was let in"))
+        case .idle, .gone, .ended: changes.append(self.enter(.connected, now, "a publisher was admitted"))
         case .connected, .publishing, .live, .stalled, .lost, .reconnecting: break
         }
         return changes
@@ -270,14 +273,14 @@ package struct SourceLife: Sendable, Equatable {
         self.endPublication()
         switch self.state {
         case .connected, .publishing, .live, .stalled:
-            // A publisher that came back and leaves again before its first frame does not restart the hold of the
-            // earlier last frame.
+            // If a publisher came back and leaves again before its first frame, then the time for which the earlier
+            // last frame is repeated does not restart.
             if self.lostAt == nil || self.isPublished { self.lose(now) } else { self.awaitedSince = now }
             var changes = [self.enter(.lost, now, reason)]
             changes.append(
                 self.rules.grace > 0
                     ? self.enter(.reconnecting, now, "waiting for the publisher")
-                    : self.enter(.gone, now, "there is no grace"))
+                    : self.enter(.gone, now, "no grace period is configured"))
             return changes
         case .idle, .lost, .reconnecting, .gone, .ended: return []
         }
@@ -291,7 +294,8 @@ package struct SourceLife: Sendable, Equatable {
         return [self.enter(.reconnecting, now, "another connection took over")]
     }
 
-    /// Ends the live time, as of the socket. A silence before it counts towards hold and grace.
+    /// Records that the live source was lost, as of the socket. A silence before that counts towards the hold time and
+    /// the grace period.
     private mutating func lose(_ now: Int64) {
         self.lostAt = now
         self.awaitedSince = self.silentSince ?? now

@@ -14,7 +14,8 @@ package import RoomAPI
     import Musl
 #endif
 
-/// Refuses sources for some time: those that a command kicked, and those that earlier workers crashed on.
+/// Refuses to publish sources for some time: sources that a command has kicked, and sources in whose decoders earlier
+/// workers crashed.
 package struct SourceRefusalService: Sendable {
     let host: any SourcesHost
 
@@ -22,10 +23,10 @@ package struct SourceRefusalService: Sendable {
 
     // MARK: Quarantine
 
-    /// Quarantines the sources that earlier workers crashed on, and arranges that a crash of this worker is recorded
-    /// for the next one. Call it before anybody can publish.
+    /// Quarantines the sources in whose decoders earlier workers crashed, and makes sure that a crash of this worker is
+    /// recorded for the next one. Must be called before publishers are admitted.
     ///
-    /// - Parameter directory: The directory of the room's state, which the next worker reads.
+    /// - Parameter directory: The room's HLS output directory, which the next worker reads too.
     package func recallCrashes(inDirectory directory: String) {
         let store = DirectoryStore(directory: directory)
         let path = "\(directory)/\(CrashQuarantine.name)"
@@ -57,19 +58,19 @@ package struct SourceRefusalService: Sendable {
         CrashMark.install(path: path)
     }
 
-    /// When the file was last written, in milliseconds since the Unix epoch.
+    /// When the file was last written, in milliseconds since the Unix epoch; nil if there is no file.
     private static func modified(_ path: String) -> Int64? {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }
         return Int64(facts.st_mtim.tv_sec) * 1_000 + Int64(facts.st_mtim.tv_nsec) / 1_000_000
     }
 
-    /// Emits an event for each source that is quarantined from the start.
+    /// Emits `source.quarantined` for each source that is quarantined at the start.
     package func announceQuarantines() { self.host.withSources(\.refusals).announceQuarantines(self.parts.events) }
 
     // MARK: Questions
 
-    /// The sources that may not be published, as the publishers' listener needs them.
+    /// The sources that may not be published, for the publishers' listener.
     package var refused: [SourceID: IngestConfiguration.Refused] {
         self.host.withSources(\.refusals.all).mapValues { refusal in
             IngestConfiguration.Refused(
@@ -80,7 +81,7 @@ package struct SourceRefusalService: Sendable {
     /// Whether the source may not be published now.
     func isRefused(_ source: SourceID) -> Bool { self.refusal(of: source) != nil }
 
-    /// Why the source may not be published; nil if it may.
+    /// Why the source may not be published; nil if it may be published.
     package func refusal(of source: SourceID) -> SourceRefusal? {
         let now = self.parts.clocks.wall.now()
         return self.host.withSources { $0.refusals.refusal(of: source, at: now) }
@@ -92,15 +93,16 @@ package struct SourceRefusalService: Sendable {
 
     // MARK: Kick
 
-    /// Disconnects the publisher of a source and refuses the source for `seconds`; 0 lifts a refusal.
+    /// Disconnects the publisher of a source, and refuses publishers of the source for `seconds`. 0 lifts a refusal.
     ///
-    /// - Returns: The reply of the API.
+    /// - Returns: The reply of the API, as JSON text.
     package func kick(_ uid: String, streamType: String, seconds: Int) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         let source = try self.host.source(uid, streamType)
         let id = source.spec.id
         guard !source.isFile else {
-            throw .invalidFormat("source \(id) is a file", fix: "put a scene without it on air", status: 422)
+            throw .invalidFormat(
+                "source \(id) is a file and has no publisher", fix: "put a scene without it on air", status: 422)
         }
         let now = self.parts.clocks.wall.now()
         let asked = now &+ Int64(seconds) &* TimeMath.nanoseconds
@@ -111,8 +113,8 @@ package struct SourceRefusalService: Sendable {
         var until = asked
         if case .quarantined(let end) = kick { until = end }
         let wasPublishing = source.isPublishing
-        // If the publisher has left already, its last frame may still be held, and frames delayed by an offset may wait. If it is
-        // connected, they go with the connection.
+        // If the publisher has already left, then its last frame may still be repeated, and frames delayed by an offset
+        // may wait. If it is connected, then both end with the connection.
         if !wasPublishing { source.decode.cutPast() }
         self.host.ingestion.connections.kick(id, until: self.machineTime(until))
         switch kick {
@@ -136,14 +138,14 @@ package struct SourceRefusalService: Sendable {
 }
 
 extension SourceRefusals {
-    /// Emits an event for each quarantine. A kick that was commanded meanwhile is not one.
+    /// Emits `source.quarantined` for each quarantined source. Kicked sources are not reported.
     package func announceQuarantines(_ events: RoomEvents) {
         for (source, refusal) in self.quarantines {
             events.emit(
                 "source.quarantined",
                 [
                     "uid": .string(source.description), "codec": JSONValue(refusal.codec),
-                    "reason": "two workers died while they decoded it",
+                    "reason": "two workers crashed while they decoded it",
                     "until": .string(ProgramDate.format(refusal.until)),
                 ])
         }

@@ -1,18 +1,19 @@
 package import MediaTypes
 package import RoomAPI
 
-/// Sources that may not be published for some time: a command has kicked them, or workers have crashed while they decoded them.
+/// The sources that may not be published for some time, because a command has kicked them or workers have crashed in
+/// their decoders.
 ///
-/// A value without a clock. Times are nanoseconds since the Unix epoch, the same clock for all calls. A source has at
-/// most one refusal. A refusal applies until its end, exclusive.
+/// A value without a clock. Times are nanoseconds since the Unix epoch. A source has at most one refusal. A refusal no
+/// longer applies at its end time.
 package struct SourceRefusals: Sendable, Equatable {
-    /// The effect of a kick.
+    /// The effect of a kick command.
     package enum Kick: Sendable, Equatable {
-        /// The source is refused until the kick ends.
+        /// The source is refused until the end of the kick.
         case refused
-        /// The source may be published at once.
+        /// The source may be published again at once.
         case lifted
-        /// The source is quarantined for longer than the kick would last; nothing has changed.
+        /// Nothing has changed, because the source is quarantined for longer than the kick would last.
         case quarantined(until: Int64)
     }
 
@@ -22,17 +23,17 @@ package struct SourceRefusals: Sendable, Equatable {
 
     // MARK: Questions
 
-    /// The refusal of `source` that applies at `now`; nil: the source may be published.
+    /// The refusal of a source that applies at `now`; nil if the source may be published.
     package func refusal(of source: SourceID, at now: Int64) -> SourceRefusal? {
         self.entries[source].flatMap { now < $0.until ? $0 : nil }
     }
 
     package func isRefused(_ source: SourceID, at now: Int64) -> Bool { self.refusal(of: source, at: now) != nil }
 
-    /// Every refusal, including those that have ended since the last ``removeEnded(at:)``.
+    /// All refusals, including those that have ended since the last ``removeEnded(at:)``.
     package var all: [SourceID: SourceRefusal] { self.entries }
 
-    /// The quarantines, in the order of their sources' names.
+    /// The quarantines, sorted by the names of their sources.
     package var quarantines: [(source: SourceID, refusal: SourceRefusal)] {
         self.entries.filter { $0.value.reason == .quarantined }
             .sorted { $0.key.description < $1.key.description }.map { ($0.key, $0.value) }
@@ -40,11 +41,11 @@ package struct SourceRefusals: Sendable, Equatable {
 
     // MARK: Changes
 
-    /// Refuses `source` until `end`, or admits it if `end` is nil.
+    /// Refuses a source until `end`; nil lifts its refusal.
     ///
-    /// A kick replaces an earlier kick, even a longer one, and lifts a quarantine if `end` is nil. It does not shorten
-    /// a quarantine: an operator who kicks a source for a minute does not intend to readmit a stream that crashes
-    /// workers sooner.
+    /// A kick replaces an earlier kick, even a longer one. With `end` nil it also lifts a quarantine. It never shortens
+    /// a quarantine: an operator who kicks a source for a minute does not mean to readmit a stream that crashes
+    /// workers.
     package mutating func kick(_ source: SourceID, until end: Int64?) -> Kick {
         guard let end else {
             self.entries[source] = nil
@@ -57,17 +58,18 @@ package struct SourceRefusals: Sendable, Equatable {
         return .refused
     }
 
-    /// Restores a kick of an earlier worker. If the source is quarantined as well, the refusal that ends later stays.
+    /// Restores a kick that an earlier worker carried out. If the source is also quarantined, then the refusal that
+    /// ends later applies.
     ///
-    /// - Returns: False if the kick has ended by `now`.
+    /// - Returns: False if the kick has already ended at `now`.
     package mutating func restoreKick(of source: SourceID, until end: Int64, now: Int64) -> Bool {
         guard now < end else { return false }
         self.refuse(source, SourceRefusal(reason: .kicked, until: end))
         return true
     }
 
-    /// Refuses `source` until `end`, because workers have crashed in its decoder. If the source is kicked as well, the refusal that
-    /// ends later stays.
+    /// Refuses a source until `end`, because workers have crashed in its decoder. If the source is also kicked, then
+    /// the refusal that ends later applies.
     package mutating func quarantine(_ source: SourceID, until end: Int64, codec: String) {
         self.refuse(source, SourceRefusal(reason: .quarantined, until: end, codec: codec))
     }
@@ -77,12 +79,12 @@ package struct SourceRefusals: Sendable, Equatable {
         self.entries[source] = refusal
     }
 
-    /// Removes the kick of a source that has left the room. A quarantine stays: the same stream may come back under
-    /// another entry of the pipeline file.
+    /// Removes the kick of a source that has left the room. A quarantine stays, since the same stream may come back
+    /// under another entry of the document.
     package mutating func remove(_ source: SourceID) {
         if self.entries[source]?.reason == .kicked { self.entries[source] = nil }
     }
 
-    /// Forgets refusals that have ended.
+    /// Removes refusals that have ended.
     package mutating func removeEnded(at now: Int64) { self.entries = self.entries.filter { now < $0.value.until } }
 }

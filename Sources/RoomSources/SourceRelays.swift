@@ -5,7 +5,7 @@ package import MediaTypes
 import PipelineSpec
 import RoomAPI
 
-/// Sends sources on to other servers: the relays of the pipeline, and those of commands.
+/// Relays sources to other RTMP servers: the relays of the pipeline, and those that commands have started.
 package struct SourceRelays: Sendable {
     let host: any SourcesHost
 
@@ -14,7 +14,7 @@ package struct SourceRelays: Sendable {
 
     /// Starts the relays of the pipeline.
     ///
-    /// - Throws: ``MediaError`` for a URL that cannot be read.
+    /// - Throws: ``MediaError`` if a URL cannot be read.
     package func start() throws(MediaError) {
         let parts = self.host.sourceParts
         let relays = RelayService(egress: parts.egress, clock: parts.clocks.machine) {
@@ -28,9 +28,9 @@ package struct SourceRelays: Sendable {
         }
     }
 
-    /// Starts a relay of an earlier worker again.
+    /// Restarts a relay that a command to an earlier worker had started.
     ///
-    /// - Returns: Why it cannot be started; nil if it was.
+    /// - Returns: Why the relay cannot be started; nil if it was started.
     package func resume(_ id: String, of source: SourceID, url text: String) -> String? {
         guard let relays = self.relays, let hub = self.connections.hub(for: source), let url = RTMPURL(text) else {
             return "the room has no such source, or the URL is not an RTMP URL"
@@ -39,10 +39,10 @@ package struct SourceRelays: Sendable {
             return "\(refusal)"
         }
         if relays.put(hub, id: id, url: url) != nil { return nil }
-        return "the source goes to \(RelayService.maximumPerSource) rooms already"
+        return "the source already has \(RelayService.maximumPerSource) relays"
     }
 
-    /// Emits what a relay reports, on the thread of the relays.
+    /// Emits an event of a relay. Called on the thread of the relays.
     private func report(_ event: RelayEvent, of relay: RelayStatus, _ source: SourceID) {
         let events = self.host.sourceParts.events
         let (uid, id, url) = (
@@ -60,14 +60,14 @@ package struct SourceRelays: Sendable {
         }
     }
 
-    /// The relays of a source.
+    /// The status of each relay of a source.
     package func statuses(of source: SourceID) -> [RelayStatus] { self.relays?.relays(of: source) ?? [] }
 
     // MARK: Commands
 
-    /// Starts a relay, or sends an existing one to another server.
+    /// Starts a relay, or changes the server of an existing one.
     ///
-    /// - Returns: The relay as the API shows it.
+    /// - Returns: The reply of the API, as JSON text.
     package func put(
         _ id: String, of uid: String, streamType: String, url: String
     ) throws(ControlFailure) -> String {
@@ -75,18 +75,18 @@ package struct SourceRelays: Sendable {
         let source = try self.relayable(uid, streamType)
         guard let address = RTMPURL(url), url.utf8.count <= 1024, url.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else {
-            throw .invalidFormat("the URL cannot be relayed to", fix: "send rtmp://host[:port]/app/key", status: 422)
+            throw .invalidFormat("the URL is not a valid RTMP URL", fix: "send rtmp://host[:port]/app/key", status: 422)
         }
         if let refusal = self.host.sourceParts.egress.policy.refusal(of: EgressPolicy.Target(address)) {
             throw .authDenied("\(refusal)", fix: EgressPolicy.fix)
         }
         let connections = self.connections
         guard let relays = connections.relays, let hub = connections.hub(for: source) else {
-            throw .requestFailed("the room is not ready for relays", fix: "ask again once it is ready")
+            throw .requestFailed("the room is not ready for relays", fix: "repeat the request when the room is ready")
         }
         guard let status = relays.put(hub, id: id, url: address) else {
             throw .limitExceeded(
-                "source \(source) goes to \(RelayService.maximumPerSource) rooms already",
+                "source \(source) already has \(RelayService.maximumPerSource) relays",
                 fix: "delete one of its relays")
         }
         self.host.sourceParts.saved.saveRelay(id, of: source, url: url)
@@ -101,17 +101,20 @@ package struct SourceRelays: Sendable {
             let known = self.statuses(of: source).map(\.relayID)
             throw .notFound(
                 "source \(source) has no relay \"\(id)\"",
-                fix: known.isEmpty ? "start it first" : "use one of: \(known.joined(separator: ", "))")
+                fix: known.isEmpty ? "start a relay first" : "use one of: \(known.joined(separator: ", "))")
         }
         self.host.sourceParts.saved.saveRelay(id, of: source, url: nil)
     }
 
-    /// The source, if its packets come from a publisher or a server.
+    /// Finds the source of a request.
+    ///
+    /// - Throws: If there is no such source, or if it is a file, which cannot be relayed.
     private func relayable(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceID {
         let source = try self.host.source(uid, streamType)
         guard !source.isFile else {
             throw .invalidFormat(
-                "source \(source.spec.id) is a file", fix: "publish the file to the other room: tandem publish",
+                "source \(source.spec.id) is a file, which has no relays",
+                fix: "publish the file to the other room: tandem publish",
                 status: 422)
         }
         return source.spec.id
@@ -119,7 +122,7 @@ package struct SourceRelays: Sendable {
 }
 
 extension Pipeline.Relay {
-    /// The URL that a relay of the pipeline sends to.
+    /// The URL to which a relay of the pipeline sends.
     ///
     /// - Throws: ``MediaError`` if the URL cannot be read.
     func url(of source: SourceID) throws(MediaError) -> RTMPURL {

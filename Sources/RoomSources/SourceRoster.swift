@@ -5,23 +5,24 @@ package import Program
 package import Threading
 import Synchronization
 
-/// The sources of a room: read by every thread, changed with the room's document.
+/// The sources of a room. All threads read it; changes of the room's document add and remove sources.
 ///
-/// States of a source: added → removed (no lookup finds it, its id is taken) → departed (its thread has ended, its id is free).
+/// States of a source: added → removed (lookups do not find it; its id is in use) → departed (its thread has ended; its
+/// id is free).
 package final class SourceRoster: Sendable {
     private struct State {
         var sources: [SourceID: RoomSource]
-        /// Starts the thread of a source; nil before the room runs.
+        /// Starts the decode thread of a source; nil before the room runs.
         var start: (@Sendable (RoomSource) -> Void)?
         var isClosed = false
-        /// Sources that are removed; each semaphore is signalled when the source has departed.
+        /// Removed sources that have not departed. Each semaphore is signalled when its source has departed.
         var leaving: [SourceID: DispatchSemaphore] = [:]
     }
 
-    /// Aligns sources by wall-clock time.
+    /// Aligns sources with wall clock timestamps to each other.
     package let aligner: WallAligner
     private let state: Mutex<State>
-    /// Runs departures, one at a time: each waits until the decoder has finished its current packet.
+    /// Runs departures one at a time, since each waits until the decoder has finished its current packet.
     private let departures = DispatchQueue(label: "departures")
 
     private init(_ sources: [SourceID: RoomSource], aligner: WallAligner) {
@@ -29,11 +30,11 @@ package final class SourceRoster: Sendable {
         self.aligner = aligner
     }
 
-    /// Makes the sources of a pipeline. Opens the files among them, so that an unreadable file is an error before the
-    /// room starts.
+    /// Makes the sources of a pipeline. Opens file sources, so that an unreadable file is an error before the room
+    /// starts.
     ///
     /// - Parameter events: Called on the decode threads.
-    /// - Throws: ``MediaError`` for a file that cannot be read.
+    /// - Throws: ``MediaError`` if a file cannot be read.
     package static func open(
         _ pipeline: Pipeline, clock: ProgramClock, machine: any SleepClock,
         events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
@@ -49,10 +50,10 @@ package final class SourceRoster: Sendable {
         return SourceRoster(sources, aligner: aligner)
     }
 
-    /// The sources that were added and not removed.
+    /// The current sources by id, without those that were removed.
     package var sources: [SourceID: RoomSource] { self.state.withLock { $0.sources } }
 
-    /// Starts the threads of all sources, and of each source that is added later.
+    /// Starts the decode threads of all sources, and of each source that is added later.
     func start(_ start: @escaping @Sendable (RoomSource) -> Void) {
         let sources = self.state.withLock { state -> [RoomSource] in
             state.start = start
@@ -61,7 +62,7 @@ package final class SourceRoster: Sendable {
         for source in sources { start(source) }
     }
 
-    /// Ends the threads of all sources, including those that are leaving. Blocks.
+    /// Ends the decode threads of all sources, including removed ones. Blocks.
     package func close() {
         let sources = self.state.withLock { state in
             state.isClosed = true
@@ -72,19 +73,20 @@ package final class SourceRoster: Sendable {
         self.departures.sync {}
     }
 
-    /// Adds a source. Does nothing once the roster is closed.
+    /// Adds a source. Does nothing after ``close()``.
     func add(_ source: RoomSource) {
         self.state.withLock { state in
             guard !state.isClosed else { return }
             state.sources[source.spec.id] = source
-            // Under the lock, so that close() waits for the thread.
+            // Started while the lock is held, so that close() waits for the thread.
             state.start?(source)
         }
     }
 
-    /// Removes a source: no lookup finds it, and reports of its decoder are dropped. Its id is taken until it has departed.
+    /// Removes a source: lookups no longer find it, and events of its decoder are dropped. Its id is in use until it
+    /// has departed.
     ///
-    /// - Returns: nil if no source has this id.
+    /// - Returns: The source; nil if there is no source with this id.
     func remove(_ id: SourceID) -> RoomSource? {
         let source = self.state.withLock { state -> RoomSource? in
             guard let source = state.sources.removeValue(forKey: id) else { return nil }
@@ -95,11 +97,11 @@ package final class SourceRoster: Sendable {
         return source
     }
 
-    /// Ends the thread of a removed source in the background, after those of sources that were removed earlier.
+    /// Ends the decode thread of a removed source in the background, after those of sources that were removed earlier.
     ///
     /// - Parameters:
-    ///   - work: Called first, while the thread may still run.
-    ///   - rest: Called when the thread has ended and so cannot undo what this does.
+    /// - work: Called first, while the thread may still run.
+    ///   - rest: Called when the thread has ended, so that the thread cannot undo its effects.
     ///   - last: Called when the id is free.
     func depart(
         _ source: RoomSource, _ work: @escaping @Sendable () -> Void, rest: @escaping @Sendable () -> Void,
@@ -116,7 +118,7 @@ package final class SourceRoster: Sendable {
         }
     }
 
-    /// Blocks until no source of that id is leaving, for the given time at most.
+    /// Waits until no source with this id is departing, at most for the given time. Blocks.
     ///
     /// - Returns: Whether the id is free.
     func isFree(_ id: SourceID, within milliseconds: Int) -> Bool {

@@ -10,31 +10,31 @@ package import Threading
 
 /// Saves changes of sources for the next worker. Takes no lock of the room.
 package protocol SourceMemory: Sendable {
-    /// `admission` with the single-use keys that were used under earlier workers.
+    /// Adds the single-use keys that were used under earlier workers to the rules of admission.
     func resumed(_ admission: Admission) -> Admission
-    /// Saves that a single-use key was used, or was not used after all. Called on the event loop of the publisher.
+    /// Saves that a single-use key was used, or that its use was revoked. Called on the event loop of the publisher.
     func saveUse(_ use: Admission.KeyUse)
-    /// Saves a kick.
+    /// Saves the kick of a source.
     ///
-    /// - Parameter until: Nanoseconds since the Unix epoch; nil if the source may be published.
+    /// - Parameter until: End of the kick in nanoseconds since the Unix epoch; nil if the source may be published.
     func saveRefusal(of source: SourceID, until: Int64?)
-    /// Saves a relay.
+    /// Saves a relay that a command has started or ended.
     ///
-    /// - Parameter url: With its stream key; nil if the relay was ended.
+    /// - Parameter url: URL with the stream key; nil if the relay was ended.
     func saveRelay(_ id: String, of source: SourceID, url: String?)
 }
 
-/// Objects that the sources of a room share, made before the room runs.
+/// The objects that the sources of a room share. Made before the room runs.
 package struct SourceParts: Sendable {
     package let roster: SourceRoster
     package let program: ProgramStage
     package let clocks: Clocks
-    /// The servers that requests may make the room connect to.
+    /// Decides to which servers requests may make the room connect.
     package let egress: EgressGate
     package let logger: Logger
     /// Whether the room opens its listeners; see ``SourceIngest``.
     package let opensListeners: Bool
-    /// Whether the room is a job on files, without a network.
+    /// Whether the room is an offline job, which reads files and has no network.
     package let isOffline: Bool
     package let events: RoomEvents
     package let saved: any SourceMemory
@@ -56,54 +56,58 @@ package struct SourceParts: Sendable {
     }
 }
 
-/// The interface of the room that its sources use.
+/// The interface that sources use to reach the room.
 package protocol SourcesHost: AnyObject, Sendable {
-    /// What the sources share with the room; always the same value.
+    /// The objects that the sources share with the room; the same value in each call.
     var sourceParts: SourceParts { get }
     /// The pipeline that the room runs now.
     var pipeline: Pipeline { get }
-    /// Time now on the clock of ``SourceLife``, in nanoseconds: the monotonic clock; offline the time of the next tick.
+    /// The current time on the clock of ``SourceLife``, in nanoseconds: the monotonic clock; offline, the time of the
+    /// next tick.
     var lifeTime: Int64 { get }
 
-    /// Changes the state under the room's lock. `body` must not block and must not use the host.
+    /// Changes the state of the sources under the room's lock. `body` must not block, and must not use the host.
     func withSources<Result: Sendable>(_ body: (inout SourcesState) -> Result) -> Result
 
     /// Adds an event to the queue for the ``SourceLife`` of a source. Returns at once.
     ///
     /// - Parameters:
-    ///   - time: When it happened, in nanoseconds of ``lifeTime``.
-    ///   - announce: Called right before the event is handled, so that what it emits comes before the events that follow. It must not
-    ///     block and must not use the host.
+    /// - time: When the event occurred, in nanoseconds of ``lifeTime``.
+    ///   - announce: Called right before the event is handled, so that the events that it emits precede those that
+    ///     follow. It must not block, and must not use the host.
     func receive(
         _ event: SourceLife.Event, of source: SourceID, at time: Int64, announce: (@Sendable () -> Void)?)
-    /// Media that can be decoded has arrived, at `time` of the monotonic clock. The first starts the program.
+    /// Called when media that can be decoded has arrived, at `time` of the monotonic clock. The first call starts the
+    /// program.
     func mediaArrived(at time: Int64)
-    /// A publisher has sent a data message, whose values are a JSON array as text.
+    /// Called when a publisher has sent a data message. `values` is a JSON array, as text.
     func received(data values: String, named name: String, from source: SourceID)
-    /// Requests a new layout of the automatic scene, because a source has ended on air.
+    /// Requests a new layout of the automatic scene on air, because a source has ended.
     func requestLayout()
 
-    /// - Throws: If the room no longer accepts commands.
+    /// Checks that the room accepts commands.
+    ///
+    /// - Throws: ``ControlFailure`` if the room has ended or is ending.
     func checkOpen() throws(ControlFailure)
-    /// Forgets everything else that the room keeps about a removed source, whose publisher has been disconnected.
+    /// Removes everything else that the room stores about a removed source, whose publisher was disconnected.
     func sourceDisconnected(_ source: SourceID)
 }
 
 extension SourcesHost {
-    /// Opens the connections of sources and handles what they report.
+    /// Opens the connections of sources, and handles their events.
     package var ingestion: SourceIngest { SourceIngest(host: self) }
-    /// Runs the decode threads and handles what they report.
+    /// Runs the decode threads, and handles their events.
     package var decoding: SourceDecoding { SourceDecoding(host: self) }
-    /// Refuses sources.
+    /// Refuses publishers of kicked and quarantined sources.
     package var refusing: SourceRefusalService { SourceRefusalService(host: self) }
-    /// Sends sources on to other servers.
+    /// Relays sources to other servers.
     package var relaying: SourceRelays { SourceRelays(host: self) }
     /// Adds and removes sources while the room runs.
     package var rosterChanges: RosterChanges { RosterChanges(host: self) }
 
-    /// The source that a request names.
+    /// Finds the source that a request names.
     ///
-    /// - Throws: If there is none.
+    /// - Throws: 404 if there is none.
     package func source(_ uid: String, _ streamType: String) throws(ControlFailure) -> RoomSource {
         guard let type = SourceID.StreamType(rawValue: streamType),
             let source = self.sourceParts.roster.sources[SourceID(uid: uid, streamType: type)]

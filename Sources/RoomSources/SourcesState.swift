@@ -1,18 +1,17 @@
 package import Ingest
 package import MediaTypes
 
-/// State of a room's sources, besides what each ``RoomSource`` holds. Part of the room's value; reads no clock and does
-/// no I/O.
+/// The sources' part of the room's state, besides what each ``RoomSource`` holds. Reads no clock and does no I/O.
 package struct SourcesState: Sendable {
-    /// Sources that may not be published for some time.
+    /// Sources that may not be published for some time, because they were kicked or quarantined.
     package var refusals = SourceRefusals()
-    /// Limits the events about publishers that are refused.
+    /// Limits the rate of events about refused publishers.
     package var refusalReports = RefusalReports()
-    /// Limits the events about jumps of timestamps, by source.
+    /// Limits the rate of events about timestamp jumps, by source.
     package var reanchors: [SourceID: EventThrottle] = [:]
-    /// Limits the data messages of publishers to viewers.
+    /// Limits the rate of publishers' data messages to players.
     package var data = SourceDataLimiter()
-    /// The servers and clients of the sources. Code that calls them must release the room's value first.
+    /// The servers and clients of the sources. The room's lock must not be held during calls to them.
     package var connections = SourceConnections()
 
     package init() {}
@@ -23,25 +22,26 @@ package struct SourcesState: Sendable {
 package struct SourceConnections: Sendable {
     /// Admits publishers; nil if no source of the room can be published.
     package var ingest: IngestServer?
-    /// Fetches sources; nil if the pipeline has no pulls.
+    /// Fetches sources from other servers; nil if the pipeline has no such source.
     package var pulls: PullService?
-    /// Sends sources on to other servers; nil for an offline job.
+    /// Relays sources to other servers; nil for an offline job.
     package var relays: RelayService?
 
     package init() {}
 
-    /// The hub that receives the packets of `source`; nil for files.
+    /// The hub that receives the packets of a source; nil for a file.
     package func hub(for source: SourceID) -> SourceHub? {
         self.ingest?.hub(for: source) ?? self.pulls?.hub(for: source)
     }
 
-    /// Disconnects the publisher of `source`, or stops fetching it, until `deadline`, in nanoseconds of the monotonic clock.
+    /// Disconnects the publisher of a source, or stops fetching it, until `deadline` in nanoseconds of the monotonic
+    /// clock.
     func kick(_ source: SourceID, until deadline: Int64) {
         self.ingest?.kick(source, until: deadline)
         self.pulls?.hold(source, until: deadline)
     }
 
-    /// Closes everything that is open.
+    /// Closes all servers and clients.
     ///
     /// - Parameter isHandedOver: Whether a successor takes over the publishers.
     package func stop(isHandedOver: Bool) async {

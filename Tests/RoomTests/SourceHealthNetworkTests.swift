@@ -90,12 +90,12 @@ struct SourceHealthNetworkTests {
         // The frame of 10,197 ms arrived before the gap, that of 10,230 ms at 10,900 ms.
         #expect(
             held.health.findings[0].message
-                == "nothing arrived for 703 ms, 233 ms are absorbed; the network held it up")
+                == "nothing arrived for 703 ms, 233 ms are buffered; the network delayed it")
         var paused = Publisher { $0.fps = 30 }
         paused.run(10)
         paused.pause(700)
         paused.run(5)
-        #expect(paused.health.findings[0].message.hasSuffix("are absorbed; nothing was sent"))
+        #expect(paused.health.findings[0].message.hasSuffix("are buffered; nothing was sent"))
         #expect(paused.health.findings[0].message.hasPrefix("nothing arrived for 7"))
     }
 
@@ -164,7 +164,7 @@ struct SourceHealthNetworkTests {
             publisher.health.causes == [.fps, .bitrate] && publisher.health.findings.map(\.level) == [.alert3, .alert1])
         #expect(publisher.health.findings[0].message == "its encoder sends 10.1 frames per second, 30.0 are expected")
         #expect(
-            publisher.health.findings[1].message.contains("23 % of what is expected"), "\(publisher.health.findings)")
+            publisher.health.findings[1].message.contains("23 % of the expected bit rate"), "\(publisher.health.findings)")
     }
 
     @Test(
