@@ -2,7 +2,7 @@ import MediaTypes
 
 /// Schemas of command replies that have no Swift type.
 extension APISchema {
-    /// Replies that the API itself makes or that name no more than their command.
+    /// Schemas of replies to commands and of lists that are made in this module.
     package static let control: [APISchema] =
         [
             ProgramReply.schema, SceneReply.schema, DocumentReply.schema, MetadataReply.schema, LogLevelReply.schema,

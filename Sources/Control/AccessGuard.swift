@@ -1,11 +1,11 @@
 package import HTTPTypes
 package import MediaTypes
 
-/// Decides which clients may use the control API.
+/// Decides which clients may use the control API, and for what.
 ///
-/// With a token, clients that send it. Without a token the listener is on loopback, where every process of the machine
-/// can connect, and so can every web page that its user opens. A page cannot forge `Host` and `Origin`, so they are
-/// checked: the first reveals DNS rebinding, the second cross-site requests.
+/// If a token is configured, then clients must send it. Without a token the listener is on loopback, where every
+/// process of the machine can connect, and so can every web page that a user of the machine opens. A page cannot forge
+/// `Host` and `Origin`, so both are checked: `Host` reveals DNS rebinding, and `Origin` reveals cross-site requests.
 package struct AccessGuard: Sendable {
     private enum Rule {
         case token(ControlTokens, opensReads: Bool)
@@ -17,16 +17,16 @@ package struct AccessGuard: Sendable {
     private let rule: Rule
 
     /// - Parameters:
-    ///   - readToken: Token that permits reading requests only.
-    ///   - opensReads: Reading requests need no token.
+    /// - readToken: Token that permits only reading requests; nil if there is none.
+    ///   - opensReads: Whether reading requests need no token.
     package init(listen: ListenAddress, token: String?, readToken: String? = nil, opensReads: Bool = false) {
         self.init(
             listen: listen, tokens: token.map { ControlTokens(command: $0, reader: readToken) }, opensReads: opensReads)
     }
 
     /// - Parameters:
-    ///   - tokens: `nil`: the listener has no tokens.
-    ///   - opensReads: Reading requests need no token.
+    /// - tokens: The tokens for commands and reading; nil if the listener has none.
+    ///   - opensReads: Whether reading requests need no token.
     ///   - origins: Web origins that may send commands if there is no token.
     package init(
         listen: ListenAddress, tokens: ControlTokens?, opensReads: Bool = false,
@@ -41,16 +41,17 @@ package struct AccessGuard: Sendable {
         }
     }
 
-    /// The access level of a client, which also decides which request budget it uses.
+    /// The access level of a client, which also decides which request rate limit applies.
     package enum Standing: Sendable, Hashable, CaseIterable {
-        /// May send commands: has the token, or needs none.
+        /// May send commands: the client has the command token, or no token is needed.
         case commander
-        /// Has the token for reading only.
+        /// May only read: the client has the read token.
         case reader
         case stranger
     }
 
-    /// Checks only the request head, in a time that does not depend on how much of a guessed token is right.
+    /// The access level of the client that sent a request. Reads only the request head, in a time that does not depend
+    /// on how much of a guessed token is right.
     package func standing(of head: HTTPRequest) -> Standing {
         switch self.rule {
         case .fileMode: .commander
@@ -65,12 +66,12 @@ package struct AccessGuard: Sendable {
         return Self.bearer(head, is: tokens.reader) ? .reader : .stranger
     }
 
-    /// Why the request is refused, or `nil` if it is allowed.
+    /// Why a request is refused; nil if it is allowed.
     ///
     /// - Parameters:
-    ///   - isOpen: A health endpoint, whose probes carry no token, or content that is the same for every room.
-    ///   - isReading: The request changes nothing and is permitted with the read token.
-    ///   - isInner: The request always needs a token, even if reads are open.
+    /// - isOpen: Whether the request needs no token: a health endpoint, or content that is the same for every room.
+    ///   - isReading: Whether the request changes nothing, so that the read token suffices.
+    ///   - isInner: Whether the request needs a token even if reads are open.
     package func refusal(
         of head: HTTPRequest, isOpen: Bool, isReading: Bool = false, isInner: Bool = false
     ) -> ControlFailure? {
@@ -117,7 +118,7 @@ package struct AccessGuard: Sendable {
             fix: "configure a bearer token and send it from your server, or add the origin to control.allowOrigins")
     }
 
-    /// Returns the host of `HOST`, `HOST:PORT` or `[IPV6]:PORT`, without brackets.
+    /// The host of `HOST`, `HOST:PORT` or `[IPV6]:PORT`, without brackets.
     package static func host(of authority: String) -> String {
         if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
         return String(authority.prefix { $0 != ":" })

@@ -5,12 +5,14 @@ package struct ClipRequest: Sendable, Hashable {
     /// Program date-times, as received.
     package let from: String
     package let to: String
-    /// `nil`: the first rendition.
+    /// Name of the rendition to cut from; nil for the first rendition.
     package let rendition: String?
-    /// A plain file name without extension; `nil`: the id.
+    /// A plain file name without extension; nil for the clip's id.
     package let name: String?
 
-    /// - Throws: ``ControlFailure`` for a missing or unknown member, or a name that could lead out of a directory.
+    /// Parses the body.
+    ///
+    /// - Throws: ``ControlFailure`` if a member is missing or unknown, or if the name is not a plain file name.
     package init(body: [UInt8]) throws(ControlFailure) {
         let values = try FlatObject(body: body, keys: ["from", "to", "rendition", "name"])
         guard let from = try values.string("from"), let to = try values.string("to") else {

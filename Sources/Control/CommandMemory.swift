@@ -1,14 +1,14 @@
 import HTTPListener
 import HTTPTypes
 
-/// What earlier workers of the room have stored about answered commands.
+/// The revision of the commands and the replies to them that earlier workers of the room have saved.
 package struct CommandMemory: Sendable {
-    /// See ``CommandRevisions``.
+    /// Number of commands that have changed something, from 1; see ``CommandRevisions``.
     package var revision: Int64
-    /// Oldest first.
+    /// Replies to commands with an idempotency key, the oldest first.
     package var replies: [KeptReply]
-    /// Converts the fingerprint of a request to a form that may be stored: a salted hash, the same in every worker of
-    /// the room. Requests contain stream keys, which could be guessed from the fingerprint alone.
+    /// Converts the fingerprint of a request to a form that may be saved: a salted hash, which is the same in every
+    /// worker of the room. Requests contain stream keys, which could be guessed from an unsalted fingerprint.
     package var seal: @Sendable (String) -> String
 
     package init(
@@ -20,10 +20,10 @@ package struct CommandMemory: Sendable {
     }
 }
 
-/// The reply to a request with an `Idempotency-Key`.
+/// The saved reply to a request with an `Idempotency-Key`.
 package struct KeptReply: Sendable, Hashable {
     package var key: String
-    /// Hash of the request in hexadecimal, as returned by ``CommandMemory/seal``.
+    /// Hash of the request in hexadecimal, made by ``CommandMemory/seal``.
     package var fingerprint: String
     package var status: Int
     package var entityTag: String?
@@ -41,7 +41,7 @@ package struct KeptReply: Sendable, Hashable {
         self.body = body
     }
 
-    /// - Returns: `nil` for a reply whose body is not in memory.
+    /// Makes the saved form of a reply; nil if the reply's body is not in memory.
     init?(key: String, fingerprint: String, _ reply: ListenerReply) {
         let body: String
         switch reply.body {
@@ -63,26 +63,27 @@ package struct KeptReply: Sendable, Hashable {
     }
 }
 
-/// What a command leaves for later workers.
+/// The effect of a command that is saved for later workers.
 package struct CommandRecord: Sendable {
     package var revision: Int64
-    /// `nil`: the command had no `Idempotency-Key`.
+    /// The reply to save; nil if the command had no `Idempotency-Key`.
     package var reply: KeptReply?
 }
 
-/// Whether the effect of a command survives the worker.
+/// Whether the effect of a command survives this worker.
 package enum CommandDurability: Sendable, Hashable {
     case durable
-    /// The command is in force in this worker, but not on disk yet.
+    /// The command is in force in this worker, but it is not on disk yet.
     case late
-    /// Another worker has taken over the room and does not know the command.
+    /// Another worker has taken over the room, and does not know the command.
     case superseded
 }
 
 extension ListenerReply {
     private static let durable = HTTPField.Name("Tandem-Durable") ?? .from
 
-    /// Adds to the reply whether the command is on disk.
+    /// Adds to the reply that the command is not on disk yet, or replaces the reply by an error if another worker has
+    /// taken over.
     func saying(_ durability: CommandDurability) -> ListenerReply {
         switch durability {
         case .durable: return self

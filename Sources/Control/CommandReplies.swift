@@ -28,7 +28,7 @@ package struct SceneReply: CommandReply {
     package var sceneID: String
     package var revision: Int
     package var changed: Bool
-    /// nil: the scene is not on air and not scheduled.
+    /// When the change becomes visible; nil if the scene is neither on air nor scheduled.
     package var effect: EffectTime?
     package var warnings: [String]
 
@@ -57,9 +57,9 @@ package struct DocumentReply: CommandReply {
     package var revision: Int
     package var changed: Bool
     package var isDryRun: Bool
-    /// JSON paths of the values that the new version changes.
+    /// JSON paths of the values in which the new version of the document differs, at most 64.
     package var applied: [String]
-    /// nil: nothing visible has changed.
+    /// When the change becomes visible; nil if nothing visible has changed.
     package var effect: EffectTime?
     package var warnings: [String]
 
@@ -105,7 +105,7 @@ package struct MetadataReply: CommandReply {
         [
             ReplyMember("id", "id from the request, or a generated one") { $0.id },
             ReplyMember("type") { $0.type },
-            ReplyMember("changed", "false: this id was used before") { $0.changed },
+            ReplyMember("changed", "false: this event was already sent") { $0.changed },
         ] + ReplyMember.effect(\.effect)
     }
 }

@@ -4,33 +4,34 @@ package import HTTPListener
 import HTTPTypes
 import Synchronization
 
-/// Tracks the commands of the operators, so that two operators do not overwrite each other's changes, and a repeated
-/// request is not carried out twice.
+/// Counts the commands of operators and remembers replies, so that two operators do not overwrite each other's changes
+/// and a repeated request is not carried out twice.
 ///
-/// `revision` counts the commands that changed something, starting at 1. Changes by the room itself (timers, sources
-/// that start or stop) do not count. The entity tag contains the worker's number as well: `"3.17"`.
+/// The revision is the number of commands that changed something, starting at 1. Changes by the room itself (timers,
+/// sources that start or stop) do not count. The entity tag (`ETag`) consists of the worker's number and the revision,
+/// such as `"3.17"`.
 ///
 /// Spec: RFC 9110 §13.1.1 (If-Match); `Idempotency-Key` as draft-ietf-httpapi-idempotency-key-header.
 package final class CommandRevisions: Sendable {
     private struct Kept {
-        /// Hash of the request: the same key with another request is an error of the client.
+        /// Hash of the request. The same key with a different request is an error of the client.
         let fingerprint: String
-        /// `nil` while the command is being carried out.
+        /// The reply; nil while the command is in progress.
         var reply: ListenerReply?
     }
 
     private struct State {
         var revision: Int64 = 1
-        /// Number of commands being carried out.
+        /// Number of commands in progress.
         var running = 0
         var kept: [String: Kept] = [:]
         var order: Deque<String> = []
     }
 
-    /// Number of keys whose replies are remembered. The oldest are forgotten, except those of commands being carried
-    /// out.
+    /// Number of idempotency keys whose replies are remembered. The oldest are forgotten, except those of commands in
+    /// progress.
     package static let keyCapacity = 256
-    /// Maximum length of a key in characters.
+    /// Largest length of a key in characters.
     private static let longestKey = 128
 
     private let incarnation: Int64
@@ -39,7 +40,7 @@ package final class CommandRevisions: Sendable {
 
     /// - Parameters:
     ///   - incarnation: Number of this worker among the workers of the room.
-    ///   - memory: What earlier workers have answered.
+    /// - memory: The revision and the replies that earlier workers have saved.
     package init(incarnation: Int64, memory: CommandMemory = CommandMemory()) {
         self.incarnation = incarnation
         self.seal = memory.seal
@@ -52,7 +53,7 @@ package final class CommandRevisions: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The record that the request leaves, once it has been carried out or refused.
+    /// The data to save for later workers after the request was carried out or refused.
     func record(of request: ListenerRequest) -> CommandRecord {
         let key = request.head.headerFields[Self.idempotencyKey]
         return self.state.withLock { state in
@@ -65,13 +66,13 @@ package final class CommandRevisions: Sendable {
         }
     }
 
-    /// The revision and its entity tag.
+    /// The current revision with its entity tag.
     package var current: (revision: Int64, entityTag: String) {
         let revision = self.state.withLock(\.revision)
         return (revision, self.tag(revision))
     }
 
-    /// Carries out a change that does not come from a request, such as a changed pipeline file.
+    /// Carries out a change that no request asked for, such as that of a changed pipeline file. It counts as a command.
     ///
     /// - Parameter body: Returns whether it has changed something.
     package func carryOut<Failure: Error>(_ body: () throws(Failure) -> Bool) throws(Failure) {
@@ -86,10 +87,11 @@ package final class CommandRevisions: Sendable {
 
     private func tag(_ revision: Int64) -> String { "\"\(self.incarnation).\(revision)\"" }
 
-    /// Carries out a command if its `If-Match` condition holds, or returns the reply of an earlier request with the
-    /// same key.
+    /// Carries out a command if its `If-Match` condition holds. If a request with the same `Idempotency-Key` was
+    /// already carried out, then its reply is returned instead.
     ///
-    /// - Parameter body: Not called twice at the same time for one key. Its failures are stored as replies as well.
+    /// - Parameter body: Carries out the command. Not called twice at the same time for one key. Its errors are
+    ///   remembered as replies too.
     package func carryOut(
         _ request: ListenerRequest, _ body: () throws(ControlFailure) -> ControlOutcome
     ) throws(ControlFailure) -> ListenerReply {
@@ -105,7 +107,8 @@ package final class CommandRevisions: Sendable {
                 throw error
             }
         } catch {
-            // A command that failed its condition, or temporarily, can be repeated with the same key.
+            // If the condition did not hold, or the command failed temporarily, then the client can repeat it with the
+            // same key.
             self.keep(Self.isMomentary(error) ? nil : .problem(error), key)
             throw error
         }
@@ -126,12 +129,14 @@ package final class CommandRevisions: Sendable {
             if let condition, !Self.names(condition, self.tag(state.revision)) {
                 throw Self.stale(self.tag(state.revision))
             }
-            // Running commands may still change the revision.
+            // Commands in progress may still change the revision, so the condition cannot be checked reliably.
             if let condition, condition != "*", state.running > 0 { throw Self.stale(self.tag(state.revision)) }
             state.running += 1
         }
     }
 
+    /// Records the end of a command.
+    ///
     /// - Returns: The new entity tag.
     @discardableResult
     private func finish(changed: Bool) -> String {
@@ -149,7 +154,7 @@ package final class CommandRevisions: Sendable {
             fix: "request GET /v1/room, check what has changed, and send its ETag as If-Match")
     }
 
-    /// Compares strongly with each tag of a list.
+    /// Whether the condition contains the tag, by strong comparison, or is `*`.
     private static func names(_ condition: String, _ tag: String) -> Bool {
         condition.split(separator: ",").contains { item in
             let item = item.filter { $0 != " " && $0 != "\t" }
@@ -172,8 +177,8 @@ package final class CommandRevisions: Sendable {
         return field
     }
 
-    /// A hash that is the same in every process, because later workers compare it too: 64-bit FNV-1a over the parts,
-    /// each preceded by its length.
+    /// Hash of a request that is the same in every process, because later workers compare it too: 64-bit FNV-1a over
+    /// the parts, each preceded by its length.
     private static func fingerprint(_ request: ListenerRequest) -> String {
         var bytes: [UInt8] = []
         let head = request.head
@@ -184,13 +189,15 @@ package final class CommandRevisions: Sendable {
         return String(FNV1a.hash(bytes), radix: 16)
     }
 
-    /// - Returns: The reply to the same earlier request; `nil`: the caller must carry it out.
+    /// Reserves an idempotency key.
+    ///
+    /// - Returns: The reply to an earlier identical request; nil if the caller must carry out the command.
     private func reserve(_ key: String, _ fingerprint: String) throws(ControlFailure) -> ListenerReply? {
         try self.state.withLock { state throws(ControlFailure) -> ListenerReply? in
             guard let known = state.kept[key] else {
                 state.kept[key] = Kept(fingerprint: fingerprint)
                 state.order.append(key)
-                // A command in progress is not forgotten: a repeated request would carry it out again.
+                // A command in progress is not forgotten, because a repeated request would then carry it out again.
                 while state.order.count > Self.keyCapacity,
                     let place = state.order.firstIndex(where: { state.kept[$0]?.reply != nil })
                 {
@@ -216,7 +223,9 @@ package final class CommandRevisions: Sendable {
         }
     }
 
-    /// - Parameter reply: `nil`: the request can be repeated with the key.
+    /// Remembers the reply for a key.
+    ///
+    /// - Parameter reply: The reply; nil if the request can be repeated with the key.
     private func keep(_ reply: ListenerReply?, _ key: String?) {
         guard let key else { return }
         self.state.withLock { state in

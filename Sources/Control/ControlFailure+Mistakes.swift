@@ -2,7 +2,7 @@ package import MediaTypes
 package import PipelineSpec
 
 extension ControlFailure {
-    /// A document that was refused, with everything that is wrong with it.
+    /// The error for a document with mistakes. It names the first one in `what`, and lists up to 64 in `details`.
     package static func refused(
         _ mistakes: [SpecDiagnostic], as failure: (String, String, Int) -> ControlFailure
     ) -> ControlFailure {
@@ -17,8 +17,8 @@ extension ControlFailure {
         return failure
     }
 
-    /// A scene's document: what is no JSON object is malformed, an image that cannot be shown has its own code, all else
-    /// cannot be composed.
+    /// The error for a scene with mistakes: malformed if it is not a JSON object; an image error if only images cannot
+    /// be shown; otherwise an invalid layout.
     package static func refusedScene(_ mistakes: [SpecDiagnostic]) -> ControlFailure {
         if mistakes.contains(where: { $0.path.isEmpty }) {
             return self.refused(mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
@@ -28,8 +28,8 @@ extension ControlFailure {
         }
     }
 
-    /// A pipeline file: what cannot be read is malformed; where only images cannot be shown, or only scenes cannot be composed,
-    /// it has their codes.
+    /// The error for a pipeline file with mistakes: malformed if it cannot be parsed; an image error if only images
+    /// cannot be shown; an invalid layout if only scenes have mistakes; otherwise invalid values.
     package static func refusedDocument(_ mistakes: [SpecDiagnostic], isMalformed: Bool) -> ControlFailure {
         self.refused(mistakes) { what, fix, _ in
             if isMalformed { return .invalidFormat(what, fix: fix) }
@@ -46,14 +46,14 @@ extension ControlFailure {
             }
     }
 
-    /// One value of a document that cannot be.
+    /// The error for one invalid value in a document.
     package static func invalidValue(_ path: String, _ what: String, fix: String) -> ControlFailure {
         var failure = ControlFailure.invalidFormat("\(path): \(what)", fix: fix, status: 422)
         failure.details = [Detail(path: path, line: 0, column: 0, what: what, fix: fix)]
         return failure
     }
 
-    /// A scene that the room does not have; `fix` lists those it has.
+    /// The error for a scene that the room does not have. `fix` lists the existing scenes.
     package static func unknownScene(_ sceneID: String, among scenes: [PipelineSpec.Scene]) -> ControlFailure {
         let known = scenes.map(\.sceneID).joined(separator: ", ")
         return .notFound("this room has no scene \"\(sceneID.prefix(64))\"", fix: "use one of: \(known)")

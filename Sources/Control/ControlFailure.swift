@@ -1,10 +1,10 @@
-/// Why a request failed: a code of the error catalogue, what is wrong, and what to send instead.
+/// The error of a failed request: an error code, what is wrong, and what to send instead.
 package struct ControlFailure: Error, Sendable, Hashable {
-    /// One mistake in the document that was sent.
+    /// One mistake in a document that a client sent.
     package struct Detail: Sendable, Hashable {
         /// JSON path of the value, such as `panes[1].width`; empty for the document itself.
         package let path: String
-        /// Line and column from 1; 0 if unknown.
+        /// Line of the mistake, from 1; 0 if unknown. ``column`` is counted in the same way.
         package let line: Int
         package let column: Int
         package let what: String
@@ -19,16 +19,16 @@ package struct ControlFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// Stable code, such as `notFound`.
+    /// Stable error code, such as `notFound`.
     package let code: String
-    /// Number of this error in other live streaming services, such as 1404; 0 if they have none.
+    /// Number of this error in other live streaming services, such as 1404; 0 if it has none.
     package let number: Int
     /// HTTP status: 400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 429, 500, 502 or 503.
     package let status: Int
-    /// One sentence without trailing period.
+    /// What is wrong: one sentence without a full stop.
     package let what: String
     package let fix: String
-    /// All mistakes in the document, if the failure is about a document.
+    /// All mistakes in the document, if the error is about a document; otherwise empty.
     package var details: [Detail] = []
 
     package init(code: String, number: Int, status: Int, what: String, fix: String) {
@@ -54,7 +54,7 @@ package struct ControlFailure: Error, Sendable, Hashable {
         code: "superseded", number: 1301, status: 503, what: "a newer worker serves this room",
         fix: "send the command to that worker")
 
-    /// The change needs a restart of the worker.
+    /// The change is possible only with a restart of the worker.
     package static func needsRestart(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "needsRestart", number: 0, status: 409, what: what, fix: fix)
     }
@@ -84,7 +84,7 @@ package struct ControlFailure: Error, Sendable, Hashable {
         ControlFailure(code: "requestFailed", number: 1417, status: 502, what: what, fix: fix)
     }
 
-    /// The state of the room does not allow what the request asks for.
+    /// The state of the room does not allow the requested change.
     package static func conflict(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "requestFailed", number: 1417, status: 409, what: what, fix: fix)
     }
@@ -94,7 +94,7 @@ package struct ControlFailure: Error, Sendable, Hashable {
         ControlFailure(code: "invalidLayout", number: 1501, status: 422, what: what, fix: fix)
     }
 
-    /// The client has no permission. 401 asks for a token, 403 does not.
+    /// The client has no permission. Status 401 asks for a token; 403 means that a token does not help.
     package static func authDenied(_ what: String, fix: String, status: Int = 403) -> ControlFailure {
         ControlFailure(code: "authDenied", number: 0, status: status, what: what, fix: fix)
     }

@@ -1,21 +1,22 @@
 import HTTPListener
 import HTTPTypes
 
-/// Other web origins whose pages may use the API from a browser.
+/// The other web origins whose pages may use the API from a browser (CORS).
 ///
 /// Spec: Fetch §3.3 (CORS protocol).
 package struct ControlOrigins: Sendable {
     private let origins: Set<String>
 
-    /// - Parameter origins: In the form that browsers send, such as `https://console.example`. There is no wildcard.
+    /// - Parameter origins: Origins in the form that browsers send, such as `https://console.example`. There is no
+    ///   wildcard.
     package init(_ origins: [String] = []) { self.origins = Set(origins.map { $0.lowercased() }) }
 
-    /// Whether the request's page has one of these origins.
+    /// Whether the page that sent the request has one of the allowed origins.
     func admits(_ head: HTTPRequest) -> Bool {
         head.headerFields[.origin].map { self.origins.contains($0.lowercased()) } ?? false
     }
 
-    /// Adds the CORS fields that let the request's page read the reply.
+    /// Adds the CORS header fields that let the page read the reply.
     func opening(_ reply: ListenerReply, to head: HTTPRequest) -> ListenerReply {
         guard !self.origins.isEmpty else { return reply }
         var reply = reply
@@ -28,8 +29,9 @@ package struct ControlOrigins: Sendable {
         return reply
     }
 
-    /// Answers OPTIONS: the methods of the route, and for an admitted page the fields that it may send. The answer
-    /// reveals nothing about the room and needs no token, because browsers send none with preflight requests.
+    /// The reply to an OPTIONS request: the methods of the route, and for an allowed origin the header fields that its
+    /// page may send. The reply reveals nothing about the room and needs no token, because browsers send none with
+    /// preflight requests.
     func preflight(_ head: HTTPRequest, _ route: ControlRoute) -> ListenerReply {
         let methods = (route.methods + [.options]).map(\.rawValue).joined(separator: ", ")
         var reply = ListenerReply(.noContent, fields: [.allow: methods])

@@ -2,7 +2,7 @@ import CPages
 import HTTPListener
 import HTTPTypes
 
-/// The operators' page at `/`: static files whose scripts request all data from the API.
+/// The operators' page at `/`: static files with scripts that request all data from the API.
 package struct ControlPage: Sendable {
     package enum File: String, Hashable, CaseIterable {
         case html = "/"
@@ -19,11 +19,11 @@ package struct ControlPage: Sendable {
 
     /// - Parameters:
     ///   - player: Source text of the player scripts.
-    ///   - keyOrigin: See ``ControlListenerOptions/keyOrigin``.
+    /// - keyOrigin: Web origin of the decryption keys; see ``ControlListenerOptions/keyOrigin``.
     init(player: String, keyOrigin: String? = nil) {
         self.player = player
-        // Only the keys may come from other origins, and nothing is inline. `blob:` is for the page's media source and
-        // for snapshots.
+        // Only decryption keys may come from other origins, and nothing is inline. `blob:` is needed for the page's
+        // media source and for snapshots.
         self.contentSecurityPolicy =
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'\(keyOrigin.map { " \($0)" } ?? ""); "
             + "img-src 'self' blob: data:; media-src 'self' blob:; base-uri 'none'; form-action 'none'; "
@@ -49,7 +49,7 @@ package struct ControlPage: Sendable {
         return ListenerReply(.ok, fields: fields, body: .bytes(Array(text.utf8)))
     }
 
-    /// The reply with the API description.
+    /// The reply to `GET /openapi.json` with the API description.
     ///
     /// Spec: OpenAPI 3.1.1.
     static var description: ListenerReply {

@@ -8,7 +8,7 @@ extension ListenerReply {
             status, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: .text(text + "\n"))
     }
 
-    /// Statuses that a failure can have; any other is a bug and becomes 500.
+    /// The statuses that an error may have. Any other is a bug, and is replaced by 500.
     private static let statuses: [HTTPResponse.Status] = [
         .badRequest, .unauthorized, .forbidden, .notFound, .methodNotAllowed, .conflict, .gone, .preconditionFailed,
         .contentTooLarge, .unsupportedMediaType, .unprocessableContent, .tooManyRequests, .internalServerError,
@@ -16,7 +16,7 @@ extension ListenerReply {
         .serviceUnavailable,
     ]
 
-    /// A reply with problem details.
+    /// An error reply with problem details in JSON.
     ///
     /// Spec: RFC 9457 §3, with the members `code`, `number` (again as `nertcCode`), `fix` and, for documents, `errors`.
     package static func problem(_ failure: ControlFailure) -> ListenerReply {

@@ -1,4 +1,4 @@
-/// Changes of the room's pipeline document while it runs.
+/// Changes the room's pipeline document while the room runs.
 extension ControlResponder {
     func setDocument(
         _ body: [UInt8], isPatch: Bool, _ query: [(name: String, value: String)]

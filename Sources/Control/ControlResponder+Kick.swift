@@ -1,5 +1,5 @@
 extension ControlResponder {
-    /// Allowed values of `refuseSeconds`.
+    /// Allowed values of `refuseSeconds`, in seconds; `usualRefusal` is its default.
     private static let refusalRange = 0...86_400
     private static let usualRefusal = 60
 

@@ -1,9 +1,9 @@
 extension ControlResponder {
-    /// Allowed durations of a countdown and of a phase in milliseconds, as in the pipeline file.
+    /// Allowed durations of a PK's countdown and of its other phases in milliseconds, as in the pipeline file.
     private static let countdownRange = 0...600_000
     private static let phaseRange = 0...86_400_000
 
-    /// Reads the body of `POST /v1/pk:start`, `:punish` or `:end`.
+    /// Parses the body of `POST /v1/pk:start`, `:punish` or `:end`.
     static func pkCommand(_ verb: ControlRoute.PKVerb, _ body: [UInt8]) throws(ControlFailure) -> PKCommand {
         switch verb {
         case .start:

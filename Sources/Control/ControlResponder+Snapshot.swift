@@ -5,7 +5,9 @@ extension ControlResponder {
     /// Allowed widths of a snapshot in pixels.
     private static let widths = 16...1_920
 
-    /// - Parameter uid: `nil`: the program.
+    /// A snapshot as a JPEG file.
+    ///
+    /// - Parameter uid: The user whose source is shown; nil for the program.
     func snapshot(
         of uid: String?, _ query: [(name: String, value: String)]
     ) throws(ControlFailure) -> ListenerReply {

@@ -1,10 +1,10 @@
 import MediaTypes
 
-/// Requests whose bodies are a few plain values.
+/// Commands whose bodies contain a few plain values.
 extension ControlResponder {
-    /// Allowed shifts of a source in milliseconds.
+    /// Allowed time offsets of a source, in milliseconds.
     private static let offsetRange = -10_000...10_000
-    /// Maximum length of a text in characters.
+    /// Largest length of a text in Unicode scalars.
     private static let textLimit = 256
 
     func setSource(_ uid: String, streamType: String?, _ body: [UInt8]) throws(ControlFailure) -> String {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Logging
 
-/// Requests about the worker itself: alarms, logs, its version; and the check of a body's media type.
+/// Requests about the worker itself (alarms, log lines, log level), and the check of a body's media type.
 extension ControlResponder {
     func alarms(_ query: [(name: String, value: String)]) throws(ControlFailure) -> String {
         try Self.refuseUnknown(query, known: ["state"])
@@ -54,14 +54,14 @@ extension ControlResponder {
         return book
     }
 
-    // MARK: Forms
+    // MARK: Media types
 
-    /// Accepted media types of a body. curl sends `application/x-www-form-urlencoded` by default, so it is accepted for
-    /// JSON as well.
+    /// Accepted media types of a body. curl sends `application/x-www-form-urlencoded` by default, so this type is
+    /// accepted for JSON too.
     private static let json = ["application/json", "application/x-www-form-urlencoded"]
     private static let mergePatch = "application/merge-patch+json"
 
-    /// Spec: RFC 9110 §15.5.16, RFC 5789 §2.2.
+    /// Refuses a body with a media type that is not accepted. Spec: RFC 9110 §15.5.16, RFC 5789 §2.2.
     static func checkForm(of request: HTTPRequest, _ route: ControlRoute, _ body: [UInt8]) throws(ControlFailure) {
         guard !body.isEmpty, let field = request.headerFields[.contentType] else { return }
         let form = field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
@@ -73,5 +73,5 @@ extension ControlResponder {
     }
 }
 
-/// Filter of an alarm request.
+/// Which alarms a request asks for: active (`set`), cleared, or all.
 package enum AlarmState: String, Sendable, CaseIterable { case set, cleared, all }

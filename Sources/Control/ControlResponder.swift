@@ -3,13 +3,13 @@ import HTTPTypes
 import MediaTypes
 import Synchronization
 
-/// Answers requests of operators: a request in, a call to the room, and a reply out.
+/// Answers requests of operators: checks access, calls the room, and makes the reply.
 package struct ControlResponder: Sendable {
     /// Allowed volumes of a source, in percent of the published volume.
     package static let volumeRange = 0...200
-    /// The stream of a uid that is used if a request names none.
+    /// The stream of a user that a request means if it names none.
     package static let defaultStreamType = "main"
-    /// Maximum size of a body in bytes: enough for a large scene, small enough to be parsed quickly.
+    /// Largest size of a body in bytes: enough for a large scene, and small enough to be parsed quickly.
     package static let bodyLimit = 256 << 10
 
     let room: any RoomControlling
@@ -38,9 +38,9 @@ package struct ControlResponder: Sendable {
         try self.ledger.carryOut(body)
     }
 
-    /// Answers immediately, or when the event that the request waits for has happened.
+    /// Answers a request at once, or when the event for which the request waits has occurred.
     ///
-    /// - Parameter route: Route of the request's path: ``ControlRoute/init(of:)``.
+    /// - Parameter route: The route of the request's path, see ``ControlRoute/init(of:)``; nil if the path is unknown.
     package func answer(
         _ request: ListenerRequest, _ route: ControlRoute?, _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) {
@@ -66,19 +66,19 @@ package struct ControlResponder: Sendable {
         waiting?.answer(from: self.room.eventLog, request, place, answer)
     }
 
-    /// The reply to a request that does not wait for events, in a room that answers commands immediately.
+    /// The reply to a request that does not wait for events. The room must answer commands at once.
     package func reply(to request: ListenerRequest, _ route: ControlRoute?) -> ListenerReply {
         let reply = Mutex<ListenerReply?>(nil)
         self.reply(to: request, route) { made in reply.withLock { $0 = made } }
         return reply.withLock { $0 } ?? .problem(Self.unanswered)
     }
 
-    /// Like ``answer(_:_:_:)``, for a caller that has not parsed the path.
+    /// Same as ``answer(_:_:_:)``, for a caller that has not parsed the path.
     package func answer(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
         self.answer(request, ControlRoute(of: request), answer)
     }
 
-    /// Like ``reply(to:_:)``, for a caller that has not parsed the path.
+    /// Same as ``reply(to:_:)``, for a caller that has not parsed the path.
     package func reply(to request: ListenerRequest) -> ListenerReply {
         self.reply(to: request, ControlRoute(of: request))
     }
@@ -124,7 +124,7 @@ package struct ControlResponder: Sendable {
         }
     }
 
-    /// Carries out a command. The reply is delayed until the command is durable; the thread does not wait.
+    /// Carries out a command. The reply is delayed until the command is on disk, but the thread does not wait for that.
     private func command(
         _ request: ListenerRequest, waits: Bool, _ answer: @escaping @Sendable (ListenerReply) -> Void,
         _ body: () throws(ControlFailure) -> ControlOutcome
@@ -141,13 +141,13 @@ package struct ControlResponder: Sendable {
         }
     }
 
-    /// Whether the reply waits for the disk. It does not for frequent commands, or for those that later workers do not
-    /// restore.
+    /// Whether the reply to a command waits for the disk. Replies to frequent commands, and to commands that later
+    /// workers do not restore, do not wait.
     private static func waits(_ route: ControlRoute, _ body: [UInt8]) -> Bool {
         switch route {
         case .text, .score, .metadata, .keyframe, .restart, .clips, .logLevel: return false
         case .source:
-            // Only a volume.
+            // The body sets only a volume, which changes often.
             let keys = ["volume", "audioTrack", "streamType"]
             return (try? FlatObject(body: body, keys: keys)) == nil
         default: return true
@@ -167,7 +167,7 @@ package struct ControlResponder: Sendable {
         switch route {
         case .page(let file): return ControlOutcome(self.page.reply(file))
         case .description: return ControlOutcome(ControlPage.description)
-        // Requests for media that exists have been answered already.
+        // Requests for existing media were answered earlier.
         case .media: throw .notFound("this room has no HLS output", fix: "add an output of type hls")
         case .state: return ControlOutcome(self.state(isCommander: isCommander))
         case .room:
@@ -177,8 +177,8 @@ package struct ControlResponder: Sendable {
             }
             return .command(.ok, try self.setDocument(body, isPatch: method == .patch, query))
         case .document:
-            // The tag is read first: if the document changes meanwhile, the tag is too old, which is safe, and never
-            // too new.
+            // The tag is read before the document. If the document changes in between, then the tag is too old, which
+            // is safe; it is never too new.
             let tag = self.ledger.current.entityTag
             var reply = ListenerReply.json(.ok, try self.room.documentJSON())
             reply.fields[.eTag] = tag
@@ -250,7 +250,7 @@ package struct ControlResponder: Sendable {
         case .clip(let id): return .json(.ok, try self.room.clipJSON(id))
         case .end:
             _ = try FlatObject(body: body, keys: [])
-            // It would be accepted, and yet the room would continue in the next worker.
+            // The command would be accepted, but the room would continue in the next worker.
             guard self.room.health.state != "draining" else {
                 throw .roomExited(
                     "this worker is handing the room over to a successor",
@@ -267,7 +267,7 @@ package struct ControlResponder: Sendable {
 
     private static let access = HTTPField.Name("Tandem-Access") ?? .from
 
-    /// The reply with the room's state. `Tandem-Access` tells whether the client may send commands.
+    /// The reply with the room's state. The header field `Tandem-Access` says whether the client may send commands.
     private func state(isCommander: Bool) -> ListenerReply {
         let (revision, tag) = self.ledger.current
         var reply = ListenerReply.json(.ok, self.room.stateJSON(revision: revision))
@@ -276,7 +276,7 @@ package struct ControlResponder: Sendable {
         return reply
     }
 
-    /// Reads the parameter `level`: `standard`, the default, or `debug`.
+    /// Parses the query parameter `level`: `standard` (the default) or `debug`.
     static func isDebug(_ query: [(name: String, value: String)]) throws(ControlFailure) -> Bool {
         try self.refuseUnknown(query, known: ["level"])
         switch query.last?.value ?? "standard" {

@@ -1,11 +1,11 @@
 package import HTTPListener
 package import HTTPTypes
 
-/// The route of a request, from its path.
+/// The endpoint of a request, determined by its path.
 package enum ControlRoute: Hashable {
     case page(ControlPage.File)
     case description
-    /// A media file of the viewers, by its name on the viewers' listener.
+    /// A media file, by its name on the viewers' listener.
     case media(String)
     case state
     /// The room: its state, or for PUT and PATCH its document.
@@ -23,12 +23,12 @@ package enum ControlRoute: Hashable {
     case logs
     case logLevel
     case version
-    /// Restarts an output's connection.
+    /// Restarts the connection of an RTMP output.
     case restart(outputID: String)
-    /// Starts or stops a recording output while the room continues.
+    /// Starts the recording of a `record` output while the room continues; ``stop(outputID:)`` stops it.
     case start(outputID: String)
     case stop(outputID: String)
-    /// Makes the next frame of a rendition an IDR frame.
+    /// Makes the next frame of a rendition a key frame (IDR).
     case keyframe(rendition: String)
     case metrics
     case metadata
@@ -49,10 +49,10 @@ package enum ControlRoute: Hashable {
     case liveness
     case readiness
 
-    /// The action on the PK.
+    /// A command for the PK.
     package enum PKVerb: String, Hashable, CaseIterable { case start, punish, end }
 
-    /// Whether the route needs no token: its content is the same for every room.
+    /// Whether requests need no token, because the content is the same for every room.
     package var isOpen: Bool {
         switch self {
         case .page, .description, .version: true
@@ -60,7 +60,8 @@ package enum ControlRoute: Hashable {
         }
     }
 
-    /// Whether `control.openReads` does not apply: the content includes file names and addresses of the machine.
+    /// Whether requests need a token even with `control.openReads`, because the content includes file names and
+    /// addresses of the machine.
     package var isInner: Bool { self == .document || self == .logs }
 
     /// Whether the route is a health endpoint.
@@ -71,7 +72,7 @@ package enum ControlRoute: Hashable {
         }
     }
 
-    /// Methods of the route, in the order of `Allow`.
+    /// Allowed HTTP methods, in the order of the `Allow` header field.
     package var methods: [HTTPRequest.Method] {
         switch self {
         case .page, .description, .media, .state, .document, .scenes, .sources, .statistics, .statisticsStream, .events,
@@ -100,7 +101,7 @@ package enum ControlRoute: Hashable {
         "/v1/room:drain", "/openapi.json", "/version", "/metrics", "/startupz", "/livez", "/readyz",
     ]
 
-    /// Routes of collections: the part of the path after the prefix is an id.
+    /// Endpoints whose path ends with an id: the prefix, and the route for the rest of the path.
     private static let collections: [(prefix: String, route: @Sendable (String) -> ControlRoute?)] = [
         ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", { Self.sourceOrRelay($0) }), ("/v1/texts/", { .text($0) }),
         ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }), ("/v1/clips/", { .clip($0) }),
@@ -156,20 +157,20 @@ package enum ControlRoute: Hashable {
         }
     }
 
-    /// Routes of an output.
+    /// The route of a command for an output; nil if there is none.
     private static func output(_ rest: String) -> ControlRoute? {
         if let id = self.named(rest, before: ":restart") { return .restart(outputID: id) }
         if let id = self.named(rest, before: ":start") { return .start(outputID: id) }
         return self.named(rest, before: ":stop").map { .stop(outputID: $0) }
     }
 
-    /// The part before a verb; `nil`: there is none, or the verb is a different one.
+    /// The part of the path before a verb; nil if it is empty, or if the path does not end with the verb.
     private static func named(_ rest: String, before verb: String) -> String? {
         rest.hasSuffix(verb) && rest.utf8.count > verb.utf8.count ? String(rest.dropLast(verb.count)) : nil
     }
 
-    /// Routes of a source or of one of its relays. Parsed from the end: a uid may contain slashes, a relay's id may
-    /// not.
+    /// The route of a source or of one of its relays. The path is parsed from its end, because a uid may contain
+    /// slashes but a relay's id may not.
     private static func sourceOrRelay(_ rest: String) -> ControlRoute {
         let kick = ":kick"
         if rest.hasSuffix(kick), rest.utf8.count > kick.utf8.count {

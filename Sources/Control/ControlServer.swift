@@ -4,7 +4,7 @@ package import Logging
 package import MediaTypes
 package import NIOCore
 
-/// The operators' listener: the `/v1` API and the health endpoints.
+/// The operators' listener, which serves the `/v1` API, the operators' page and the health endpoints.
 package final class ControlServer: Sendable {
     private let listener: HTTPListener
     private let work: ControlWork
@@ -23,34 +23,34 @@ package final class ControlServer: Sendable {
         self.tokens = tokens
     }
 
-    /// Replaces the tokens for requests from now on. Does nothing for a listener without tokens, where network access
-    /// is enough.
+    /// Replaces the access tokens for all later requests. Does nothing if the listener has no tokens.
     package func renewTokens(command: String, reader: String?) { self.tokens?.renew(command: command, reader: reader) }
 
-    /// Carries out a change that does not come from a request. Commands see it as a new revision, as they see each
-    /// other's changes.
+    /// Carries out a change that no request asked for. Clients see it as a new revision, like the change of a command.
     ///
     /// - Parameter body: Returns whether it has changed something.
     package func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
         try self.responder.carryOut(body)
     }
 
-    /// Maximum number of open connections. From ``crowd`` on, idle connections are closed in favor of new ones, so that
-    /// an orchestrator's probe gets through even if other clients hold many connections.
+    /// Largest number of open connections. When ``crowd`` are open, idle connections are closed in favor of new ones,
+    /// so that an orchestrator's probe gets through even if other clients hold many connections.
     package static let connections = 256
     package static let crowd = 64
-    /// Maximum number of connections from one address, if the listener is not on loopback.
+    /// Largest number of connections from one address, if the listener is not on loopback.
     private static let connectionsPerAddress = 128
 
-    /// `http://127.0.0.1:41234`, or `unix:/path`.
+    /// Address of the listener: `http://127.0.0.1:41234`, or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
 
     /// Current number of open connections.
     package var connectionCount: Int { self.listener.connectionCount }
 
+    /// Opens the listener.
+    ///
     /// - Parameters:
-    ///   - token: The bearer token that every `/v1` request must carry, not empty; `nil`: none.
-    ///   - group: Event loops to use; `nil` creates one thread for this listener.
+    ///   - token: The bearer token that every `/v1` request must carry, not empty; nil if none is needed.
+    ///   - group: Event loops to use; nil creates one thread for this listener.
     /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` if other machines can connect and there
     ///   is no token.
     package static func start(
@@ -63,7 +63,7 @@ package final class ControlServer: Sendable {
         let origins = ControlOrigins(doors.allowOrigins)
         let guardian = AccessGuard(listen: listen, tokens: tokens, opensReads: doors.opensReads, origins: origins)
         let responder = ControlResponder(room: room, guardian: guardian, doors: doors)
-        // One budget per access level: clients without a token cannot use up that of clients with one.
+        // One rate limit per access level, so that clients without a token cannot use up that of clients with one.
         let budgets = Dictionary(
             uniqueKeysWithValues: AccessGuard.Standing.allCases.map {
                 ($0, RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now()))
@@ -96,13 +96,13 @@ package final class ControlServer: Sendable {
             work.stop()
             throw error
         }
-        // Applies to the listener's own thread.
+        // Sets the priority of the listener's own thread.
         if group == nil { listener.eventLoop.execute { ControlWork.yieldToMedia() } }
         return ControlServer(
             listener: listener, work: work, responder: responder, tokens: tokens, leaving: leaving)
     }
 
-    /// The lane of a request. Reads do not wait for commands, and commands that need no scene do not wait for those
+    /// The queue for a request. Reads do not wait for commands, and commands that need no scene do not wait for those
     /// that do.
     private static func lane(_ request: ListenerRequest, _ route: ControlRoute?) -> ControlWork.Lane {
         let isReading = request.head.method == .get || request.head.method == .head
@@ -122,8 +122,8 @@ package final class ControlServer: Sendable {
         fix: "wait as Retry-After says; to follow events, use GET /v1/events instead of polling")
 
     private static let standstill = ControlFailure.limitExceeded(
-        "\(ControlWork.capacity) requests are waiting for their replies already",
-        fix: "check what blocks them, such as a file server or a disk that does not respond")
+        "\(ControlWork.capacity) requests are already waiting for their replies",
+        fix: "check whether a disk or file server does not respond")
 
     private static let requestID = HTTPField.Name("X-Request-Id") ?? .from
 

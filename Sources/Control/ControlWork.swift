@@ -2,9 +2,9 @@ import Libc
 import Threading
 
 /// The threads that answer operators. A command that blocks (on a remote file, a lock, or the encoding of a JPEG)
-/// delays no reading request, no probe and nothing on the media path, and never the end of the room.
+/// delays no reading request, no probe, nothing on the media path, and never the end of the room.
 ///
-/// Each lane has its own queue and threads.
+/// Each kind of request (lane) has its own queue and threads.
 final class ControlWork: Sendable {
     enum Lane: Sendable, CaseIterable {
         case reads
@@ -12,11 +12,11 @@ final class ControlWork: Sendable {
         case strangers
         /// Commands that take effect at once, such as a cover image, mute or kick.
         case commands
-        /// Commands that may wait until a scene is built; carried out one at a time.
+        /// Commands that may wait until a scene is built. They are carried out one at a time.
         case scenes
-        /// The room's document, which is read and written one request at a time.
+        /// Reads and changes of the room's document, one request at a time.
         case document
-        /// The end and the drain of the room.
+        /// Commands to end or drain the room.
         case leaving
 
         fileprivate var threads: Int {
@@ -27,11 +27,11 @@ final class ControlWork: Sendable {
         }
     }
 
-    /// Maximum number of requests that wait in a lane: fewer than the maximum number of connections, so that some
+    /// Largest number of requests that wait in a lane. It is less than the number of connections, so that some
     /// connections remain for reading requests and probes.
     static let capacity = 224
-    /// Same niceness as the viewers' listener: a flood of requests only gets the CPU time that the clock, the mixer and
-    /// the encoders leave.
+    /// Niceness of the threads, the same as that of the viewers' listener: a flood of requests gets only the CPU time
+    /// that the clock, the mixer and the encoders leave.
     static let niceness: Int32 = 5
 
     private let queues: [Lane: BoundedQueue<@Sendable () -> Void>]
@@ -49,12 +49,14 @@ final class ControlWork: Sendable {
         }
     }
 
-    /// - Returns: False if too many requests wait, or ``stop()`` has been called; then `work` is not run.
+    /// Queues the work for a request.
+    ///
+    /// - Returns: False if too many requests wait, or after ``stop()``; then `work` is not run.
     func submit(_ lane: Lane, _ work: @escaping @Sendable () -> Void) -> Bool {
         self.queues[lane]?.offer(work) ?? false
     }
 
-    /// Accepts no more work. Threads that are blocked are not waited for.
+    /// Accepts no more work. Does not wait for threads that are blocked.
     func stop() {
         for queue in self.queues.values { queue.close() }
     }

@@ -4,17 +4,17 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// `GET /v1/events`: the events after a given number.
+/// A request for events that waits: `GET /v1/events` with `waitSeconds`, or as server-sent events.
 ///
-/// `after=N` is the number of the last event that the client knows (default: before the oldest kept event); `limit=N`
-/// the maximum number of events; `waitSeconds=N` how long to wait if there is none. With `Accept: text/event-stream`
-/// the reply continues with new events, and `Last-Event-ID` tells where a reconnecting client continues.
+/// `after=N` is the number of the last event that the client has (default: before the oldest kept event), `limit=N` the
+/// maximum number of events, and `waitSeconds=N` how long to wait if there are none. With `Accept: text/event-stream`
+/// the reply continues with new events, and `Last-Event-ID` says where a reconnecting client continues.
 ///
 /// Spec: WHATWG HTML, "Server-sent events".
 struct EventRequest {
     private static let keys = ["after", "limit", "waitSeconds"]
     private static let mostEvents = 1024
-    /// Intermediaries close idle connections after a minute at the earliest.
+    /// Longest wait in seconds. Intermediaries close idle connections after a minute at the earliest.
     private static let longestWait = 25
 
     private enum Kind {
@@ -24,7 +24,7 @@ struct EventRequest {
 
     private let kind: Kind
 
-    /// Returns `nil` for a request that does not wait; an invalid one is refused by ``reply(_:from:)``.
+    /// Makes the request; nil if it does not wait. An invalid request is refused by ``reply(_:from:)``.
     init?(_ request: ListenerRequest, _ route: ControlRoute?) {
         guard route == .events, let query = try? EventQuery(request.target?.query ?? []) else { return nil }
         if request.head.headerFields[.accept]?.lowercased().contains("text/event-stream") == true {
@@ -51,7 +51,8 @@ struct EventRequest {
             guard page.events.isEmpty, page.missed == 0, !page.isClosed, let loop = request.client.eventLoop else {
                 return answer(Self.reply(page))
             }
-            // If `after` is greater than the last number, because the journal was lost, wait for the next event.
+            // If `after` is greater than the last number, because the journal was lost, then the request waits for the
+            // next event.
             var query = asked
             query.after = min(asked.after, page.last)
             let waiting = WaitingPage(log, query, place, answer)
@@ -68,7 +69,7 @@ struct EventRequest {
         return Self.reply(log.page(after: query.after, limit: query.limit))
     }
 
-    /// The reply `{"events":[…],"next":N,"last":N,"missed":N}`.
+    /// The reply with a page of events: `{"events":[…],"next":N,"last":N,"missed":N}`.
     fileprivate static func reply(_ page: EventLog.Page) -> ListenerReply {
         let lines = page.events.map(\.line).joined(separator: ",")
         return .json(
@@ -105,7 +106,7 @@ struct EventRequest {
     }
 }
 
-/// A request that waits for an event; it is answered once.
+/// A request that waits for an event. It is answered once: when an event occurs, or after its time limit.
 private final class WaitingPage: Sendable {
     private let log: EventLog
     private let query: EventRequest.EventQuery
@@ -131,7 +132,7 @@ private final class WaitingPage: Sendable {
 
     func finish() {
         let (isFirst, observer) = self.state.withLock { state in
-            // The request is done, so its slot is free for another one.
+            // The request is done, so its slot becomes free.
             defer { state.place = nil }
             return (state.place != nil, state.observer)
         }

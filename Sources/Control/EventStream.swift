@@ -3,8 +3,8 @@ import HTTPListener
 import NIOCore
 import Synchronization
 
-/// Events as server-sent events: each with its number as `id` and its line as `data`. A comment is sent after a time
-/// without events, so that intermediaries do not close the connection.
+/// Sends events to a client as server-sent events, each with its number as `id` and its JSON line as `data`. A comment
+/// is sent after 15 s without events, so that intermediaries do not close the connection.
 final class EventStream: ReplyStream {
     private static let beat = TimeAmount.seconds(15)
     private static let eventsAtOnce = 64
@@ -12,7 +12,7 @@ final class EventStream: ReplyStream {
     private let log: EventLog
     private let place: FollowerSlots.Place
     private let waker: StreamWaker
-    /// Number of the last event sent.
+    /// Number of the last event that was sent.
     private let known: Mutex<Int64>
 
     init(_ log: EventLog, after known: Int64, on loop: (any EventLoop)?, _ place: FollowerSlots.Place) {
@@ -26,7 +26,7 @@ final class EventStream: ReplyStream {
         let isBeatDue = self.waker.takeDue()
         let page = self.log.page(after: self.known.withLock { $0 }, limit: Self.eventsAtOnce)
         var text = ""
-        // Events that the client missed while it was disconnected or too slow.
+        // The client has missed events while it was disconnected or too slow.
         if page.missed > 0 { text += "event: missed\ndata: {\"missed\":\(page.missed)}\n\n" }
         for event in page.events { text += "id: \(event.sequence)\ndata: \(event.line)\n\n" }
         if text.isEmpty {

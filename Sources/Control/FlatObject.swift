@@ -1,16 +1,19 @@
 import MediaTypes
 
-/// A JSON object whose values are strings, numbers, booleans or null, as in the short bodies of the control API.
+/// A JSON object whose values are strings, numbers, Booleans or null, as in the short bodies of the control API.
 ///
-/// Strict: every key must be known and occur only once; values that are objects or arrays are refused.
+/// Parsing is strict: every key must be known and may occur only once, and values that are objects or arrays are
+/// refused.
 ///
 /// Spec: RFC 8259.
 package struct FlatObject {
     private var values: [String: JSONNode] = [:]
 
+    /// Parses the object.
+    ///
     /// - Parameters:
-    ///   - body: The JSON text; an empty body is read as `{}`.
-    ///   - keys: All keys that may occur, also for the suggestion in the message.
+    ///   - body: The JSON text. An empty body is read as `{}`.
+    ///   - keys: All allowed keys. The nearest one is suggested in the error message.
     package init(body: [UInt8], keys: [String]) throws(ControlFailure) {
         guard !body.isEmpty else { return }
         let document = JSONParser.parse(body)
@@ -33,7 +36,7 @@ package struct FlatObject {
         }
     }
 
-    /// The failure for a name that is not in `known`, with the nearest known one.
+    /// The error for a name that is not in `known`, with the nearest known name as a suggestion.
     package static func unknown(_ sort: String, _ name: String, known: [String]) -> ControlFailure {
         let shown = name.count > 64 ? name.prefix(64) + "…" : name[...]
         guard !known.isEmpty else {

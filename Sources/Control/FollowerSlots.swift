@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Limits the number of clients that follow events or statistics: each keeps a connection for as long as it likes, and
-/// some connections must remain for other requests.
+/// Limits the number of clients that follow events or statistics. Each keeps a connection open for as long as it likes,
+/// and some connections must remain for other requests.
 final class FollowerSlots: Sendable {
-    /// The slot of one client, which is freed with the last reference.
+    /// The permission of one client to follow, which is returned when the last reference is released.
     final class Place: Sendable {
         private let places: FollowerSlots
 
@@ -13,7 +13,7 @@ final class FollowerSlots: Sendable {
     }
 
     static let usual = 32
-    /// Number of these that are reserved for clients with command access.
+    /// Number of permissions that are reserved for clients with command access.
     static let reserved = 8
 
     private let most: Int
@@ -21,7 +21,7 @@ final class FollowerSlots: Sendable {
 
     init(most: Int = FollowerSlots.usual) { self.most = most }
 
-    /// Takes a slot; `nil`: all are taken, or all except those reserved for clients with command access.
+    /// Takes a permission. nil if all are taken, or if only those reserved for command access are left.
     func take(isCommander: Bool = true) -> Place? {
         let most = isCommander ? self.most : self.most - Self.reserved
         let isFree = self.taken.withLock { taken in

@@ -1,14 +1,14 @@
-/// The answers to three different health questions about one worker, with the details that they are based on.
+/// The health of a worker: the answers for the three probe endpoints, and the details on which they are based.
 package struct HealthReport: Sendable, Hashable {
-    /// `/livez`: every loop advances. Never depends on publishers.
+    /// `/livez`: whether every loop of the worker advances. Never depends on publishers.
     package var live: Bool
-    /// `/readyz`: publishers may be sent here.
+    /// `/readyz`: whether publishers may be sent to this worker.
     package var ready: Bool
-    /// `/startupz`: the listeners are bound and the encoders have been opened once.
+    /// `/startupz`: whether the listeners are bound and the encoders were opened.
     package var started: Bool
     /// State of the room, such as `live`.
     package var state: String
-    /// Details by part of the worker, such as `tick: advanced 12 ms ago`.
+    /// Details as text, by part of the worker, such as `tick`: `12 ms behind the clock`.
     package var checks: [String: String]
 
     package init(live: Bool, ready: Bool, started: Bool, state: String, checks: [String: String] = [:]) {

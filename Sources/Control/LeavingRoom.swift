@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Selects the requests that are still answered when the room has ended and only serves its viewers.
+/// Decides which requests are still answered when the room has ended and only its viewers are served.
 final class LeavingRoom: Sendable {
     private let hasBegun = Atomic(false)
 
     func begin() { self.hasBegun.store(true, ordering: .releasing) }
 
-    /// - Returns: `nil` if the request is answered.
+    /// - Returns: Why the request is refused; nil if it is answered.
     func refusal(of route: ControlRoute?) -> ControlFailure? {
         guard self.hasBegun.load(ordering: .acquiring) else { return nil }
         switch route {

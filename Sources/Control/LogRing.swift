@@ -2,23 +2,23 @@ import DequeModule
 package import Logging
 import Synchronization
 
-/// Keeps the process's latest log lines, for operators who cannot read its standard error, and the log level of all its
-/// loggers.
+/// Keeps the process's latest log lines, for operators who cannot read its standard error. Also holds the log level of
+/// all its loggers.
 package final class LogRing: Sendable {
     private struct State {
         var lines: Deque<String> = []
         var level: Logger.Level
     }
 
-    /// Maximum number of lines kept, and maximum size of a line in bytes; longer lines are left out.
+    /// Number of lines that are kept. Lines longer than ``longestLine`` bytes are left out.
     package static let capacity = 1_000
     private static let longestLine = 4 << 10
 
     private let state: Mutex<State>
     private let applied: @Sendable (Logger.Level) -> Void
 
-    /// - Parameter applied: Called with the level, now and whenever it changes, for libraries with their own loggers.
-    ///   Calls do not overlap.
+    /// - Parameter applied: Called with the level, at once and whenever the level changes, for libraries with their own
+    ///   loggers. Calls do not overlap.
     package init(level: Logger.Level, applied: @escaping @Sendable (Logger.Level) -> Void = { _ in }) {
         self.state = Mutex(State(level: level))
         self.applied = applied
@@ -29,7 +29,7 @@ package final class LogRing: Sendable {
     package var level: Logger.Level {
         get { self.state.withLock(\.level) }
         set {
-            // Called under the lock: if two threads set it, the same level is in force everywhere.
+            // Called while the lock is held: if two threads set the level, then the same level is in force everywhere.
             self.state.withLock { state in
                 state.level = newValue
                 self.applied(newValue)
@@ -37,6 +37,8 @@ package final class LogRing: Sendable {
         }
     }
 
+    /// Adds a log line.
+    ///
     /// - Parameter line: One JSON object, without a line break.
     package func append(_ line: String) {
         guard line.utf8.count <= Self.longestLine else { return }
@@ -46,6 +48,6 @@ package final class LogRing: Sendable {
         }
     }
 
-    /// The last lines, oldest first.
+    /// The last `count` lines, the oldest first.
     package func tail(_ count: Int) -> [String] { self.state.withLock { Array($0.lines.suffix(max(0, count))) } }
 }

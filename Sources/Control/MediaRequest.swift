@@ -1,14 +1,14 @@
 import HTTPListener
 import HTTPTypes
 
-/// A request of the operators' page for media: `/media/NAME` is NAME on the viewers' listener.
+/// A request for media of the operators' page: `/media/NAME` stands for NAME on the viewers' listener.
 struct MediaRequest {
     private static let prefix = "/media/"
 
     private let media: ControlListenerOptions.Media
     private let request: ListenerRequest
 
-    /// Returns `nil` for other requests, or if the room has no HLS output.
+    /// Makes the request; nil for other paths, and if the room has no HLS output.
     init?(_ request: ListenerRequest, _ doors: ControlListenerOptions) {
         guard let media = doors.media, request.head.method == .get || request.head.method == .head,
             let path = request.head.path, path.hasPrefix(Self.prefix)

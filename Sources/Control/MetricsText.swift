@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Builds the metrics text that Prometheus reads: families with their help text, and one sample per line.
+/// Builds the metrics text for Prometheus: metric families with their help text, and one sample per line.
 ///
 /// Spec: Prometheus text exposition format 0.0.4.
 package struct MetricsText: Sendable {
@@ -12,9 +12,9 @@ package struct MetricsText: Sendable {
 
     package init() {}
 
-    /// Starts a family; its samples follow.
+    /// Starts a metric family; its samples follow.
     ///
-    /// - Parameter name: Includes the unit, and `_total` for a counter.
+    /// - Parameter name: Name of the metric with its unit, and with `_total` for a counter.
     package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         self.text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n# TYPE \(name) \(kind.rawValue)\n"
     }
@@ -31,7 +31,9 @@ package struct MetricsText: Sendable {
         self.line(name, labels.map { ($0.name, $0.value) }, "1")
     }
 
-    /// - Parameter nanoseconds: Written as seconds.
+    /// Adds a sample in seconds.
+    ///
+    /// - Parameter nanoseconds: The value, which is written in seconds.
     package mutating func seconds(
         _ name: String, _ labels: KeyValuePairs<String, String> = [:], nanoseconds: Int64
     ) {
@@ -81,7 +83,7 @@ package struct MetricsText: Sendable {
         return out
     }
 
-    /// Formats exactly: a Double would round counters of workers that have run for weeks.
+    /// Formats nanoseconds as seconds exactly: a Double would round counters of workers that have run for weeks.
     static func seconds(_ nanoseconds: Int64) -> String {
         var text = nanoseconds.decimal(9)[...]
         while text.last == "0" { text.removeLast() }
@@ -89,20 +91,23 @@ package struct MetricsText: Sendable {
     }
 }
 
-/// Counts durations by upper bounds, since the process started.
+/// A histogram of durations since the process started.
 package struct DurationHistogram: Sendable, Hashable {
-    /// Upper bounds in milliseconds, ascending: from a part of a low-latency stream to a segment of ten seconds.
+    /// Upper bounds of the buckets in milliseconds, ascending: from a part of a low-latency stream to a segment of ten
+    /// seconds.
     package static let bounds: [Int64] = [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1500, 2000, 3000, 5000, 10_000]
 
-    /// Not cumulative: the count of each bound does not include those below it.
+    /// Number of durations in each bucket. Not cumulative: a bucket does not include those below it.
     package private(set) var counts = [Int64](repeating: 0, count: Self.bounds.count)
     package private(set) var count: Int64 = 0
-    /// In nanoseconds.
+    /// Sum of all durations, in nanoseconds.
     package private(set) var sum: Int64 = 0
 
     package init() {}
 
-    /// - Parameter nanoseconds: Negative values count as 0.
+    /// Adds a duration.
+    ///
+    /// - Parameter nanoseconds: The duration; a negative value counts as 0.
     package mutating func add(_ nanoseconds: Int64) {
         let duration = max(0, nanoseconds)
         self.count += 1

@@ -3,17 +3,18 @@ package import Logging
 package import MediaTypes
 import NIOCore
 
-/// Answers only an orchestrator's probes: the operators' listener of a worker whose room has ended or moved to a
+/// Answers only an orchestrator's probes: the operators' listener of a worker whose room has ended or has moved to a
 /// successor.
 package final class ProbeServer: Sendable {
     private let listener: HTTPListener
 
     private init(_ listener: HTTPListener) { self.listener = listener }
 
-    /// `http://127.0.0.1:41234`, or `unix:/path`.
+    /// Address of the listener: `http://127.0.0.1:41234`, or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
 
-    /// - Parameter health: Returns the report for a probe. Called on the listener's thread; must not block.
+    /// - Parameter health: Returns the health of the worker for a probe. Called on the listener's thread; must not
+    ///   block.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, logger: Logger, health: @escaping @Sendable () -> HealthReport
@@ -34,9 +35,9 @@ package final class ProbeServer: Sendable {
     }
 
     private static let over = ControlFailure.roomExited(
-        "the room has ended here; this worker only finishes pending work",
+        "this worker no longer serves the room; it only completes outputs",
         fix: "send the request to its successor, or use GET /livez")
 
-    /// Accepts no more connections, and closes the open ones.
+    /// Accepts no more connections, and closes the open ones within a second.
     package func stop() async { await self.listener.stop(within: .seconds(1)) }
 }

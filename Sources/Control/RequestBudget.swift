@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Limits the requests per second that a listener answers: a token bucket with a capacity of one second. Times are
-/// nanoseconds of a monotonic clock.
+/// Limits the number of requests per second that a listener answers: a token bucket with a capacity of one second.
+/// Times are monotonic, in nanoseconds.
 package final class RequestBudget: Sendable {
     private struct State {
-        /// In billionths of a request.
+        /// Remaining credit, in billionths of a request.
         var credit: Int64
         var last: Int64
     }
@@ -12,7 +12,7 @@ package final class RequestBudget: Sendable {
     private let perSecond: Int64
     private let state: Mutex<State>
 
-    /// - Parameter perSecond: 1 to 1,000,000.
+    /// - Parameter perSecond: Rate limit in requests per second, 1 to 1,000,000.
     package init(perSecond: Int, now: Int64) {
         self.perSecond = Int64(min(max(1, perSecond), 1_000_000))
         self.state = Mutex(State(credit: self.perSecond * 1_000_000_000, last: now))

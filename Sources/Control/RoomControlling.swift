@@ -1,68 +1,69 @@
 package import Events
 
-/// The interface of the room for the control API. Called from many threads; no call may block for long.
+/// The interface that the control API uses to reach the room. Called from many threads; no call may block for long.
 ///
-/// Answers are JSON objects. Bodies that are complete documents are passed on as received; the room parses them by the
-/// rules of the pipeline file.
+/// Results named JSON are JSON objects as text. Bodies that are complete documents are passed on as received, and the
+/// room parses them by the rules of the pipeline file.
 package protocol RoomControlling: Sendable {
     /// Number of this worker among the workers of the room, from 1.
     var incarnation: Int64 { get }
 
-    /// The room's state.
+    /// The room's state, as JSON.
     ///
-    /// - Parameter revision: The revision of the operators' changes, for the answer.
+    /// - Parameter revision: The revision of the commanded state, which is included in the result.
     func stateJSON(revision: Int64) -> String
 
-    /// The pipeline document of the room, without its secrets.
+    /// The pipeline document of the room without its secrets, as JSON.
     ///
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a room that was not created from a document.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` if the room was not made from a document.
     func documentJSON() throws(ControlFailure) -> String
 
-    /// Replaces the pipeline document of the running room; either all changes apply, or none.
+    /// Replaces the pipeline document of the running room. Either all changes apply, or none.
     ///
     /// - Parameters:
     ///   - body: A pipeline file, or a patch of it.
-    ///   - isPatch: `body` is a JSON merge patch (RFC 7396).
-    ///   - isDryRun: Only reports what would change.
+    ///   - isPatch: Whether `body` is a JSON merge patch (RFC 7396).
+    ///   - isDryRun: Whether to report only what would change.
     /// - Returns: The JSON paths of the changes.
-    /// - Throws: ``ControlFailure`` 400 for invalid JSON, 422 for mistakes, 409 for an older `revision` and for changes
-    ///   that a running room cannot make, each with its paths.
+    /// - Throws: ``ControlFailure``: 400 for invalid JSON, 422 for mistakes, 409 for an older `revision` and for
+    ///   changes that a running room cannot make. Each mistake has its path.
     func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> DocumentReply
 
-    /// Commands to the scenes.
+    /// Commands for scenes.
     var sceneControl: any SceneControlling { get }
 
-    /// Commands to outputs and renditions.
+    /// Commands for outputs and renditions.
     var outputControl: any OutputControlling { get }
 
-    /// All sources.
+    /// All sources, as JSON.
     func sourcesJSON() -> String
 
-    /// Statistics of every source and of the program.
+    /// Statistics of every source and of the program, as JSON.
     ///
-    /// - Parameter isDebug: Includes counters of repaired and dropped data.
+    /// - Parameter isDebug: Whether to include counters of corrected and dropped data.
     func statisticsJSON(isDebug: Bool) -> String
 
-    /// The current and the recent alarms.
+    /// The active and the recently cleared alarms, as JSON.
     func alarmsJSON(_ state: AlarmState) -> String
 
-    /// Counters and gauges for Prometheus; see ``MetricsText``.
+    /// The metrics of the room for Prometheus; see ``MetricsText``.
     func metricsText() -> String
 
-    /// One source.
+    /// One source, as JSON.
     func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String
 
     /// Changes the settings of a source; either all changes apply, or none.
     ///
-    /// - Parameter streamType: The stream of `uid`; `main` if the request names none.
+    /// - Parameter streamType: The stream of the user: `main` (used if the request names none) or `sub`.
     func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure)
 
-    /// Relays a source to another room. The same relay again changes nothing; another URL replaces the first one.
+    /// Relays a source to another RTMP server. The same relay again changes nothing; another URL replaces the previous
+    /// one.
     ///
     /// - Parameters:
-    ///   - relayID: Chosen by the caller, 1 to 64 letters, digits, `_`, `.` or `-`.
-    ///   - url: `rtmp://host[:port]/app/key`.
-    /// - Returns: The relay: one JSON object, the URL without its key.
+    /// - relayID: Chosen by the client: 1 to 64 letters, digits, `_`, `.` or `-`.
+    ///   - url: The target, as `rtmp://host[:port]/app/key`.
+    /// - Returns: The relay as a JSON object, with the URL without its key.
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source,
     ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for an invalid URL, ``ControlFailure/limitExceeded(_:fix:)``
     ///   for more than four relays of a source.
@@ -73,46 +74,48 @@ package protocol RoomControlling: Sendable {
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source or relay.
     func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure)
 
-    /// Disconnects the publisher of a source and refuses publishers for some time; a pull source disconnects from its
-    /// server for that time.
+    /// Disconnects the publisher of a source, and refuses publishers of the source for some time. If the source is
+    /// fetched, then the worker disconnects from its server for that time.
     ///
-    /// - Parameter refuseSeconds: 0 to 86,400; 0: it may publish again at once, and an earlier refusal is lifted.
-    /// - Returns: The new state: one JSON object.
+    /// - Parameter refuseSeconds: 0 to 86,400. With 0 the source may be published again at once, and an earlier refusal
+    ///   is lifted.
+    /// - Returns: The new state of the source, as a JSON object.
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source,
     ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for a file source.
     func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String
 
     /// Cuts a part of the published media into a file, in the background.
     ///
-    /// - Returns: The pending clip: one JSON object.
+    /// - Returns: The pending clip, as a JSON object.
     /// - Throws: ``ControlFailure`` 422 for a range outside the available media, 409 for a name that is in use, 429 if
     ///   too many clips are in progress, 404 for an unknown rendition.
     func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String
 
-    /// A clip.
+    /// One clip, as JSON.
     ///
-    /// - Throws: ``ControlFailure/notFound(_:fix:)``.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown clip.
     func clipJSON(_ id: String) throws(ControlFailure) -> String
 
-    /// The latest clips.
+    /// The latest clips, as JSON.
     func clipsJSON() -> String
 
-    /// The current program frame, or the latest frame of a source, as a JPEG file.
+    /// The current frame of the program, or the latest frame of a source, as a JPEG file.
     ///
     /// - Parameters:
-    ///   - source: `nil`: the program.
-    ///   - width: In pixels, with the height in proportion; `nil`: as the room's image output says, or at most 640.
+    /// - source: The source; nil for the program.
+    ///   - width: Width in pixels, with the height in proportion; nil for the width in the room's image output, or at
+    ///     most 640.
     /// - Returns: A JPEG file.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a source that is unknown or has shown nothing yet.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` if the source is unknown or has shown nothing yet.
     func snapshot(of source: (uid: String, streamType: String)?, width: Int?) throws(ControlFailure) -> [UInt8]
 
-    /// Sends metadata to every viewer, in sync with a frame.
+    /// Sends timed metadata to every viewer, synchronized with a frame.
     ///
-    /// - Returns: When it takes effect. The same `id` again changes nothing.
+    /// - Returns: When the metadata takes effect. The same `id` again changes nothing.
     /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` if the rate limit is exceeded.
     func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply
 
-    /// Ends the room: everything is flushed and the playlists are closed.
+    /// Ends the room: all stages are flushed and the playlists are closed.
     func end()
 
     /// Stops this worker; the playlists stay open for a successor.
@@ -120,16 +123,16 @@ package protocol RoomControlling: Sendable {
 
     var health: HealthReport { get }
 
-    /// Replies and revision that earlier workers have stored.
+    /// The revision and the replies that earlier workers have saved.
     var commandMemory: CommandMemory { get }
 
     /// Called before a command is carried out.
     func beginCommand()
 
-    /// Called when the command of ``beginCommand()`` has been carried out or refused.
+    /// Called when the command announced by ``beginCommand()`` was carried out or refused.
     ///
     /// - Parameters:
-    ///   - waits: The answer is delayed, for a limited time, until the change is durable.
+    /// - waits: Whether `answer` is delayed, for a limited time, until the change is on disk.
     ///   - answer: Called once, from any thread.
     func endCommand(
         _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void)
@@ -138,17 +141,18 @@ package protocol RoomControlling: Sendable {
     var eventLog: EventLog { get }
 }
 
-/// Commands to the scenes of a room, their overlays and the PK. Like ``RoomControlling``.
+/// Commands for the scenes of a room, their overlays and the PK. Threads and results are as in ``RoomControlling``.
 package protocol SceneControlling: Sendable {
-    /// Puts a scene on air at the next tick, or at a program date-time. The reply tells when.
+    /// Puts a scene on air at the next tick or at a program date-time. The reply says when.
     ///
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown scene; `fix` lists the known ones.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown scene; `fix` lists the existing scenes.
     func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply
 
-    /// The scenes of the room, and which of them is on air.
+    /// The scenes of the room, and which of them is on air, as JSON.
     func scenesJSON() -> String
 
-    /// Adds a scene, or replaces the one with this id; a scene on air changes as soon as its new graph is ready.
+    /// Adds a scene, or replaces the scene with this id. If it is on air, then it changes as soon as its new filter
+    /// graph is ready.
     ///
     /// - Throws: ``ControlFailure/superseded(_:fix:)`` for an older `revision`.
     func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply
@@ -159,51 +163,51 @@ package protocol SceneControlling: Sendable {
     /// Changes a text in every scene that contains it.
     func setText(_ id: String, _ text: String) throws(ControlFailure) -> String
 
-    /// Changes the points of a score bar; `nil` leaves a side unchanged.
+    /// Changes the points of a score bar. A side that is nil is not changed.
     func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String
 
-    /// Sets a countdown, in seconds from now or until a program date-time.
+    /// Sets the end of a countdown.
     func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String
 
-    /// Starts the PK, begins its punishment phase, or ends it.
+    /// Starts the PK (a timed battle of streamers), begins its punishment phase, or ends it.
     ///
-    /// - Returns: The PK after the command: one JSON object.
-    /// - Throws: ``ControlFailure`` 422 for an unknown scene; 409 for a command that does not fit the phase, or whose
-    ///   sources are missing; 404 in a room without PK, unless the command starts one and names its scene.
+    /// - Returns: The PK after the command, as a JSON object.
+    /// - Throws: ``ControlFailure``: 422 for an unknown scene; 409 if the command does not fit the current phase or a
+    ///   source is missing; 404 in a room without PK, unless the command starts one and names its scene.
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String
 }
 
-/// Commands to the outputs and renditions of a room. Like ``RoomControlling``.
+/// Commands for the outputs and renditions of a room. Threads and results are as in ``RoomControlling``.
 package protocol OutputControlling: Sendable {
     /// Disconnects an RTMP output from its server and connects again.
     ///
-    /// - Returns: The new state: one JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 for one without a connection.
+    /// - Returns: The new state of the output, as a JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 if it has no connection.
     func restart(_ id: String) throws(ControlFailure) -> String
 
-    /// Starts recording with the current segment, in new files, for an output of the type record; does nothing if it
-    /// records already.
+    /// Starts the recording of an output of type `record` with the current segment, in new files. Does nothing if it is
+    /// already recording.
     ///
-    /// - Returns: The new state: one JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 for one of another type and for a disk
-    ///   that cannot be written.
+    /// - Returns: The new state of the output, as a JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 for an output of another type and if
+    ///   the disk cannot be written.
     func start(_ id: String) throws(ControlFailure) -> String
 
-    /// Ends a recording with the current segment; its files are finalized while the room continues.
+    /// Ends the recording of an output with the current segment. Its files are finalized while the room continues.
     ///
-    /// - Returns: The new state: one JSON object.
-    /// - Throws: Like ``start(_:)``.
+    /// - Returns: The new state of the output, as a JSON object.
+    /// - Throws: The same errors as ``start(_:)``.
     func stop(_ id: String) throws(ControlFailure) -> String
 
     /// Makes the next frame of a rendition a key frame.
     ///
-    /// - Returns: The new state: one JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown rendition, 409 for one that is not encoded here.
+    /// - Returns: The accepted request, as a JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown rendition, 409 before the program has begun.
     func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String
 }
 
 extension RoomControlling {
-    /// By default nothing survives the worker.
+    /// By default no replies are saved.
     package var commandMemory: CommandMemory { CommandMemory() }
     package func beginCommand() {}
     package func endCommand(
@@ -218,25 +222,25 @@ extension RoomControlling {
     }
 }
 
-/// Changes of a source; `nil` leaves a value unchanged.
+/// Changes of a source's settings. A value that is nil is not changed.
 package struct SourceChange: Sendable, Hashable {
-    /// Percent, 0 to 200; 100 is the published volume.
+    /// Volume in percent, 0 to 200; 100 is the published volume.
     package var volume: Int?
-    /// The audio track that ``volume`` applies to, 0 to 255; `nil`: all audio.
+    /// The audio track that ``volume`` applies to, 0 to 255; nil for all audio.
     package var audioTrack: Int?
     /// Whether the source is audible.
     package var audioPush: Bool?
     /// Whether the source is visible.
     package var videoPush: Bool?
-    /// Shift of all its tracks in milliseconds, −10,000 to 10,000; positive is later.
+    /// Time offset of all tracks in milliseconds, −10,000 to 10,000; positive values show the media later.
     package var offsetMs: Int?
-    /// Clockwise rotation of its video in degrees: 0, 90, 180 or 270.
+    /// Clockwise rotation of the video in degrees: 0, 90, 180 or 270.
     package var rotation: Int?
 
     package init() {}
 }
 
-/// The end of a countdown.
+/// The end of a countdown, as a request gives it.
 package enum CountdownEnd: Sendable, Hashable {
     /// Seconds from now, 0 to 86,400.
     case seconds(Int)

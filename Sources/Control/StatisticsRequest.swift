@@ -2,13 +2,14 @@ import HTTPListener
 import HTTPTypes
 import NIOCore
 
-/// `GET /v1/stats/stream`: the statistics of `GET /v1/stats` every second, as server-sent events.
+/// A request for `GET /v1/stats/stream`, which sends the statistics of `GET /v1/stats` every second as server-sent
+/// events.
 ///
 /// Spec: WHATWG HTML, "Server-sent events".
 struct StatisticsRequest {
     private let isDebug: Bool
 
-    /// Returns `nil` for other requests; an invalid one is refused elsewhere.
+    /// Makes the request; nil for other requests. An invalid one is refused elsewhere.
     init?(_ request: ListenerRequest, _ route: ControlRoute?) {
         guard route == .statisticsStream, request.head.method == .get,
             let isDebug = try? ControlResponder.isDebug(request.target?.query ?? [])
@@ -26,7 +27,7 @@ struct StatisticsRequest {
     }
 }
 
-/// The statistics once per second: first at once, and until the room has ended.
+/// Sends the statistics at once and then every second, until the room has ended.
 private final class StatisticsStream: ReplyStream {
     private let room: any RoomControlling
     private let isDebug: Bool
@@ -44,7 +45,7 @@ private final class StatisticsStream: ReplyStream {
         return .bytes(ByteBuffer(string: "data: \(self.room.statisticsJSON(isDebug: self.isDebug))\n\n"))
     }
 
-    // Only the end of the event log matters here; other events cost one check.
+    // Only the end of the event log is used here; other events cost one check each.
     func whenMore(_ body: @escaping @Sendable () -> Void) { self.waker.whenMore(body) }
 
     func cancel() { self.waker.cancel() }

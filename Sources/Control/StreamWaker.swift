@@ -2,9 +2,9 @@ import Events
 import NIOCore
 import Synchronization
 
-/// Wakes a reply stream when the event log has new events, and periodically.
+/// Wakes a reply stream when the event log has new events, and once per period.
 ///
-/// States: created → waking (``whenMore(_:)``) → stopped (``cancel()``, which may come first).
+/// States: created → waking (``whenMore(_:)``) → stopped (``cancel()``, which may be called first).
 final class StreamWaker: Sendable {
     private struct State {
         var isDue: Bool
@@ -19,14 +19,14 @@ final class StreamWaker: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - loop: Event loop of the timer; `nil`: only events wake the stream.
-    ///   - isDue: Whether the first period counts as elapsed from the start.
+    /// - loop: Event loop of the timer; nil if only events wake the stream.
+    ///   - isDue: Whether the first period counts as elapsed at the start.
     init(_ log: EventLog, on loop: (any EventLoop)?, each period: TimeAmount, isDue: Bool = false) {
         (self.log, self.loop, self.period) = (log, loop, period)
         self.state = Mutex(State(isDue: isDue))
     }
 
-    /// Returns whether a period has elapsed since the last call.
+    /// Whether a period has elapsed since the last call.
     func takeDue() -> Bool {
         self.state.withLock { state in
             defer { state.isDue = false }

@@ -4,7 +4,8 @@ package import PipelineSpec
 import Threading
 
 extension ResourceGrants {
-    /// The grants of `documents`, and the files in the directories that the operator lets requests use.
+    /// The files and servers that requests may use: those named in `documents`, and files in the directories that the
+    /// operator has opened to requests.
     package init(_ documents: [JSONNode], in control: Pipeline.Control) {
         self.init(documents) { resource in
             switch resource.use {
@@ -18,15 +19,16 @@ extension ResourceGrants {
     }
 }
 
-/// A directory whose files requests may name.
+/// Checks whether a file lies in a directory whose files API requests may name.
 package enum OperatorDirectory {
-    /// Most bytes of a file that holds a secret.
+    /// Largest size of a secret file, in bytes.
     private static let longestSecret = 4_095
 
-    /// Whether there is such a file, and it lies in the directory as it is written and where its links lead.
+    /// Whether a file exists and lies in the directory, both by its path and after links are resolved. False if
+    /// `directory` is nil.
     ///
-    /// The path must begin with the directory's as the pipeline file writes it, and must not go back up: then only those who may
-    /// write in the directory decide what it leads to.
+    /// The path must start with the directory as the pipeline file writes it, and must not contain `..`. Then only
+    /// those who may write in the directory decide which file it leads to.
     package static func holds(_ path: String, in directory: String?) -> Bool {
         guard var directory, !path.utf8.contains(0) else { return false }
         while directory.count > 1, directory.hasSuffix("/") { directory.removeLast() }
@@ -38,7 +40,7 @@ package enum OperatorDirectory {
         return file.hasPrefix(root == "/" ? "/" : root + "/")
     }
 
-    /// The same for a file that can be read as a secret.
+    /// Whether a file lies in the directory and can be read as a secret: a regular file of 1 to 4095 bytes.
     package static func isReadable(_ path: String, in directory: String?) -> Bool {
         guard self.holds(path, in: directory) else { return false }
         do throws(FileReading.Failure) {
@@ -48,7 +50,7 @@ package enum OperatorDirectory {
         }
     }
 
-    /// The path without links, `.` and `..`.
+    /// The absolute path without links, `.` and `..`; nil if the file does not exist.
     private static func resolved(_ path: String) -> String? {
         guard let text = realpath(path, nil) else { return nil }
         defer { free(text) }

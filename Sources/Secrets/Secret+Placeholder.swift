@@ -2,18 +2,19 @@ package import MediaTypes
 package import PipelineSpec
 
 extension Secret {
-    /// Refuses the text that `tandem manifest` writes where a secret goes, and others that templates have.
+    /// Refuses a placeholder in place of a secret: the text that `tandem manifest` writes, and others that are usual in
+    /// templates.
     ///
-    /// - Parameter holder: What holds the text, for the message.
-    /// - Throws: ``MediaError/Code/rejected``.
+    /// - Parameter holder: Name of the file, variable or setting with the text, for the message.
+    /// - Throws: ``MediaError/Code/rejected`` if the text is a placeholder.
     package static func refusePlaceholder(_ text: String, in holder: String, place: String) throws(MediaError) {
         guard self.isPlaceholder(text) else { return }
         throw MediaError(
             .rejected, "\(holder) still holds a placeholder instead of the secret", at: place,
-            fix: "put the secret in its place")
+            fix: "replace the placeholder by the secret")
     }
 
-    /// Whether any line is a placeholder, or has `REPLACE-ME` in it.
+    /// Whether any line is a usual placeholder or contains `REPLACE-ME`.
     static func isPlaceholder(_ text: String) -> Bool {
         text.split(whereSeparator: \.isNewline).contains { line in
             let word = line.filter { !$0.isWhitespace }.uppercased()
@@ -22,6 +23,6 @@ extension Secret {
         }
     }
 
-    /// What stands in a manifest for a secret that the operator puts in.
+    /// The text in a manifest that the operator must replace by the secret.
     private static let manifestPlaceholder = "REPLACE-ME"
 }

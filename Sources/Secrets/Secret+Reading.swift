@@ -4,10 +4,10 @@ package import PipelineSpec
 import Threading
 
 extension Secret {
-    /// The secret's text.
+    /// Reads the text of the secret from where it is stored.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` when its file or environment variable is missing or empty,
-    ///   ``MediaError/Code/rejected`` when it holds a placeholder; the text itself is never part of the error.
+    /// - Throws: ``MediaError/Code/notReadable`` if its file or environment variable is missing or empty,
+    ///   ``MediaError/Code/rejected`` if it is a placeholder. The text itself is never part of an error.
     package func resolved(place: String) throws(MediaError) -> String {
         switch self {
         case .inline(let text):
@@ -17,31 +17,33 @@ extension Secret {
             guard let value = getenv(name) else {
                 throw MediaError(
                     .notReadable, "environment variable \(name) is not set", at: place,
-                    fix: "set it, or name another one")
+                    fix: "set the variable, or name another one")
             }
             let text = String(cString: value)
             guard !text.isEmpty else {
                 throw MediaError(
-                    .notReadable, "environment variable \(name) is empty", at: place, fix: "set it, or name another one"
+                    .notReadable, "environment variable \(name) is empty", at: place,
+                    fix: "set the variable, or name another one"
                 )
             }
             try Self.refusePlaceholder(text, in: "environment variable \(name)", place: place)
             return text
         case .file(let path):
-            // One character where a line ends in CR LF.
+            // A line end of CR LF is one character in Swift.
             let text = try Self.read(path, place: place)
             let secret = text.last?.isNewline == true ? String(text.dropLast()) : text
-            // So it is for a moment when a secret is written anew in place.
+            // The file is empty for a moment while a secret is written again in place.
             guard !secret.isEmpty else {
                 throw MediaError(
-                    .notReadable, "secret file \(path) holds nothing", at: place, fix: "write the secret in it")
+                    .notReadable, "secret file \(path) contains no secret", at: place,
+                    fix: "write the secret to the file")
             }
             try Self.refusePlaceholder(secret, in: "secret file \(path)", place: place)
             return secret
         }
     }
 
-    /// A key is short; a file that is not is not a key.
+    /// Largest size of a secret file, in bytes. A larger file is not a secret.
     private static let longestFile = 4_095
 
     private static func read(_ path: String, place: String) throws(MediaError) -> String {
@@ -49,7 +51,7 @@ extension Secret {
         do throws(FileReading.Failure) {
             let bytes = try FileReading.regular(path, limit: Self.longestFile)
             if let text = String(validating: bytes, as: UTF8.self), !bytes.isEmpty { return text }
-            what = bytes.isEmpty ? "is empty" : "is no text"
+            what = bytes.isEmpty ? "is empty" : "is not UTF-8 text"
         } catch {
             what = error.text
         }

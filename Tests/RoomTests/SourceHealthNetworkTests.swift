@@ -164,7 +164,8 @@ struct SourceHealthNetworkTests {
             publisher.health.causes == [.fps, .bitrate] && publisher.health.findings.map(\.level) == [.alert3, .alert1])
         #expect(publisher.health.findings[0].message == "its encoder sends 10.1 frames per second, 30.0 are expected")
         #expect(
-            publisher.health.findings[1].message.contains("23 % of the expected bit rate"), "\(publisher.health.findings)")
+            publisher.health.findings[1].message.contains("23 % of the expected bit rate"),
+            "\(publisher.health.findings)")
     }
 
     @Test(
