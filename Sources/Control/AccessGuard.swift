@@ -17,7 +17,7 @@ package struct AccessGuard: Sendable {
     private let rule: Rule
 
     /// - Parameters:
-    /// - readToken: Token that permits only reading requests; nil if there is none.
+    ///   - readToken: Token that permits only reading requests; nil if there is none.
     ///   - opensReads: Whether reading requests need no token.
     package init(listen: ListenAddress, token: String?, readToken: String? = nil, opensReads: Bool = false) {
         self.init(
@@ -25,7 +25,7 @@ package struct AccessGuard: Sendable {
     }
 
     /// - Parameters:
-    /// - tokens: The tokens for commands and reading; nil if the listener has none.
+    ///   - tokens: The tokens for commands and reading; nil if the listener has none.
     ///   - opensReads: Whether reading requests need no token.
     ///   - origins: Web origins that may send commands if there is no token.
     package init(
@@ -69,7 +69,7 @@ package struct AccessGuard: Sendable {
     /// Why a request is refused; nil if it is allowed.
     ///
     /// - Parameters:
-    /// - isOpen: Whether the request needs no token: a health endpoint, or content that is the same for every room.
+    ///   - isOpen: Whether the request needs no token: a health endpoint, or content that is the same for every room.
     ///   - isReading: Whether the request changes nothing, so that the read token suffices.
     ///   - isInner: Whether the request needs a token even if reads are open.
     package func refusal(

@@ -40,7 +40,7 @@ package final class CommandRevisions: Sendable {
 
     /// - Parameters:
     ///   - incarnation: Number of this worker among the workers of the room.
-    /// - memory: The revision and the replies that earlier workers have saved.
+    ///   - memory: The revision and the replies that earlier workers have saved.
     package init(incarnation: Int64, memory: CommandMemory = CommandMemory()) {
         self.incarnation = incarnation
         self.seal = memory.seal

@@ -19,7 +19,7 @@ package struct ControlPage: Sendable {
 
     /// - Parameters:
     ///   - player: Source text of the player scripts.
-    /// - keyOrigin: Web origin of the decryption keys; see ``ControlListenerOptions/keyOrigin``.
+    ///   - keyOrigin: Web origin of the decryption keys; see ``ControlListenerOptions/keyOrigin``.
     init(player: String, keyOrigin: String? = nil) {
         self.player = player
         // Only decryption keys may come from other origins, and nothing is inline. `blob:` is needed for the page's

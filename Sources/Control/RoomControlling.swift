@@ -61,7 +61,7 @@ package protocol RoomControlling: Sendable {
     /// one.
     ///
     /// - Parameters:
-    /// - relayID: Chosen by the client: 1 to 64 letters, digits, `_`, `.` or `-`.
+    ///   - relayID: Chosen by the client: 1 to 64 letters, digits, `_`, `.` or `-`.
     ///   - url: The target, as `rtmp://host[:port]/app/key`.
     /// - Returns: The relay as a JSON object, with the URL without its key.
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source,
@@ -102,7 +102,7 @@ package protocol RoomControlling: Sendable {
     /// The current frame of the program, or the latest frame of a source, as a JPEG file.
     ///
     /// - Parameters:
-    /// - source: The source; nil for the program.
+    ///   - source: The source; nil for the program.
     ///   - width: Width in pixels, with the height in proportion; nil for the width in the room's image output, or at
     ///     most 640.
     /// - Returns: A JPEG file.
@@ -132,7 +132,7 @@ package protocol RoomControlling: Sendable {
     /// Called when the command announced by ``beginCommand()`` was carried out or refused.
     ///
     /// - Parameters:
-    /// - waits: Whether `answer` is delayed, for a limited time, until the change is on disk.
+    ///   - waits: Whether `answer` is delayed, for a limited time, until the change is on disk.
     ///   - answer: Called once, from any thread.
     func endCommand(
         _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void)

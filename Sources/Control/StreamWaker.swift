@@ -19,7 +19,7 @@ final class StreamWaker: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    /// - loop: Event loop of the timer; nil if only events wake the stream.
+    ///   - loop: Event loop of the timer; nil if only events wake the stream.
     ///   - isDue: Whether the first period counts as elapsed at the start.
     init(_ log: EventLog, on loop: (any EventLoop)?, each period: TimeAmount, isDue: Bool = false) {
         (self.log, self.loop, self.period) = (log, loop, period)

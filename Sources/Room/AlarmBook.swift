@@ -53,7 +53,7 @@ package struct AlarmBook: Sendable {
     /// Compares the current alarms with the active ones, and sets and clears alarms accordingly.
     ///
     /// - Parameters:
-    /// - current: The alarms of all conditions that hold now.
+    ///   - current: The alarms of all conditions that hold now.
     ///   - isLast: If true, then restored alarms whose condition was not found are cleared at once.
     /// - Returns: The cleared alarms, then the new ones and those with another severity, each in the order of the list.
     @discardableResult

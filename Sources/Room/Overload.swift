@@ -199,7 +199,7 @@ package struct Overload: Sendable, Equatable {
     /// Records the room's lag and decides what to change.
     ///
     /// - Parameters:
-    /// - lag: In nanoseconds, without the time that a frame usually takes.
+    ///   - lag: In nanoseconds, without the time that a frame usually takes.
     ///   - now: Monotonic time in nanoseconds.
     ///   - isPending: Whether an earlier change is not in force yet, for instance because an encoder waits for its key
     ///     frame.

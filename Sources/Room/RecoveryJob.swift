@@ -15,7 +15,7 @@ package struct RecoveryJob: Sendable {
     /// Starts one part of the work.
     ///
     /// - Parameters:
-    /// - doing: Description of the part, such as `finishing the recording`.
+    ///   - doing: Description of the part, such as `finishing the recording`.
     ///   - patience: Longest time of one step, in nanoseconds.
     package init(_ doing: String, patience: Int64, at now: Int64) {
         self.doing = doing

@@ -8,7 +8,7 @@ extension RoomChecks {
     /// works.
     ///
     /// - Parameters:
-    /// - encoder: Returns whether the libraries have an encoder of this name.
+    ///   - encoder: Returns whether the libraries have an encoder of this name.
     ///   - decoder: Returns whether the libraries have a decoder for this codec.
     ///   - scheme: Returns whether the libraries have a protocol of this name.
     package static func problem(

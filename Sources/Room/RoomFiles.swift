@@ -24,7 +24,7 @@ struct RoomFiles {
     /// Checks the files about once per second from now on.
     ///
     /// - Parameters:
-    /// - file: The pipeline file; nil if it is not watched.
+    ///   - file: The pipeline file; nil if it is not watched.
     ///   - secrets: The versions of the secret files, determined before the first secret was read.
     func watch(_ file: RoomSettings.File?, _ secrets: RoomSecretFiles) {
         let pipeline = file.map { file in
@@ -128,7 +128,7 @@ struct RoomFiles {
     /// Reads secrets again, logs the result, and emits an event if they could not be read.
     ///
     /// - Parameters:
-    /// - words: What is read, for the log line.
+    ///   - words: What is read, for the log line.
     ///   - old: What happens to the old secrets if the new ones cannot be read, for the log line.
     ///   - refused: Type of the event if the secrets could not be read.
     ///   - read: Reads and applies the secrets; returns false if the room has none of this use.

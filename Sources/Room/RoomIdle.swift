@@ -33,7 +33,7 @@ package struct RoomIdle: Sendable, Equatable {
     private var isOver = false
 
     /// - Parameters:
-    /// - hasHadSource: Whether there was a publisher while an earlier worker served the room.
+    ///   - hasHadSource: Whether there was a publisher while an earlier worker served the room.
     ///   - since: Since when that worker had no publisher; nil if it had one.
     package init(hasHadSource: Bool, since: Int64? = nil) {
         self.hasHadSource = hasHadSource

@@ -88,7 +88,7 @@ struct RoomListeners {
     /// Opens the viewers' listener.
     ///
     /// - Parameters:
-    /// - live: The HTTP-FLV output; nil if the room has none.
+    ///   - live: The HTTP-FLV output; nil if the room has none.
     ///   - hasSlate: Whether viewers of an earlier worker see slate until the program begins.
     ///   - hasEnded: Returns whether the room is closed.
     /// - Returns: The content that is served, and the listener's address; nil if the pipeline has no viewers' listener.

@@ -29,7 +29,7 @@ extension RoomOutcome {
     /// recorded.
     ///
     /// - Parameters:
-    /// - isRecorded: Whether the room has recorded files, or should have.
+    ///   - isRecorded: Whether the room has recorded files, or should have.
     ///   - error: Why recorded files are missing; nil if none are.
     package func recordingWord(hasRecorder: Bool, isRecorded: Bool, error: MediaError?) -> JSONValue {
         guard hasRecorder, case .ended = self else { return .null }

@@ -10,13 +10,9 @@
 /// | `live` | can be played, and a source on air sends media |
 /// | `recovering`, ``Cause/media`` | can be played, but no source on air sends: held frames, placeholders, slate |
 /// | `recovering`, ``Cause/output`` | can be played, but an output to another server cannot be reached |
-/// | `degraded`
-/// can be played, but leaves something out because its machine cannot keep up (``Cause/overload``)
-///
+/// | `degraded` | can be played, but leaves something out because its machine cannot keep up (``Cause/overload``) |
 /// | `ending` | has ended, and completes its outputs |
-/// | `draining`
-/// is being handed over to a successor
-///
+/// | `draining` | is being handed over to a successor |
 /// | `failed` | cannot continue; this worker does nothing more |
 /// | `closed` | is finished for this worker |
 ///

@@ -29,7 +29,7 @@ package struct APIState: Sendable {
     var latencies: (at: Int64, measured: LatencyReply.Measured)?
 
     /// - Parameters:
-    /// - running: The document from which the room is made.
+    ///   - running: The document from which the room is made.
     ///   - current: The document that commands change; nil if there is none, so that the room cannot be changed while
     ///     it runs.
     ///   - file: The document of the pipeline file, without the changes of commands.

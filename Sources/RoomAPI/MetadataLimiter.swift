@@ -61,7 +61,7 @@ package struct MetadataLimiter: Sendable {
     /// Accepts one more event, or refuses it because of a limit.
     ///
     /// - Parameters:
-    /// - id: The id given by the sender; nil if it gave none.
+    ///   - id: The id given by the sender; nil if it gave none.
     ///   - state: The type whose state the event sets, and whether the state goes on after it; nil if the event is no
     ///     state.
     ///   - reserve: Number of events of the burst that must remain after this one, 0…``reserve``.

@@ -27,7 +27,7 @@ package struct MetadataService: Sendable {
     private let program: ProgramStage
 
     /// - Parameters:
-    /// - packager: Packages the HLS output; nil if the room has none.
+    ///   - packager: Packages the HLS output; nil if the room has none.
     ///   - live: RTMP outputs and HTTP-FLV; nil for an offline job.
     package init(_ host: any APIHost, _ program: ProgramStage, packager: HLSPackager?, live: (any CueCarrier)?) {
         self.host = host

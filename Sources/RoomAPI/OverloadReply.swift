@@ -8,7 +8,7 @@ package struct OverloadReply: NamedReply {
     let steps: [String]
 
     /// - Parameters:
-    /// - lag: Lag of the room, in nanoseconds.
+    ///   - lag: Lag of the room, in nanoseconds.
     ///   - steps: Names of the overload steps in force, in order.
     package init(lag: Int64, steps: [String]) {
         self.lagMs = lag / 1_000_000

@@ -47,7 +47,7 @@ package struct PipelineFileWatch: Sendable {
     private var state: State
 
     /// - Parameters:
-    /// - bytes: Content of the file from which the room was made.
+    ///   - bytes: Content of the file from which the room was made.
     ///   - take: Applies a new version, or throws what is wrong with it.
     ///   - report: Called with the reason if the file is refused, and with nil once it is accepted again.
     package init(

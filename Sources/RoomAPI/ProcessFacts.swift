@@ -39,7 +39,7 @@ package enum ProcessFacts {
     ///
     /// - Parameters:
     ///   - cpu: CPU time so far, in nanoseconds.
-    /// - startTime: Start of the worker, in nanoseconds since the Unix epoch.
+    ///   - startTime: Start of the worker, in nanoseconds since the Unix epoch.
     package static func add(to metrics: inout MetricsText, cpu: Int64, startTime: Int64) {
         metrics.family("process_cpu_seconds_total", .counter, "CPU time of this process.")
         metrics.seconds("process_cpu_seconds_total", nanoseconds: cpu)

@@ -34,7 +34,7 @@ package final class RoomEvents: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    /// - directory: Directory of the journal that keeps events across workers; nil if they are not kept.
+    ///   - directory: Directory of the journal that keeps events across workers; nil if they are not kept.
     ///   - vocabularies: Other services whose names for the event are added as `compat`.
     ///   - wall: The clock for the event's `time`.
     ///   - write: Receives each line without its newline, from any thread, one call at a time; must not block.
@@ -55,7 +55,7 @@ package final class RoomEvents: Sendable {
     /// Adds the program's time to every event from now on.
     ///
     /// - Parameters:
-    /// - origin: Wall clock time of program time 0, in nanoseconds since the Unix epoch.
+    ///   - origin: Wall clock time of program time 0, in nanoseconds since the Unix epoch.
     ///   - time: Returns the current program time in nanoseconds; nil if it is unknown.
     package func setProgramTime(origin: Int64, _ time: @escaping @Sendable () -> Int64?) {
         self.state.withLock { ($0.origin, $0.programTime) = (origin, time) }
@@ -64,7 +64,7 @@ package final class RoomEvents: Sendable {
     /// Emits one event.
     ///
     /// - Parameters:
-    /// - type: Type of the event, such as `room.ready` or `source.lost`.
+    ///   - type: Type of the event, such as `room.ready` or `source.lost`.
     ///   - members: Members of this type; they follow the common members.
     package func emit(_ type: String, _ members: KeyValuePairs<String, JSONValue> = [:]) {
         let time = ProgramDate.format(self.wall.now())

@@ -30,7 +30,7 @@ package struct RoomFacts: Sendable {
     ///
     /// - Parameters:
     ///   - lag: How far the program is behind its clock, in nanoseconds.
-    /// - backlog: Number of frames that wait to be encoded.
+    ///   - backlog: Number of frames that wait to be encoded.
     ///   - sources: Returns the state of each source, in the order of the pipeline.
     package init(
         _ pipeline: Pipeline, incarnation: Int64, phase: String, program: ProgramStage, lag: Int64, backlog: Int,

@@ -30,7 +30,7 @@ package final class RoomLatencies: Sendable {
     /// Records that a segment was published.
     ///
     /// - Parameters:
-    /// - frames: Range of program frames in the segment.
+    ///   - frames: Range of program frames in the segment.
     ///   - time: Program time of the publication, in nanoseconds.
     ///   - fps: Frame rate of the program.
     package func published(_ frames: Range<Int64>, at time: Int64, fps: Int) {

@@ -13,7 +13,7 @@ package struct RoomMetrics {
     /// Starts with the metrics of the room, its program and its sources.
     ///
     /// - Parameters:
-    /// - versions: Names and versions of the worker's components.
+    ///   - versions: Names and versions of the worker's components.
     ///   - events: Number of events that all workers of the room have emitted.
     package init(_ facts: RoomFacts, versions: [(name: String, version: String)], events: Int64) {
         self.facts = facts
@@ -174,7 +174,7 @@ package struct RoomMetrics {
     ///
     /// - Parameters:
     ///   - cpu: CPU time so far, in nanoseconds.
-    /// - startTime: Start of the worker, in nanoseconds since the Unix epoch.
+    ///   - startTime: Start of the worker, in nanoseconds since the Unix epoch.
     package mutating func addProcess(cpu: Int64, startTime: Int64) {
         ProcessFacts.add(to: &self.metrics, cpu: cpu, startTime: startTime)
     }

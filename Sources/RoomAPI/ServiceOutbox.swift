@@ -17,7 +17,7 @@ package struct ServiceOutbox: Sendable {
     /// Sends the waiting notifications, then those that are due now.
     ///
     /// - Parameters:
-    /// - now: Monotonic time in nanoseconds; never less than in the previous call.
+    ///   - now: Monotonic time in nanoseconds; never less than in the previous call.
     ///   - send: Sends one datagram, and returns whether it was accepted. After false it is not called again in this
     ///     call.
     package mutating func deliver(_ view: ServiceNotices.View, now: Int64, _ send: (String) -> Bool) {

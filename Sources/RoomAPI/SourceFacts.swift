@@ -60,7 +60,7 @@ package struct SourceFacts: Sendable {
     /// Reads the counters of the source's decoder and buffer.
     ///
     /// - Parameters:
-    /// - refused: Why the source may not be published; nil if it may.
+    ///   - refused: Why the source may not be published; nil if it may.
     ///   - messages: Number of data messages from the publisher to players that were sent and dropped.
     package init(
         _ spec: Pipeline.Source, _ status: Status, decode: DecodeStage, buffer: SourceBuffer,

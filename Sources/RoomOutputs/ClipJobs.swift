@@ -31,7 +31,7 @@ package struct ClipJobs: Sendable {
         let body: @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
 
         /// - Parameters:
-        /// - release: Releases the segments that are held for the clip; called once, whatever the result.
+        ///   - release: Releases the segments that are held for the clip; called once, whatever the result.
         ///   - body: Makes the file; returns early if `isOver` returns true. Blocks.
         package init(
             id: String, release: @escaping @Sendable () -> Void,

@@ -13,7 +13,7 @@ package struct HLSOutputService: OutputService {
     /// Opens the HLS output, which claims the room.
     ///
     /// - Parameters:
-    /// - ladder: The encoders, which provide the codec parameters of the tracks.
+    ///   - ladder: The encoders, which provide the codec parameters of the tracks.
     ///   - newSession: Whether to start a new session in a directory whose room has ended.
     ///   - recorder: Records the segments that leave the playlists; nil if the room has no recording.
     /// - Throws: ``MediaError`` if a directory or a secret cannot be used.

@@ -31,7 +31,7 @@ package enum OutputAlarm {
     /// The alarm of a store that HLS files are uploaded to; nil if uploads work.
     ///
     /// - Parameters:
-    /// - isFailing: Whether the last upload attempt failed.
+    ///   - isFailing: Whether the last upload attempt failed.
     ///   - waiting: Number of segments that wait to be uploaded.
     package static func ofStore(_ outputID: String, isFailing: Bool, waiting: Int) -> RoomAlarm? {
         guard isFailing else { return nil }
@@ -46,7 +46,7 @@ package enum OutputAlarm {
     /// The alarm of an output directory that was moved away, emptied or mounted over; nil 120 s after it was noticed.
     ///
     /// - Parameters:
-    /// - noticed: When it was noticed and all files were written again.
+    ///   - noticed: When it was noticed and all files were written again.
     ///   - now: The current time of the same clock. Both are in nanoseconds.
     package static func ofPlace(_ path: String, noticed: Int64, now: Int64) -> RoomAlarm? {
         guard now &- noticed < Self.placeHolds else { return nil }

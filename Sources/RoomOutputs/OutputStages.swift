@@ -37,7 +37,7 @@ package struct OutputStages: Sendable {
     let diskWake: any ClockSemaphore
 
     /// - Parameters:
-    /// - pipeline: The pipeline with which the room is opened.
+    ///   - pipeline: The pipeline with which the room is opened.
     ///   - clock: The clock of the program, which is based on `machine`.
     package init(
         _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, recorder: SessionRecorder?,

@@ -48,7 +48,7 @@ package protocol OutputEvents: Sendable {
     /// Emits one event.
     ///
     /// - Parameters:
-    /// - type: Type of the event, such as `output.failed`.
+    ///   - type: Type of the event, such as `output.failed`.
     ///   - members: Members of this type; they follow the common members.
     func emit(_ type: String, _ members: KeyValuePairs<String, JSONValue>)
 }

@@ -25,8 +25,8 @@ package struct RecordingReport: Sendable {
     /// Makes the files of the session and emits events. Blocks.
     ///
     /// - Parameters:
-    /// - deadline: Time on the clock, in nanoseconds. The step in progress at this time is finished, and the rest is
-    ///   left to another worker. nil means no deadline.
+    ///   - deadline: Time on the clock, in nanoseconds. The step in progress at this time is finished, and the rest is
+    ///     left to another worker. nil means no deadline.
     ///   - advanced: Called after each step.
     /// - Returns: The error, if one occurred; the next worker of the room then makes the files. nil on success.
     @discardableResult

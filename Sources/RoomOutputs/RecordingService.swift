@@ -77,7 +77,7 @@ package struct RecordingService: OutputService {
     /// worker makes them.
     ///
     /// - Parameters:
-    /// - hasEnded: Whether the room has ended, so that no other worker continues it.
+    ///   - hasEnded: Whether the room has ended, so that no other worker continues it.
     ///   - isWhole: Whether the playlists have `EXT-X-ENDLIST`.
     ///   - deadline: Time on the monotonic clock. Work that is not done by then is left to the next worker.
     /// - Returns: The error about work that the next worker has to finish; nil if there is none.

@@ -55,8 +55,8 @@ package final class SnapshotService: Sendable {
     /// Starts to write the files of the image outputs, until ``stop(_:)``.
     ///
     /// - Parameters:
-    /// - isPaused: Called before each image. If it returns true, because the machine cannot keep up, then no image is
-    ///   made.
+    ///   - isPaused: Called before each image. If it returns true, because the machine cannot keep up, then no image is
+    ///     made.
     ///   - publish: Receives each still of the program.
     ///   - report: Receives the first error of writing; called again only after writing has worked.
     func start(

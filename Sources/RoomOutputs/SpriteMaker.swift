@@ -39,7 +39,7 @@ package struct SpriteMaker: Sendable {
     /// Adds a frame of the program to its sheet, and writes the sheet and the index again.
     ///
     /// - Parameters:
-    /// - time: Program time of the frame, in milliseconds.
+    ///   - time: Program time of the frame, in milliseconds.
     ///   - show: Receives the available files each time they have changed.
     /// - Returns: The files to upload to stores; nil if the interval already has a thumbnail.
     package mutating func take(

@@ -52,7 +52,7 @@ package struct TransportService: OutputService {
     /// written by then are lost.
     ///
     /// - Parameters:
-    /// - threads: The threads returned by ``start()``.
+    ///   - threads: The threads returned by ``start()``.
     ///   - hasEnded: Whether the room has ended, so that no other worker completes the outputs.
     ///   - deadline: Time on the monotonic clock; ignored for an offline job.
     package func finish(_ threads: [StageThread], hasEnded: Bool, by deadline: Int64) {

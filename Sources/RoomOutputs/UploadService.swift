@@ -40,7 +40,7 @@ package struct UploadService: OutputService {
     /// The uploader of an output; nil for an output that is not a store.
     ///
     /// - Parameters:
-    /// - directory: The files to upload.
+    ///   - directory: The files to upload.
     ///   - slate: Makes media that the store lists in place of lost segments; nil if it lists gaps.
     ///   - settling: If the room has ended: the final list of files, and the time to upload the rest in nanoseconds.
     ///     nil while the room continues.

@@ -30,7 +30,7 @@ package struct CountdownEnds: Sendable, Equatable {
     /// The end of each countdown of a scene, in ticks. A countdown whose end is in the past shows `00:00`.
     ///
     /// - Parameters:
-    /// - began: The ends determined when the scene went on air; an end set by a command since then takes precedence.
+    ///   - began: The ends determined when the scene went on air; an end set by a command since then takes precedence.
     ///   - tick: The tick at which the scene went on air.
     ///   - phaseEnd: The tick at which the current phase of the PK ends; nil if no phase is running, or if it has no
     ///     end.

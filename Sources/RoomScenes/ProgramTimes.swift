@@ -12,7 +12,7 @@ package struct ProgramTimes: Sendable {
     package let isOffline: Bool
 
     /// - Parameters:
-    /// - machine: The monotonic clock that the program's clock follows.
+    ///   - machine: The monotonic clock that the program's clock follows.
     ///   - fps: Ticks per second, 1…60.
     package init(_ program: ProgramStage, machine: any MonotonicClock, fps: Int, isOffline: Bool) {
         self.program = program

@@ -13,7 +13,7 @@ extension RoomLife {
     /// the next poll.
     ///
     /// - Parameters:
-    /// - since: When the phase began. `since` and `endsAt` are times on the clock of ``RoomLife``.
+    ///   - since: When the phase began. `since` and `endsAt` are times on the clock of ``RoomLife``.
     ///   - hasStartedItself: Whether the PK has already started automatically; then it does not do so again.
     ///   - scenes: The scenes named by the command that started the PK. Scenes that no longer exist are replaced by
     ///     those of the pipeline.

@@ -138,7 +138,7 @@ package struct RoomLife: Sendable {
     private var asked: String?
 
     /// - Parameters:
-    /// - scenes: The scenes of the pipeline in their order; at least one.
+    ///   - scenes: The scenes of the pipeline in their order; at least one.
     ///   - first: Id of the first scene on air.
     package init(sources: [Source], scenes: [Scene], first: String, pk: PK?) {
         self.scenes = scenes

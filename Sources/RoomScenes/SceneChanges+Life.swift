@@ -10,7 +10,7 @@ extension SceneChanges {
     /// Adds an event to ``ScenesState/inbox`` and wakes the life thread. Returns at once.
     ///
     /// - Parameters:
-    /// - time: When the event occurred, in nanoseconds of ``ProgramTimes/lifeTime``.
+    ///   - time: When the event occurred, in nanoseconds of ``ProgramTimes/lifeTime``.
     ///   - announce: See ``PendingLifeEvent/announce``.
     package func note(_ event: RoomLife.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
         let pending = PendingLifeEvent(event: event, time: time, announce: announce)

@@ -206,7 +206,7 @@ package struct SceneChanges: Sendable {
     /// Composes a scene that is on air or scheduled, and passes it to the program.
     ///
     /// - Parameters:
-    /// - tick: The first tick that shows the scene; nil for the next tick.
+    ///   - tick: The first tick that shows the scene; nil for the next tick.
     ///   - isUpdate: Whether the scene on air is replaced without a transition.
     /// - Returns: The first tick that shows the scene.
     func compose(

@@ -19,7 +19,7 @@ package enum SceneMapping {
     /// Converts one scene.
     ///
     /// - Parameters:
-    /// - left: Sources whose panes are hidden. Their audio is still heard: a guest may have only a microphone.
+    ///   - left: Sources whose panes are hidden. Their audio is still heard: a guest may have only a microphone.
     ///   - live: The users that an automatic layout shows; nil for all users.
     ///   - transition: The transition to use; nil for that of the scene.
     package static func scene(

@@ -20,7 +20,7 @@ package final class SceneParts: Sendable {
     package let lifeWake: any ClockSemaphore
 
     /// - Parameters:
-    /// - machine: The monotonic clock that the program's clock follows.
+    ///   - machine: The monotonic clock that the program's clock follows.
     ///   - saved: Saves changes for the next worker.
     ///   - emit: Emits an event of the room, given its type and its members.
     package init(

@@ -104,7 +104,7 @@ package struct SceneSchedule: Sendable {
     /// The overlays with which a scene is composed: the values set by commands, and the ends of its countdowns.
     ///
     /// - Parameters:
-    /// - commanded: Texts and scores that commands have set.
+    ///   - commanded: Texts and scores that commands have set.
     ///   - phaseEnd: See ``CountdownEnds/ends(of:began:at:phaseEnd:)``.
     package func overlays(
         of showing: Showing, _ scene: PipelineSpec.Scene, _ commanded: SceneMapping.Overlays, phaseEnd: Int64?

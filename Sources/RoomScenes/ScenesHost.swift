@@ -45,7 +45,7 @@ package protocol SceneMarks {
     /// Adds date ranges for phases of a PK that have begun.
     ///
     /// - Parameters:
-    /// - scene: The scene of the PK; nil if there is no PK.
+    ///   - scene: The scene of the PK; nil if there is no PK.
     ///   - shownAt: The first tick of the phase's scene; nil if the scene on air does not change.
     func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?)
 }

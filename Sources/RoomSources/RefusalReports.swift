@@ -22,7 +22,7 @@ package struct RefusalReports: Sendable {
     /// Counts a refused publisher, and decides whether to emit an event.
     ///
     /// - Parameters:
-    /// - remote: Address of the client, `HOST:PORT`.
+    ///   - remote: Address of the client, `HOST:PORT`.
     ///   - code: Why the publisher was refused; nil if the connection ended before it published.
     ///   - now: Nanoseconds of a monotonic clock.
     /// - Returns: The number of refusals from this address that were not reported since its last event; nil if no event

@@ -46,7 +46,7 @@ package final class RoomSource: Sendable {
     }
 
     /// - Parameters:
-    /// - aligner: Shared by all sources of the room. Sources with wall clock timestamps are aligned by it.
+    ///   - aligner: Shared by all sources of the room. Sources with wall clock timestamps are aligned by it.
     ///   - events: Called on the decode thread, until ``silence()``.
     package init(
         spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, machine: any SleepClock, aligner: WallAligner,
@@ -138,7 +138,7 @@ package final class RoomSource: Sendable {
     /// Sets the time offset and the rotation of the source. A value that is nil is not changed.
     ///
     /// - Parameters:
-    /// - offset: Milliseconds by which the media is shown later; negative for earlier.
+    ///   - offset: Milliseconds by which the media is shown later; negative for earlier.
     ///   - rotation: Clockwise rotation of the video in degrees: 0, 90, 180 or 270.
     package func set(offset: Int?, rotation: Int?) {
         if let offset { self.decode.setOffset(milliseconds: offset) }
@@ -234,7 +234,7 @@ package final class RoomSource: Sendable {
     ///
     /// - Parameters:
     ///   - items: The packets with their arrival times.
-    /// - paced: The same packets with the times at which they would have arrived in real time.
+    ///   - paced: The same packets with the times at which they would have arrived in real time.
     /// - Returns: When the first of these packets arrived that can start the program; nil if none can.
     func received(_ items: [SourceItem], paced: [SourceItem]) -> Int64? {
         self.known.withLock { known in

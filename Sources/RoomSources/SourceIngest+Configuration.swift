@@ -8,7 +8,7 @@ extension SourceIngest {
     /// The configuration of the publishers' listener, with its secrets.
     ///
     /// - Parameters:
-    /// - admission: The publishers that may be admitted.
+    ///   - admission: The publishers that may be admitted.
     ///   - certificates: Opens the certificate of the RTMPS listener.
     /// - Throws: ``MediaError/Code/notReadable``, and the errors of `certificates`.
     package func configuration(

@@ -100,7 +100,7 @@ package final class SourceRoster: Sendable {
     /// Ends the decode thread of a removed source in the background, after those of sources that were removed earlier.
     ///
     /// - Parameters:
-    /// - work: Called first, while the thread may still run.
+    ///   - work: Called first, while the thread may still run.
     ///   - rest: Called when the thread has ended, so that the thread cannot undo its effects.
     ///   - last: Called when the id is free.
     func depart(

@@ -72,7 +72,7 @@ package protocol SourcesHost: AnyObject, Sendable {
     /// Adds an event to the queue for the ``SourceLife`` of a source. Returns at once.
     ///
     /// - Parameters:
-    /// - time: When the event occurred, in nanoseconds of ``lifeTime``.
+    ///   - time: When the event occurred, in nanoseconds of ``lifeTime``.
     ///   - announce: Called right before the event is handled, so that the events that it emits precede those that
     ///     follow. It must not block, and must not use the host.
     func receive(
