@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The bearer tokens of a listener, which can be replaced without a restart. Later requests need the new ones.
+/// The bearer tokens of a listener. They can be replaced without a restart; later requests then need the new ones.
 package final class ControlTokens: Sendable {
     struct Pair: Sendable {
         var command: [UInt8]
-        /// Empty: none.
+        /// Token for reading requests; empty if there is none.
         var reader: [UInt8]
     }
 

@@ -6,7 +6,7 @@ final class LeavingRoom: Sendable {
 
     func begin() { self.hasBegun.store(true, ordering: .releasing) }
 
-    /// - Returns: Why the request is refused; nil if it is answered.
+    /// Why a request is refused; nil if it is answered.
     func refusal(of route: ControlRoute?) -> ControlFailure? {
         guard self.hasBegun.load(ordering: .acquiring) else { return nil }
         switch route {

@@ -18,7 +18,9 @@ package enum PKCommand: Sendable, Hashable {
     }
 
     case start(Start)
-    /// - Parameter punishMs: Duration of the punishment in milliseconds; nil for the planned duration; 0 if only a
+    /// Begins the punishment phase.
+    ///
+    /// - Parameter punishMs: Its duration in milliseconds; nil for the planned duration; 0 if only a command ends it.
     ///   command ends it.
     case punish(punishMs: Int?)
     case end

@@ -13,7 +13,10 @@ package final class ProbeServer: Sendable {
     /// Address of the listener: `http://127.0.0.1:41234`, or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
 
+    /// Opens the listener.
+    ///
     /// - Parameter health: Returns the health of the worker for a probe. Called on the listener's thread; must not
+    ///   block.
     ///   block.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(

@@ -147,7 +147,8 @@ struct CommandRecorder: Sendable {
         }
     }
 
-    /// See ``RoomControlling/endCommand(_:waits:_:)``.
+    /// Saves the revision and the reply of a command. Calls `answer` with whether the command is on disk: at once, or
+    /// if `waits` is true, when the write is done or its time limit has expired.
     func endCommand(
         _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
     ) {

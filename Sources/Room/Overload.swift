@@ -114,7 +114,7 @@ package struct Overload: Sendable, Equatable {
     package struct Held: Sendable, Equatable {
         /// The steps, in order, without ``Step/hold``.
         package var steps: [Step]
-        /// Time from a step to the next attempt to undo the last of the steps, in nanoseconds.
+        /// Time from taking an overload step to the next attempt to undo the last of ``steps``, in nanoseconds.
         package var distance: Int64
 
         package init(steps: [Step], distance: Int64) {
@@ -133,7 +133,7 @@ package struct Overload: Sendable, Equatable {
     /// The limits and times, as the room's owner set them.
     package let rules: Rules
     package let steps: [Step]
-    /// Number of ``steps`` that are taken, counted from the first.
+    /// Number of overload ``steps`` in force, counted from the first.
     package private(set) var taken = 0
     /// The lag received last, in nanoseconds.
     package private(set) var lag: Int64 = 0

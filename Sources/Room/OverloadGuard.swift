@@ -30,7 +30,8 @@ struct OverloadGuard: Sendable {
         self.overload = Overload(steps: steps, rules: Overload.Rules(limit: limit))
     }
 
-    /// See ``Overload/noted(lag:at:isPending:)``.
+    /// Records the room's lag, and returns the overload actions to carry out; see
+    /// ``Overload/noted(lag:at:isPending:)``.
     ///
     /// - Parameter isCatchingUp: Whether the program is catching up after the machine was suspended.
     mutating func noted(lag: Int64, at now: Int64, isPending: Bool, isCatchingUp: Bool) -> [Overload.Action] {

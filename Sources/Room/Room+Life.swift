@@ -10,15 +10,15 @@ extension Room {
     /// Time between two polls in nanoseconds: a stalled source is noticed at most this late.
     private static let pollInterval: Int64 = 50_000_000
 
-    /// See ``ProgramTimes/lifeTime``.
+    /// The current time on the clock of ``RoomLife``, in nanoseconds; see ``ProgramTimes/lifeTime``.
     package var lifeTime: Int64 { self.sceneParts.times.lifeTime }
 
-    /// See ``ProgramTimes/programTime``.
+    /// The current program time in nanoseconds; nil before the program runs.
     package var programTime: Int64? { self.sceneParts.times.programTime }
 
     func time(of tick: Int64) -> Int64 { self.sceneParts.times.time(of: tick) }
 
-    /// See ``SceneChanges/note(_:at:announce:)``.
+    /// Queues an event for the life thread; see ``SceneChanges/note(_:at:announce:)``. Returns at once.
     func note(_ event: RoomLife.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
         self.scenes.note(event, at: time, announce: announce)
     }

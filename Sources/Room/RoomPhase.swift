@@ -1,4 +1,4 @@
-/// The state of a room as clients see it: one word and its cause. A pure value that receives facts and returns changes.
+/// The state of a room as clients see it, with its cause. A pure value that receives facts and returns changes.
 ///
 /// States:
 ///

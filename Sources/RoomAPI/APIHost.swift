@@ -16,6 +16,8 @@ package protocol APIHost: AnyObject, Sendable {
         _ body: (inout APIState) throws(Failure) -> Result
     ) throws(Failure) -> Result
 
+    /// Checks that the room accepts commands.
+    ///
     /// - Throws: ``ControlFailure`` if the room has ended or is ending.
     func checkOpen() throws(ControlFailure)
 

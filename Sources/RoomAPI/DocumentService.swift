@@ -19,7 +19,9 @@ package protocol DocumentHost: OutputCommandHost {
     /// - Throws: ``ControlFailure`` if the request names files or variables that it may not.
     func checks(ofRequest request: JSONNode?, isRequest: Bool) throws(ControlFailure) -> SpecChecks
 
-    /// - Throws: ``ControlFailure`` if the document names a server to which the egress policy forbids connections.
+    /// Checks the servers that a document names.
+    ///
+    /// - Throws: ``ControlFailure`` if the egress policy forbids connections to one of them.
     func checkServers(of pipeline: Pipeline) throws(ControlFailure)
 
     /// Checks a version without applying it. Detects everything that ``apply(_:after:isRequest:)`` refuses, except
@@ -47,7 +49,7 @@ package struct DocumentService {
 
     package init(_ host: any DocumentHost) { self.host = host }
 
-    /// See ``RoomControlling/documentJSON()``.
+    /// The room's document without its secrets, as JSON text.
     package func documentJSON() throws(ControlFailure) -> String {
         guard let document = self.host.withAPI({ $0.documents.current }) else { throw Self.noDocument }
         return document.shown.text()

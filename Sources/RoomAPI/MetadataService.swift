@@ -71,7 +71,9 @@ package struct MetadataService: Sendable {
         return (try? self.add(request, leaving: MetadataLimiter.reserve)) != nil
     }
 
-    /// - Parameter reserve: See ``MetadataLimiter/add(_:id:state:leaving:now:)``.
+    /// Sends a parsed event.
+    ///
+    /// - Parameter reserve: Number of events of the rate limit's burst that must remain after this event.
     private func add(_ request: MetadataRequest, leaving reserve: Int64 = 0) throws(ControlFailure) -> MetadataReply {
         try self.host.checkOpen()
         guard let packager = self.packager else {

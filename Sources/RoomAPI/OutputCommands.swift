@@ -33,7 +33,7 @@ package struct OutputCommands: OutputControlling {
         (self.host, self.recorder, self.ladder) = (host, recorder, ladder)
     }
 
-    /// See ``OutputControlling/restart(_:)``.
+    /// Disconnects an RTMP output and connects again; see ``OutputControlling/restart(_:)``.
     package func restart(_ id: String) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         try self.host.holdingDocument { () throws(ControlFailure) in
@@ -57,7 +57,7 @@ package struct OutputCommands: OutputControlling {
         return output
     }
 
-    /// See ``OutputControlling/start(_:)``.
+    /// Starts the recording of an output; see ``OutputControlling/start(_:)``.
     package func start(_ id: String) throws(ControlFailure) -> String {
         let (recorder, frame) = try self.recorder(of: id)
         do throws(MediaError) {
@@ -71,7 +71,7 @@ package struct OutputCommands: OutputControlling {
         return Self.answer(id, "start", recorder)
     }
 
-    /// See ``OutputControlling/stop(_:)``.
+    /// Ends the recording of an output; see ``OutputControlling/stop(_:)``.
     package func stop(_ id: String) throws(ControlFailure) -> String {
         let (recorder, frame) = try self.recorder(of: id)
         do throws(MediaError) {
@@ -114,7 +114,7 @@ package struct OutputCommands: OutputControlling {
         return answer.text
     }
 
-    /// See ``OutputControlling/requestKeyframe(_:)``.
+    /// Makes the next frame of a rendition a key frame; see ``OutputControlling/requestKeyframe(_:)``.
     package func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         let pictures = self.host.pipeline.pictureRenditions

@@ -20,7 +20,9 @@ package struct ServiceNotices: Sendable {
         /// as it makes progress.
         case settling
         case ready
-        /// - Parameter until: Monotonic time in nanoseconds at which the worker should have ended.
+        /// The worker is ending.
+        ///
+        /// - Parameter until: Monotonic time in nanoseconds at which it should have ended.
         case stopping(until: Int64)
         case over
     }

@@ -11,7 +11,7 @@ package struct ServiceOutbox: Sendable {
     /// Datagrams that were not accepted yet, the oldest first.
     private var waiting: [String] = []
 
-    /// - Parameter watchdog: See ``ServiceNotices/init(watchdog:)``.
+    /// - Parameter watchdog: The manager's watchdog timeout in nanoseconds; nil if it has none.
     package init(watchdog: Int64?) { self.notices = ServiceNotices(watchdog: watchdog) }
 
     /// Sends the waiting notifications, then those that are due now.
@@ -26,6 +26,8 @@ package struct ServiceOutbox: Sendable {
         _ = self.flush(send)
     }
 
+    /// Sends the waiting notifications until one is not accepted.
+    ///
     /// - Returns: Whether no notification waits any more.
     private mutating func flush(_ send: (String) -> Bool) -> Bool {
         while let datagram = self.waiting.first {

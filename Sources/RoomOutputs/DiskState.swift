@@ -69,12 +69,14 @@ package struct DiskState: Sendable {
         return reading.capacity > 0 ? (reading.used, reading.free) : nil
     }
 
-    /// See ``DiskGuard/isFullForClips``.
+    /// Whether clips are refused because the disk is full; see ``DiskGuard/isFullForClips``.
     var isFullForClips: Bool { self.disk.isFullForClips }
 
-    /// See ``DiskGuard/isStalled``.
+    /// Whether writing the live playlists fails for a reason other than space.
     package var isStalled: Bool { self.disk.isStalled }
 
+    /// Evaluates a measurement of the disks, and returns the actions to carry out.
+    ///
     /// - Parameter recorded: Size of the room's recording so far.
     mutating func measured(_ use: DiskUse, recorded: Recorder.Kept, at now: Int64) -> [DiskGuard.Action] {
         let need = DiskGuard.Need(
@@ -94,7 +96,10 @@ package struct DiskState: Sendable {
     /// Records that the recording has stopped for any reason, or could not resume.
     mutating func recordingStopped(at now: Int64) { self.disk.recordingStopped(at: now) }
 
+    /// Records that a write of the live playlists has failed, and returns the actions to carry out.
+    ///
     /// - Parameter free: Free bytes on the file system of the live output, if the error is that it is full; otherwise
+    ///   nil.
     ///   nil.
     mutating func failed(_ error: MediaError, free: Int64?, at now: Int64) -> [DiskGuard.Action] {
         self.disk.failed(isFull: error.code == .diskFull, reason: error.what, free: free, at: now)

@@ -4,13 +4,13 @@ package import MediaTypes
 /// Adds metadata of frames (events and layouts) to the packets for RTMP outputs and FLV viewers, as the HLS output
 /// does.
 extension LiveFeeds {
-    /// See ``HLSPackager/carry(_:)``.
+    /// Starts to put the data that the pipeline's `sei` configures into frames; see ``HLSPackager/carry(_:)``.
     package func carry(_ plan: UserDataPlan) { self.change { $0.plan = plan } }
 
-    /// See ``HLSPackager/cue(_:)``.
+    /// Puts an event into the frame that it names; see ``HLSPackager/cue(_:)``.
     package func cue(_ cue: FrameMetadata) { self.change { $0.add(cue, hasMessages: false) } }
 
-    /// See ``HLSPackager/show(_:from:isScheduled:)``.
+    /// Describes another layout from a frame on; see ``HLSPackager/show(_:from:isScheduled:)``.
     package func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool) {
         self.change { $0.plan?.show(layout, from: frame, isScheduled: isScheduled) }
     }

@@ -51,7 +51,7 @@ package struct SourceHealth: Sendable {
         package var isAbsent = false
         /// Number of damaged packets since the source was added.
         package var damaged = 0
-        /// How far the program is behind its clock.
+        /// How far the program is behind its clock, in nanoseconds.
         package var lag: Int64 = 0
         /// Whether the program or an encoder of the worker lags, which can distort its measurements of publishers.
         package var isWorkerBehind = false
