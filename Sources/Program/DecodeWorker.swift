@@ -9,13 +9,13 @@ struct DecodeWorker {
     var timeline: SourceTimeline
     /// Live packets that are not due yet.
     var schedule = PacketSchedule()
-    /// Measures lateness; excludes what a change of the timeline causes.
+    /// Measures how late this thread is; excludes lateness that a change of the timeline causes.
     var placing = LatenessFilter()
     var video: VideoTrack
     var videoCodec: CodecName?
     /// Packets that are not decoded while the source is hidden.
     var withheld = HiddenSourceQueue()
-    /// Packets that the next ones refer to were discarded: nothing is decoded before a key frame.
+    /// Whether packets that the next ones refer to were discarded: then nothing is decoded before the next key frame.
     var hasGap = false { didSet { self.gapLength = 0 } }
     /// Number of frames skipped since the gap began.
     var gapLength = 0

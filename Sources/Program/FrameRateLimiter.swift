@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Limits the frame rate to what the program needs; from a faster source, every nth frame passes.
+/// Limits the frame rate of a source to what the program needs: frames of a faster source are dropped evenly.
 package struct FrameRateLimiter: Sendable {
     /// Nanoseconds between two frames at the highest rate.
     private let interval: Int64

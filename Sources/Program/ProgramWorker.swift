@@ -16,7 +16,7 @@ struct ProgramWorker {
     private var selected: [SourceID: SourceBuffer.Selection] = [:]
     private var pictures: [SourceID: Picture] = [:]
 
-    /// Returns the empty tables of a tick with their memory; give them back with ``giveBack(_:_:)``.
+    /// Returns empty tables for a tick whose memory is already allocated; give them back with ``giveBack(_:_:)``.
     mutating func takeTables() -> ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) {
         var (selected, pictures): ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) = ([:], [:])
         swap(&selected, &self.selected)

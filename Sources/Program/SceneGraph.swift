@@ -1,7 +1,7 @@
 package import LibAV
 
-/// A scene as a libavfilter graph description: a pure function of the elements on the canvas and the formats of the
-/// frames.
+/// A scene's libavfilter graph description, computed from the elements on the canvas and the formats of the sources'
+/// frames alone.
 package struct SceneGraph: Sendable, Hashable {
     /// Label of the background's input, if the scene needs one.
     package static let background = "bg"
@@ -16,11 +16,11 @@ package struct SceneGraph: Sendable, Hashable {
         case sprite(PictureFormat, x: Int, y: Int)
     }
 
-    /// Content of an input of the graph; the numbers count panes and sprites, each from the bottom.
+    /// What an input of the graph receives. The numbers count panes or sprites from the bottom, starting at 0.
     package enum Role: Sendable, Hashable {
         case background
         case pane(Int)
-        /// The round corners of a pane.
+        /// The alpha mask for the round corners of a pane.
         case mask(Int)
         /// The border of a pane.
         case ring(Int)
@@ -29,7 +29,7 @@ package struct SceneGraph: Sendable, Hashable {
 
     package var text: String
     package var inputs: [FilterGraph.Input]
-    /// One for each input, in order.
+    /// What each input receives, in the order of `inputs`.
     package var roles: [Role]
     /// Whether the first input is the background image.
     package var needsBackground: Bool
