@@ -56,6 +56,6 @@ package final class RawWriter {
         guard !FileWriting.write(bytes, to: self.file) else { return }
         self.failed = true
         throw MediaError(
-            .outputLost, "cannot write \(self.path): errno \(errno)", at: "raw", fix: "make room on the disk")
+            .outputLost, "cannot write \(self.path): errno \(errno)", at: "raw", fix: "free space on the disk")
     }
 }
