@@ -9,7 +9,8 @@ import CLibAV
 package enum SchedulerSlice {
     /// For work without real-time deadlines.
     case offline
-    /// About one frame: other threads of the room wait no longer than they would for its encoders anyway.
+    /// For live encoding: about the time to encode one frame, so that other threads of the room wait no longer than
+    /// they would for the encoders anyway.
     case live
 
     package init(isOffline: Bool) { self = isOffline ? .offline : .live }
