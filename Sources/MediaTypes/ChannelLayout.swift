@@ -13,7 +13,7 @@ public struct ChannelLayout: Sendable, Hashable {
     /// Maximum number of channels.
     public static let maximumChannels = 8
 
-    /// One per channel; `nil`: unspecified or unused.
+    /// Loudspeaker of each channel; `nil`: unspecified or unused.
     public let speakers: [Speaker?]
 
     /// - Returns: `nil` for no channel, or more than ``maximumChannels``.

@@ -2,9 +2,9 @@
 package struct JSONField: Sendable, Hashable {
     package let name: String
     package let shape: JSONShape
-    /// Meaning of the value with its unit; empty if the name is sufficient.
+    /// Description of the value, with its unit; empty if the name is sufficient.
     package let meaning: String
-    /// The member is absent in some objects.
+    /// Whether the member is absent in some objects.
     package var isOptional: Bool
     private let shown: JSONValue?
 

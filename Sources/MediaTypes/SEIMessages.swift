@@ -12,9 +12,9 @@ package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
     package static let messageLimit = 16
 
     package struct Message: Sendable {
-        /// `payloadType`.
+        /// The message's `payloadType`.
         package let type: Int
-        /// The complete payload.
+        /// Reader for the message's payload, which is complete.
         package let payload: NALPayloadReader
     }
 
@@ -29,9 +29,9 @@ package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
     private var count = 0
 
     /// - Parameters:
-    ///   - range: NAL units with four-byte lengths. Iteration ends at an empty unit, and at one that extends beyond the
-    ///     range.
-    ///   - endsAtPicture: Stop at the first slice.
+    ///   - range: NAL units with four-byte lengths. Iteration ends at an empty unit, and at a unit that extends beyond
+    ///     the range.
+    ///   - endsAtPicture: Whether iteration ends at the first slice.
     package init(_ memory: PacketMemory, in range: Range<Int>, endsAtPicture: Bool = false) {
         self.memory = memory
         self.place = range.lowerBound

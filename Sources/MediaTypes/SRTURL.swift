@@ -2,11 +2,11 @@
 package struct SRTURL: Sendable, Hashable {
     package let host: String
     package let port: Int
-    /// Empty: none. Secret.
+    /// SRT stream id, which must be kept secret; empty: none.
     package let streamID: String
-    /// In milliseconds; 120 unless the URL contains another value.
+    /// SRT latency in milliseconds; 120 unless the URL contains another value.
     package let latencyMs: Int
-    /// Empty: the stream is not encrypted. Secret.
+    /// Passphrase for encryption, which must be kept secret; empty: the stream is not encrypted.
     package let passphrase: String
     /// Size in bytes of the key derived from the passphrase: 16, 24 or 32; 0: the peer decides.
     package let keyLength: Int

@@ -46,5 +46,5 @@ package enum TextAlign: String, Sendable, CaseIterable {
     case right
 }
 
-/// The direction in which the new picture of a slide pushes the old one out.
+/// The direction in which the new scene pushes the old scene out in a slide transition.
 package enum SlideDirection: String, Sendable, CaseIterable { case left, right, up, down }
