@@ -27,6 +27,8 @@ package final class EncoderControl: Sendable {
     /// so that renditions with half or a quarter of the canvas rate have frames at these ticks.
     let stride: Int64
 
+    /// Creates the control of a ladder's encoders.
+    ///
     /// - Parameter fps: The canvas rate.
     init(tracks: Int, fps: Int) {
         self.state = Mutex(State(entered: Array(repeating: nil, count: tracks)))

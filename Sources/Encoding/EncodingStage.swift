@@ -71,7 +71,7 @@ package final class EncodingStage: Sendable {
 
     /// New configuration of a rendition's stream, after a change of the canvas size or of passthrough.
     package struct Reconfiguration: Sendable, Hashable {
-        /// H.264 with Annex B parameter sets.
+        /// Codec H.264 with its parameter sets in Annex B format.
         package var parameters: CodecParameters
         /// Parameters for initialization segments if they contain more than ``parameters``: the parameter sets of both
         /// the publisher's stream and the encoder.
@@ -86,7 +86,7 @@ package final class EncodingStage: Sendable {
         package var isPassed: Bool?
     }
 
-    /// A frame with its tick.
+    /// A canvas or a scaled frame with its tick.
     struct Ticked: Sendable {
         var picture: Picture
         var tick: Int64

@@ -102,7 +102,7 @@ struct ScaleWorker {
     }
 }
 
-/// The thread of one rendition's encoder.
+/// The thread that encodes one rendition.
 struct RenditionWorker {
     let track: Int
     let rung: EncodedRendition
@@ -232,7 +232,7 @@ extension RenditionWorker {
     }
 }
 
-/// The thread of one audio encoder.
+/// The thread that encodes the audio at one bit rate.
 struct SoundWorker {
     let track: Int
     /// Bit rate of the AAC stream in bits per second.

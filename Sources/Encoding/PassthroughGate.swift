@@ -72,6 +72,8 @@ package struct PassthroughGate: Sendable {
     private var passing: Passing?
     private var solo: SourceID?
 
+    /// Creates a gate that encodes all renditions.
+    ///
     /// - Parameters:
     ///   - targets: Renditions in order of preference; only one at a time is passed through.
     ///   - segmentFrames: Length of a full segment in ticks. `gopFrames` and `partFrames` are in ticks too.
@@ -99,7 +101,7 @@ package struct PassthroughGate: Sendable {
         self.gop = tick / self.gopFrames
     }
 
-    /// Receives an item of a source.
+    /// Receives a coded frame, a new configuration or the end of a source's publication.
     package mutating func receive(_ source: SourceID, _ item: ProgramPacket) {
         self.streams[source, default: PassthroughStream(fps: self.fps)].receive(item)
     }

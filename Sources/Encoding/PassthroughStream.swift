@@ -53,7 +53,7 @@ package struct PassthroughStream: Sendable {
     private static let deepestReorder: Int64 = 16
     /// Number of past GOPs used for bit rate and keyframe interval.
     private static let remembered = 8
-    /// Maximum number of waiting chunks.
+    /// Maximum number of chunks that wait for their ticks.
     private static let mostChunks = 1_024
 
     package let fps: Int64

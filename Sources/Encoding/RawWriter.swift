@@ -13,6 +13,8 @@ package final class RawWriter {
     private let canvas: PictureFormat
     private var failed = false
 
+    /// Creates the file and writes its header.
+    ///
     /// - Throws: ``MediaError/Code/notCreatable``.
     package static func open(path: String, width: Int, height: Int, fps: Int) throws(MediaError) -> RawWriter {
         let file = Libc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)

@@ -12,7 +12,7 @@ struct RenditionEncoder {
     private struct Inside {
         var tick: Int64
         var gop: Int64
-        /// First tick of the GOP.
+        /// First tick of the GOP that the frame belongs to.
         var first: Int64
         /// The frame itself, kept only at some ticks, for ``giveUp(showing:keepsMotion:_:)``.
         var picture: Picture?
@@ -29,7 +29,7 @@ struct RenditionEncoder {
     private var unfitRates: BitRates?
     /// GOP of the newest frame; `nil`: the next frame is an IDR frame whatever its GOP.
     private var gop: Int64?
-    /// See ``EncodingStage/Settings/partFrames``.
+    /// Length of a part in ticks; `nil`: there are no parts. See ``EncodingStage/Settings/partFrames``.
     private let partFrames: Int64?
     /// Frames at multiples of this number of ticks are kept while they are inside the encoder; `nil`: no frame is kept.
     private let stride: Int64?

@@ -12,7 +12,7 @@ package struct TickPlan: Sendable {
         self.pass = pass
     }
 
-    /// The passthrough packets of a tick.
+    /// The packets of a tick that are passed through without transcoding.
     package struct Pass: Sendable {
         /// Index of the rendition.
         package var track: Int
@@ -30,7 +30,7 @@ package struct TickPlan: Sendable {
         }
     }
 
-    /// A publisher's stream.
+    /// Parameters of a publisher's stream that is passed through.
     package struct Stream: Sendable, Hashable {
         package var parameters: CodecParameters
         /// Parameters for one initialization segment that serves both this stream and the encoder's; `nil`: each has

@@ -26,7 +26,7 @@ package final class AudioDecoder {
     /// Channel layout given by the container; `nil`: that of the decoded frames is used.
     private let layout: ChannelLayout?
     private var resampler: Resampler?
-    /// Buffer that is reused for every block.
+    /// Resampled audio of the current block; the array is reused.
     private var samples: [Float] = []
     /// The last sample pair that was output, by this decoder or the decoder that it follows.
     private var last: SIMD2<Float>?

@@ -16,6 +16,8 @@ package final class AudioEncoder {
     /// Number of samples per channel in one AAC frame.
     package static let frameLength = 1024
 
+    /// Opens an encoder for stereo.
+    ///
     /// - Parameters:
     ///   - sampleRate: In hertz.
     ///   - bitrate: Bits per second for both channels.

@@ -13,6 +13,8 @@ import Libc
 package final class CrashMark {
     private let record: UnsafeMutableRawPointer
 
+    /// Creates a mark, which is not raised yet.
+    ///
     /// - Parameter line: The line to write; one JSON object.
     package init(_ line: JSONValue) {
         let text = Array(line.text.utf8) + [0x0A]

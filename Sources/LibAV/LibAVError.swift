@@ -106,6 +106,8 @@ extension CodecName {
         }
     }
 
+    /// Creates the codec name of a libavcodec codec id.
+    ///
     /// - Returns: `nil` for a codec that this project does not support.
     init?(_ id: AVCodecID) {
         switch id {

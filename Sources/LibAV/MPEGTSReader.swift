@@ -11,7 +11,7 @@ package final class MPEGTSReader {
     package struct Address: Sendable {
         /// `srt://HOST:PORT?mode=…`. Must not contain a secret, because libavformat writes it into its messages.
         package var url: String
-        /// Options for libavformat.
+        /// Options that are passed to libavformat.
         package var options: [(name: String, value: String)]
 
         package init(url: String, options: [(name: String, value: String)]) {

@@ -34,6 +34,8 @@ package struct PictureCanvas: ~Copyable {
     package let width: Int
     package let height: Int
 
+    /// Creates a frame that is filled with one color.
+    ///
     /// - Parameters:
     ///   - width: Even, 2…8192.
     ///   - height: Even, 2…8192.

@@ -39,6 +39,8 @@ package final class PictureNormalizer {
     /// Number of times a graph was rebuilt because it kept unused memory.
     package private(set) var renewals = 0
 
+    /// Creates a normalizer without a graph.
+    ///
     /// - Parameters:
     ///   - canToneMap: Whether HDR is converted; if `false`, HDR is rejected, as with an FFmpeg without zscale.
     ///   - place: Names the stage in errors and logs.
@@ -102,6 +104,8 @@ package final class PictureNormalizer {
         self.credits = min(Self.burst, self.credits + 1)
     }
 
+    /// Builds the graph for a new format, or none if no conversion is needed.
+    ///
     /// - Returns: `false` if the format changed too often recently.
     private func build(_ key: Key, _ picture: Picture) throws(MediaError) -> Bool {
         let conversion: PictureConversion?

@@ -18,13 +18,15 @@ struct PicturePool: ~Copyable {
 
     /// Frames that are in use, or not in use any more but not collected yet.
     private var out: [Picture] = []
-    /// Empty objects for reuse.
+    /// Frame objects that are empty and can be reused.
     private var spare: [Picture] = []
     /// The minimum size of ``spare`` since the last call of ``isOversized()``.
     private var fewest = 0
-    /// The frame that libav writes to next.
+    /// The `AVFrame` that libav writes its next frame to.
     let frame: UnsafeMutablePointer<AVFrame>
 
+    /// Creates an empty pool.
+    ///
     /// - Throws: ``MediaError/Code/outOfMemory``.
     init(place: String) throws(MediaError) {
         guard let frame = unsafe av_frame_alloc() else {

@@ -11,6 +11,8 @@ package struct PoolCheckTimer: Sendable {
     /// Time of the last check, or of the first call; 0: unknown.
     private var since: Int64 = 0
 
+    /// Creates a timer.
+    ///
     /// - Parameter uses: Number of calls between two checks if no time is passed, above 0; usually the calls of a
     ///   minute.
     package init(every uses: Int) { self.uses = uses }

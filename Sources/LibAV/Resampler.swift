@@ -26,6 +26,8 @@ final class Resampler {
     private let context: OpaquePointer
     private let outputRate: Int32
 
+    /// Opens a resampler for one input format.
+    ///
     /// - Parameter layout: Channel positions, used if the codec does not contain them and the number of channels is
     ///   equal.
     static func open(
@@ -46,6 +48,8 @@ final class Resampler {
         }
     }
 
+    /// Opens a resampler with given or default downmix coefficients.
+    ///
     /// - Parameter shares: Downmix coefficient of each channel for left, then for right; `nil`: libswresample's own.
     private static func open(
         _ shape: Shape, _ rate: Int32, shares: [Double]?, _ place: String

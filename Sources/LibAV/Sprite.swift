@@ -98,7 +98,7 @@ package struct Sprite: Sendable {
         return mask
     }
 
-    /// Integer square root, rounded down.
+    /// Returns the integer square root, rounded down.
     private static func squareRoot(_ value: Int) -> Int {
         guard value > 0 else { return 0 }
         var root = value, next = (value + 1) / 2

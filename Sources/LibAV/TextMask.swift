@@ -7,7 +7,7 @@ package struct TextMask: Sendable {
     package let height: Int
     package var coverage: [UInt8]
 
-    /// Creates a mask without coverage.
+    /// Creates a mask in which no sample is covered.
     package init(width: Int, height: Int) {
         self.width = max(1, width)
         self.height = max(1, height)

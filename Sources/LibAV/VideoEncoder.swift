@@ -75,6 +75,8 @@ package final class VideoEncoder {
     /// SPS and PPS in Annex B format, known before the first frame.
     package let parameterSets: [UInt8]
 
+    /// Opens an encoder.
+    ///
     /// - Parameter place: Names the stage in errors, for example `encode[720p]`.
     /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
     package static func open(_ settings: VideoEncoderSettings, place: String) throws(MediaError) -> VideoEncoder {

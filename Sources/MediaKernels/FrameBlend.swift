@@ -1,6 +1,6 @@
 /// Mixes two frames sample by sample: 8-bit planes, with rows of `stride` bytes of which `width` are samples.
 public enum FrameBlend {
-    /// One plane of a frame to read from.
+    /// One plane of a frame, for reading.
     @safe
     public struct Plane {
         let samples: UnsafeBufferPointer<UInt8>

@@ -29,7 +29,7 @@ public enum LengthPrefixedNALs {
         return true
     }
 
-    /// Result of one walk over a payload.
+    /// Properties of a payload, found in one walk over its NAL units.
     public struct Summary: Sendable, Hashable {
         /// Whether the last unit ends exactly at the last byte, as in a valid payload.
         public var lands = false

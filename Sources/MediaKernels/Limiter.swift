@@ -41,6 +41,8 @@ public struct Limiter: Sendable {
     /// Sample peak of the previous block.
     private var lastPeak: Float = 0
 
+    /// Creates a limiter whose look-ahead contains silence.
+    ///
     /// - Parameter ceiling: Maximum output magnitude, 0.1…1, including peaks between samples as measured with four-fold
     ///   oversampling. The default is −1.5 dBTP: peaks that four-fold oversampling misses (``TruePeak``) still stay
     ///   below −1 dBTP.

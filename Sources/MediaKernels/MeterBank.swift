@@ -25,6 +25,8 @@ public struct MeterBank: Sendable {
     private var energies: [Float]
     private var cursors: [Int]
 
+    /// Creates meters for silent signals.
+    ///
     /// - Parameter count: Number of signals.
     public init(count: Int) {
         self.meters = Array(repeating: Meter(), count: max(0, count))

@@ -2,7 +2,7 @@
 /// empty units, no start codes.
 @safe
 public enum NALSanitizer {
-    /// Result for a payload.
+    /// Result of checking a payload.
     public enum Outcome: Sendable {
         /// The payload has the required form already; nothing was copied.
         case unchanged(NALTypes)

@@ -105,7 +105,7 @@ public struct PacketAssembler: ~Copyable {
     private var base: UnsafeMutableRawPointer
     /// Size of the block in bytes.
     private var size: Int
-    /// Announced length in bytes.
+    /// Announced length of the packet in bytes.
     private let expected: Int
     private var capacity: Int { self.size - PacketMemory.padding }
     /// Number of bytes assembled so far.
@@ -114,6 +114,8 @@ public struct PacketAssembler: ~Copyable {
     /// Default maximum number of bytes that are allocated before any byte has arrived.
     public static let usualReserve = 64 << 10
 
+    /// Creates an empty assembler.
+    ///
     /// - Parameters:
     ///   - expected: The announced length in bytes.
     ///   - reserve: Maximum number of bytes that are allocated in advance; longer packets are moved as they grow.

@@ -11,7 +11,7 @@ package struct PacketPool: ~Copyable {
 
     /// Packets that are in use, or not in use any more but not collected yet.
     private var out: [PacketMemory] = []
-    /// Empty objects for reuse.
+    /// Packet objects that are empty and can be reused.
     private var spare: [PacketMemory] = []
 
     package init() {

@@ -13,6 +13,8 @@ public struct PartSample: Sendable {
     /// Presentation minus decoding time in ticks; may be negative (`trun` version 1).
     public var compositionOffset: Int32
 
+    /// Creates a sample.
+    ///
     /// - Parameter range: Limited to `memory`.
     public init(
         memory: PacketMemory, range: Range<Int>, duration: UInt32, flags: UInt32, compositionOffset: Int32
@@ -34,7 +36,7 @@ public enum PartAssembly {
         /// Duration, size, flags and composition offset: 16 bytes per sample.
         case full
 
-        /// Bytes per row.
+        /// Number of bytes per row of the table.
         public var rowSize: Int {
             switch self {
             case .short: 8

@@ -3,6 +3,8 @@ package struct BitReader {
     private let bytes: [UInt8]
     private var position = 0
 
+    /// Creates a reader at the first bit.
+    ///
     /// - Parameter bytes: Payload without emulation prevention bytes.
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 

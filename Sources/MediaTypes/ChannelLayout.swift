@@ -16,6 +16,8 @@ public struct ChannelLayout: Sendable, Hashable {
     /// Loudspeaker of each channel; `nil`: unspecified or unused.
     public let speakers: [Speaker?]
 
+    /// Creates the layout of a stream whose channels belong to these loudspeakers.
+    ///
     /// - Returns: `nil` for no channel, or more than ``maximumChannels``.
     public init?(_ speakers: [Speaker?]) {
         guard (1...Self.maximumChannels).contains(speakers.count) else { return nil }

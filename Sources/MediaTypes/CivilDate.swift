@@ -4,9 +4,9 @@
 /// no special case.
 package struct CivilDate: Sendable, Hashable {
     package let year: Int64
-    /// 1…12.
+    /// Month, 1…12.
     package let month: Int64
-    /// 1…31.
+    /// Day of the month, 1…31.
     package let day: Int64
 
     /// Creates the date of a day number; day 0 is 1970-01-01.

@@ -8,6 +8,8 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
     /// The 12 bytes from general_profile_space to general_level_idc, as in an `HEVCDecoderConfigurationRecord`.
     package let profile: [UInt8]
 
+    /// Reads a sequence parameter set.
+    ///
     /// - Parameter nalUnit: The whole NAL unit with its two-byte header and emulation prevention bytes.
     /// - Returns: `nil` for anything that is not a readable parameter set.
     package init?(nalUnit: [UInt8]) {

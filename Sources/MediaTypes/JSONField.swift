@@ -8,6 +8,8 @@ package struct JSONField: Sendable, Hashable {
     package var isOptional: Bool
     private let shown: JSONValue?
 
+    /// Creates the description of a member.
+    ///
     /// - Parameter example: A value for documentation; `nil`: any value of the shape.
     package init(
         _ name: String, _ shape: JSONShape, _ meaning: String = "", isOptional: Bool = false, example: JSONValue? = nil
@@ -19,7 +21,7 @@ package struct JSONField: Sendable, Hashable {
         self.shown = example
     }
 
-    /// The same member, marked as optional.
+    /// This member, marked as optional.
     package var optional: JSONField {
         var field = self
         field.isOptional = true

@@ -7,7 +7,7 @@ package struct JSONNode: Sendable, Equatable {
         case boolean(Bool)
         /// A number without fraction that fits in 64 bits, however it was written (`30`, `30.0`, `3e1`).
         case integer(Int64)
-        /// Any other number; finite.
+        /// Any other number: one with a fraction or too large for an exact integer; always finite.
         case number(Double)
         case string(String)
         case array([JSONNode])
@@ -67,7 +67,7 @@ package struct JSONNode: Sendable, Equatable {
 /// A member of a JSON object: its key and its value.
 package struct JSONMember: Sendable, Equatable {
     package var key: String
-    /// Position of the key.
+    /// Position of the key in the text.
     package var position: SpecPosition
     package var value: JSONNode
 

@@ -17,6 +17,8 @@ package struct NALPayloadReader: Sendable {
     private var byte: UInt8 = 0
     private var bitsLeft = 0
 
+    /// Creates a reader at the first byte of a range.
+    ///
     /// - Parameter range: Range of one NAL unit, or of its beginning; limited to the payload.
     package init(_ memory: PacketMemory, in range: Range<Int>) {
         self.memory = memory

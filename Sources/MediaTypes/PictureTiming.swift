@@ -4,7 +4,7 @@
 package struct PictureTimingRules: Sendable, Hashable {
     /// Ticks of `time_scale` per unit of a time code.
     package var unitsInTick: UInt32
-    /// Ticks per second.
+    /// Number of ticks per second (`time_scale`).
     package var timeScale: UInt32
     /// Sizes in bits of the two delay fields at the beginning of each message; `nil` if messages have none.
     private var delayLengths: DelayLengths?
@@ -15,6 +15,8 @@ package struct PictureTimingRules: Sendable, Hashable {
         var output: Int
     }
 
+    /// Reads the information from the VUI part of a sequence parameter set.
+    ///
     /// - Parameter reader: Positioned at `vui_parameters_present_flag`.
     /// - Returns: `nil` if time codes cannot be read with this information.
     init?(_ reader: inout BitReader) {

@@ -7,9 +7,11 @@ package struct RTMPURL: Sendable, Hashable {
     package let app: String
     /// Stream name: the last path segment with the query; only the query if the path has one segment.
     package let streamName: String
-    /// Whether the connection uses TLS.
+    /// Whether the connection uses TLS (`rtmps`).
     package let isSecure: Bool
 
+    /// Parses an RTMP URL.
+    ///
     /// - Parameters:
     ///   - allowsTLS: Whether `rtmps` is accepted too, because the caller supports TLS.
     ///   - key: The stream name with its query, if the URL ends with the application; `nil`: the URL contains the name.

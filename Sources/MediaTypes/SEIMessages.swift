@@ -23,11 +23,13 @@ package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
     private let endsAtPicture: Bool
     /// Offset of the next NAL unit's length.
     private var place: Int
-    /// The rest of the current unit.
+    /// Reader for the rest of the current NAL unit; `nil` between units.
     private var unit: NALPayloadReader?
     /// Number of messages read from the current unit.
     private var count = 0
 
+    /// Creates an iterator over the messages of an access unit.
+    ///
     /// - Parameters:
     ///   - range: NAL units with four-byte lengths. Iteration ends at an empty unit, and at a unit that extends beyond
     ///     the range.

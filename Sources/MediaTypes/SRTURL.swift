@@ -14,6 +14,8 @@ package struct SRTURL: Sendable, Hashable {
     /// Maximum length of a stream id in bytes.
     package static let longestStreamID = 512
 
+    /// Parses an SRT URL.
+    ///
     /// - Returns: `nil` for another scheme, no host, no port from 1 to 65,535, an unknown query parameter, a latency
     ///   outside 20 to 8,000, a passphrase that is not 10 to 79 bytes long, or a `mode` other than `caller`.
     package init?(_ text: String) {

@@ -29,6 +29,8 @@ package struct SequenceParameterSet: Sendable, Hashable {
         [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135].contains(profile)
     }
 
+    /// Reads a sequence parameter set.
+    ///
     /// - Parameter nalUnit: The whole NAL unit with its one-byte header and emulation prevention bytes.
     /// - Returns: `nil` for anything that is not a readable parameter set.
     package init?(nalUnit: [UInt8]) {

@@ -1,4 +1,4 @@
-/// Helpers for message texts.
+/// Functions that format values for messages.
 package enum SpecText {
     /// Returns the text in quotes, escaped as in JSON and truncated after 40 characters, so that a message has one
     /// line.

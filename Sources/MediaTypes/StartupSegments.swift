@@ -17,13 +17,13 @@ package struct StartupSegments: Sendable, Hashable {
     /// Number of frames from one IDR frame to the next until ``end``.
     private let gop: Int64
 
+    /// Chooses the shortest length of at least half a second that fits GOPs, full segments and renditions.
+    ///
     /// - Parameters:
     ///   - fps: Frames per second of the canvas, at least 1.
     ///   - gopFrames: Frames from one IDR frame to the next, at least 1.
     ///   - segmentFrames: Frames of a full segment, a multiple of `gopFrames`.
     ///   - steps: For each rendition, the number of canvas frames per frame of the rendition.
-    /// Chooses the shortest length of at least half a second that fits GOPs, full segments and renditions.
-    ///
     /// - Returns: If only the full segment length fits, three full segments are used, unless they are longer than
     ///   ``longestWait`` together: then `nil`, and the first playlist lists one segment.
     package init?(fps: Int, gopFrames: Int, segmentFrames: Int, steps: [Int]) {

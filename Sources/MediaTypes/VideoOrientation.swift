@@ -7,6 +7,8 @@ public struct VideoOrientation: Sendable, Hashable {
 
     public static let upright = VideoOrientation()
 
+    /// Creates an orientation.
+    ///
     /// - Parameter quarterTurns: Any number; full turns are removed.
     public init(quarterTurns: Int = 0, isMirrored: Bool = false) {
         self.quarterTurns = quarterTurns & 3

@@ -12,6 +12,8 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
+    /// Creates an address from its bytes.
+    ///
     /// - Parameter bytes: 4 or 16 bytes in network order.
     /// - Returns: `nil` for another number of bytes.
     package init?(bytes: some Collection<UInt8>) {

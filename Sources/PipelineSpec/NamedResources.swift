@@ -81,6 +81,8 @@ package struct ResourceGrants: Sendable {
     /// Whether a resource that the pipeline file does not name may still be used.
     private let mayUse: @Sendable (NamedResource) -> Bool
 
+    /// Creates the permissions for one request.
+    ///
     /// - Parameters:
     ///   - documents: The pipeline file and the room's current document.
     ///   - mayUse: Called for resources that these documents do not name; returns whether the file is in a directory

@@ -7,6 +7,8 @@ struct SceneRules {
     let pipeline: Pipeline
     let checks: SpecChecks
 
+    /// Checks a scene against all rules.
+    ///
     /// - Parameter path: Path of the scene in the document; empty if the document is the scene itself.
     func check(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
         func join(_ key: String) -> String { SpecPath.join(path, key) }

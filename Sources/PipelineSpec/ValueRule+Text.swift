@@ -131,6 +131,8 @@ extension ValueRule where Value == Color {
 }
 
 extension ValueRule where Value == ListenAddress {
+    /// A rule for the address of a listener.
+    ///
     /// - Parameter unix: Whether a Unix socket is allowed.
     static func address(unix: Bool) -> ValueRule {
         let fix = "write host:port, port 0 for any free port\(unix ? ", or unix:/path of at most 107 bytes" : "")"

@@ -6,7 +6,7 @@ import Libc
 package struct AudioLevels: Sendable, Equatable {
     /// Level of one signal, in thousandths of a decibel.
     package struct Level: Sendable, Equatable {
-        /// Lowest level, also used for silence.
+        /// Lowest reported level, −100 dB, also used for silence.
         package static let floor: Int64 = -100_000
 
         /// Sample peak since the last report, relative to full scale (dBFS).

@@ -7,7 +7,7 @@ package import MediaTypes
 /// given a gain, mixing a block does not allocate, provided that the consumer releases a block before ``blocksInUse``
 /// more are mixed. A level report does not allocate either, if the consumer keeps at most two.
 package struct AudioMixer: Sendable {
-    /// Sample pairs per block.
+    /// Number of sample pairs per block: one AAC frame.
     package static let blockPairs: Int64 = 1024
     /// Number of blocks that are reused in turn. A block that is still referenced when its turn comes is copied.
     package static let blocksInUse = 16
@@ -37,6 +37,8 @@ package struct AudioMixer: Sendable {
     /// Pairs that must still be fed to the limiter before its output is at ``position``.
     private var prime: Int64
 
+    /// Creates a mixer without sources.
+    ///
     /// - Parameters:
     ///   - start: Position of the program's first tick.
     ///   - rampPairs: Duration of a volume change, in pairs.

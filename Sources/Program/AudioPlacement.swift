@@ -22,7 +22,7 @@ package struct AudioPlacement: Sendable {
     private let seam: Int64
     /// The error is smoothed over 2⁶ blocks: 1.4 s of AAC, in which the jitter of millisecond timestamps averages out.
     private static let smoothing: Int64 = 64
-    /// Fraction bits of the smoothed error.
+    /// Unit of the smoothed error: 1/256 pair.
     private static let fraction: Int64 = 256
     /// Time over which the stretch corrects an error, in pairs: four seconds, long enough not to overshoot in spite
     /// of the smoothing.
@@ -35,6 +35,8 @@ package struct AudioPlacement: Sendable {
     private var error: Int64 = 0
     private var off = 0
 
+    /// Creates a placement for one audio track.
+    ///
     /// - Parameters:
     ///   - sampleRate: Sample rate of the program, in hertz.
     ///   - limitPPB: Maximum stretch in either direction, in parts per billion.

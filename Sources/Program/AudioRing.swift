@@ -21,7 +21,7 @@ package struct AudioRing: Sendable {
     private var risesAt: Int64?
     /// Position where audio was last written with a fade-in; `nil` if it never was.
     private var risen: Int64?
-    /// The last pair that the program read.
+    /// The last sample pair that the program read.
     private var last: (Float, Float) = (0, 0)
 
     /// The program has read everything before this position.
@@ -32,6 +32,8 @@ package struct AudioRing: Sendable {
     /// Capacity of this buffer, in pairs.
     private let size: Int
 
+    /// Creates an empty buffer.
+    ///
     /// - Parameters:
     ///   - fade: Length of fades in pairs; 240 pairs are 5 ms at 48 kHz, short but without an audible click.
     ///   - size: Capacity in pairs; a power of two.

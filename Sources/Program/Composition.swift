@@ -30,7 +30,7 @@ package final class Composition: @unchecked Sendable {
     private var feeds: [Picture] = []
     private var results: [Picture] = []
 
-    /// All inputs of the graph.
+    /// All inputs of a composition's graph.
     struct Parts {
         var panes: [Pane] = []
         var formats: [PictureFormat] = []
@@ -43,7 +43,7 @@ package final class Composition: @unchecked Sendable {
         var background: Picture
     }
 
-    /// Sprite index of each entry of `slots`.
+    /// Index in `sprites` of each entry of `slots`.
     private let slotSprites: [Int]
 
     init(_ parts: Parts, text: SceneGraph, graph: FilterGraph?, canvas: PictureFormat) {

@@ -64,7 +64,7 @@ package final class DecodeStage: Sendable {
         case ended
     }
 
-    /// Counters since the start.
+    /// Counters of the stage since its start.
     package struct Stats: Sendable, Equatable {
         package var videoPackets = 0
         package var audioPackets = 0
@@ -90,7 +90,7 @@ package final class DecodeStage: Sendable {
         package var depth: Int64?
         /// Number of times the source's timestamps were mapped to program time anew.
         package var reanchors = 0
-        /// Reason of the last new mapping.
+        /// Reason why the timestamps were last mapped anew; `nil`: they never were.
         package var lastReason: SourceTimeline.Reason?
         /// The source is aligned with others by wall-clock time, not by arrival.
         package var isWallAligned = false
@@ -142,6 +142,8 @@ package final class DecodeStage: Sendable {
     private let thrift: Mutex<WakeCoalescer>
     private let events: @Sendable (Event) -> Void
 
+    /// Creates the stage of one source; call ``run(soundWantedUntil:)`` on the stage's own thread.
+    ///
     /// - Parameter machine: The clock that `clock` follows; the stage's thread waits on it.
     package init(
         settings: Settings, buffer: SourceBuffer, clock: ProgramClock, machine: any SleepClock,

@@ -57,7 +57,7 @@ extension DecodeWorker {
     /// Whether the waiting packets, and all further ones up to the end of the publication, must be discarded.
     private var isCut: Bool { self.stage.isCut(behind: self.ended) }
 
-    /// Discards the waiting packets.
+    /// Discards all waiting packets of the current publication.
     private mutating func leaveOut() {
         // Repeat this: the cut may arrive while the first packet, which sets the publication to live, was on its
         // way.

@@ -135,6 +135,8 @@ struct DecodeWorker {
         if let failure = outcome.failure { self.stage.report(.undecodable(failure)) }
     }
 
+    /// Decodes a packet of either kind and outputs the result to the source's buffer.
+    ///
     /// - Parameter pts: Program time, in nanoseconds.
     mutating func decode(_ packet: CodedPacket, pts: Int64, arrival: Int64?) {
         let mark = self.marks[packet.kind]
@@ -146,6 +148,8 @@ struct DecodeWorker {
         }
     }
 
+    /// Decodes a video packet now, and outputs the frames that are ready.
+    ///
     /// - Parameter isPast: The frame will not be shown: it is decoded only as a reference of later ones.
     mutating func decodeNow(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?, isPast: Bool = false) {
         var numbered = packet

@@ -83,7 +83,7 @@ package final class OverlayCache: Sendable {
 
     package init() {}
 
-    /// Number of images, without countdowns.
+    /// Number of cached images, without those of countdowns.
     var count: Int { self.state.withLock { $0.pictures.count } }
 
     func show(_ picture: Picture, in slot: OverlaySlot) { self.state.withLock { $0.pictures[slot] = picture } }

@@ -5,7 +5,7 @@
 struct DriftMeter: Sendable {
     /// Length of the period that gives one point, in nanoseconds.
     static let span: Int64 = 5_000_000_000
-    /// Maximum number of points: 5 minutes.
+    /// Maximum number of points that are kept: those of 5 minutes.
     static let pointLimit = 60
     /// Minimum number of points for an estimate: over less than 30 seconds it would be noise.
     static let pointsNeeded = 6

@@ -13,6 +13,8 @@ package struct Ducking: Sendable, Equatable {
     package var releaseMs: Int
     package var holdMs: Int
 
+    /// Creates the settings from values in decibels.
+    ///
     /// - Parameters:
     ///   - thresholdDb: Loudness in LUFS from which on a user counts as speaking.
     ///   - reductionDb: Attenuation of the other sources in decibels, 0…60.
@@ -27,7 +29,7 @@ package struct Ducking: Sendable, Equatable {
         self.holdMs = max(0, holdMs)
     }
 
-    /// Current state of the ducking.
+    /// Current gain of the ducked sources.
     struct State: Sendable {
         /// Gain of the other sources at the beginning (`from`) and at the end (`to`) of the current block.
         private(set) var from: Float = 1

@@ -80,6 +80,8 @@ package struct FileReader: Sendable {
         return (pictures.isEmpty ? packets : pictures).map(\.pts).min() ?? 0
     }
 
+    /// Feeds a packet to the stage with its timestamps shifted so that `start` becomes `base`.
+    ///
     /// - Returns: The end time of the packet, in the demuxer's timescale.
     private func put(_ packet: CodedPacket, _ base: Int64, _ start: Int64, _ stage: DecodeStage, _ arrival: Int64)
         -> Int64

@@ -9,7 +9,7 @@ package import MediaTypes
 package struct HiddenSourceQueue {
     package struct Waiting: Sendable {
         package var packet: CodedPacket
-        /// Program time, in nanoseconds.
+        /// Presentation time of the packet, in nanoseconds of program time.
         package var pts: Int64
         package var arrival: Int64?
         /// Whether decoding can begin with this packet.
@@ -36,7 +36,7 @@ package struct HiddenSourceQueue {
     /// Minimum and maximum number of packets to keep, whatever their resolution.
     private static let least = 8
     private static let most = 240
-    /// Maximum number of bytes to keep.
+    /// Maximum number of bytes of packets to keep: 8 MiB.
     private static let byteLimit = 8 << 20
 
     private var waiting = Deque<Waiting>()
@@ -78,7 +78,7 @@ package struct HiddenSourceQueue {
         return first
     }
 
-    /// Discards all packets.
+    /// Discards all packets in the queue.
     mutating func removeAll() {
         self.waiting.removeAll()
         self.bytes = 0

@@ -6,6 +6,8 @@ struct KeyframeInterval: Sendable, Equatable {
     private var last: Int64?
     private var interval: Int64?
 
+    /// Records a key frame.
+    ///
     /// - Parameter time: Program time of the key frame, in nanoseconds.
     mutating func note(_ time: Int64) {
         self.interval = self.last.map { time &- $0 }

@@ -45,6 +45,8 @@ package struct PacketBacklog: Sendable {
             self.allowance, Int(TimeMath.scale(delay, by: Self.delayedRate, over: TimeMath.nanoseconds)))
     }
 
+    /// Accepts items that arrived together, as far as the limit permits.
+    ///
     /// - Returns: The accepted items, in order, and the number of dropped packets.
     package mutating func admit(_ items: [SourceItem]) -> (taken: [SourceItem], dropped: Int) {
         let cost = items.reduce(0) { $0 + $1.cost }
@@ -65,6 +67,8 @@ package struct PacketBacklog: Sendable {
     /// Subtracts an accepted item that no longer waits.
     package mutating func release(_ item: SourceItem) { self.bytes = max(0, self.bytes - item.cost) }
 
+    /// Accepts one item while the limit is reached or packets are being dropped.
+    ///
     /// - Returns: `false` if the item is a packet that is dropped. A configuration is never dropped: if it does not
     ///   fit, it is passed on later, before the next packet.
     private mutating func admit(_ item: SourceItem, into taken: inout [SourceItem]) -> Bool {

@@ -4,7 +4,7 @@ import MediaTypes
 /// A live source's packets between arrival and decoding, in one queue per track, so that a track whose packets are not
 /// due yet does not delay another one.
 struct PacketSchedule {
-    /// Identifies the queue of a track.
+    /// Kind and number of a track, which identify the track's queue.
     struct Line: Hashable {
         var kind: TrackKind
         var track: UInt8

@@ -29,6 +29,8 @@ extension ProgramStage {
     /// `nil` clears the mark. May be called from any thread.
     package func setUnseen(_ source: SourceID?) { self.unseen.withLock { $0 = source } }
 
+    /// Returns the source that fills the canvas of a tick, with the canvas's format.
+    ///
     /// - Parameters:
     ///   - sources: All sources of the program.
     ///   - selected: The selection of each source for the tick.

@@ -63,7 +63,7 @@ extension ProgramStage {
     /// program thread.
     package func forget(_ id: SourceID) { self.director.forget(id) }
 
-    /// May be called from any thread.
+    /// Returns the buffer of a source; `nil` if there is no such source. May be called from any thread.
     func buffer(of id: SourceID) -> SourceBuffer? { self.shared.withLock { $0.roster.sources[id]?.buffer } }
 
     func watchFormats(of id: SourceID, _ source: Source) {

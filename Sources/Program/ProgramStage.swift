@@ -14,7 +14,7 @@ package final class ProgramStage: Sendable {
         package var buffer: SourceBuffer
         /// Text of the card that is shown when the source has no frame.
         package var name: String
-        /// Volume, 0…2; 1 is unchanged.
+        /// Factor for the source's audio, 0…2; 1 leaves the audio unchanged.
         package var volume: Float
         /// How long the last frame of a disconnected source stays visible, in nanoseconds.
         package var hold: Int64
@@ -135,6 +135,8 @@ package final class ProgramStage: Sendable {
     /// Holds the scene on air and the content of its text and score decorations.
     package let director: SceneScheduler
 
+    /// Creates the program of a room; it waits until ``start(at:)``.
+    ///
     /// - Parameter machine: The clock that `clock` follows; the program thread sleeps on it until a tick is due.
     package init(
         settings: Settings, sources: [SourceID: Source], scene: Scene, clock: ProgramClock, machine: any SleepClock,
@@ -174,7 +176,7 @@ package final class ProgramStage: Sendable {
 
     /// Volume, audibility and visibility of a source.
     package struct Contribution: Sendable, Hashable {
-        /// 0…2; 1 is unchanged.
+        /// Factor for the source's audio, 0…2; 1 leaves the audio unchanged.
         package var volume: Float
         package var isHeard: Bool
         package var isSeen: Bool
@@ -427,6 +429,8 @@ extension ProgramStage {
     /// Number of steps in which the audio of a tick is mixed.
     private var soundSteps: Int64 { Self.soundSteps(fps: Int64(max(1, self.settings.canvas.fps))) }
 
+    /// Returns the number of steps in which the audio of a tick is mixed.
+    ///
     /// - Parameter fps: Above 0.
     private static func soundSteps(fps: Int64) -> Int64 { max(1, (self.leastMixings + fps - 1) / fps) }
 

@@ -10,7 +10,7 @@ struct ProgramWorker {
     var catchUp = CatchUp()
     /// Sources that were covered by their cards at the previous tick.
     var covered: Set<SourceID> = []
-    /// Buffer that is reused for every tick.
+    /// Sources that are visible or audible; the sets are reused for every tick.
     var presence = SourceVisibility()
     var repeated: [SourceID] = []
     private var selected: [SourceID: SourceBuffer.Selection] = [:]

@@ -96,7 +96,7 @@ package struct ScoreBar: Sendable, Hashable {
     /// Name used by ``ProgramStage/setScore(_:left:right:)``.
     package var id: String
     package var rect: Rect
-    /// Points, 0 or more.
+    /// Scores of the left and the right side, 0 or more.
     package var left: Int
     package var right: Int
     package var leftColor: CanvasColor

@@ -62,7 +62,7 @@ package struct Scene: Sendable, Hashable {
     package var texts: [SceneText]
     package var bars: [ScoreBar]
     package var countdowns: [Countdown]
-    /// How the scene comes on air.
+    /// Transition with which the scene comes on air.
     package var transition: Transition
 
     package init(

@@ -206,6 +206,8 @@ package final class SceneBuilder: Sendable {
 
     // MARK: Decorations that change while a scene is on air
 
+    /// Draws a text as the image of an overlay slot.
+    ///
     /// - Parameter renderer: Text renderer for the canvas of the scene.
     /// - Returns: `false` if the text does not fit the slot.
     func draw(

@@ -4,7 +4,7 @@ package import MediaTypes
 /// Composes one canvas per tick on the program thread, with the compositions that the ``SceneScheduler`` has prepared.
 /// It never builds a graph (except offline) and never waits. Used by one thread.
 package struct SceneCompositor {
-    /// Result of one tick.
+    /// The composed canvas of one tick.
     package struct Tick {
         /// The composed canvas; `nil` if none could be composed yet.
         package var picture: Picture?
@@ -12,7 +12,7 @@ package struct SceneCompositor {
         package var panes: [Pane]
     }
 
-    /// A transition in progress.
+    /// A transition between two scenes that is in progress.
     private struct Crossing {
         var from: PreparedScene
         var start: Int64
@@ -36,7 +36,7 @@ package struct SceneCompositor {
     /// The last frame of each source that was fed to a graph.
     private var held: [SourceID: Picture] = [:]
     private var formats: [SourceID: PictureFormat] = [:]
-    /// The canvas of the previous tick.
+    /// The canvas of the previous tick; `nil` before the first tick.
     package private(set) var last: Picture?
     /// The newest composed canvas with its inputs: as long as no input changes, the canvas is repeated.
     private var made: Made?
@@ -56,6 +56,8 @@ package struct SceneCompositor {
     /// Number of frames whose format differed from their pane's input, so that an older frame or the card was used.
     package private(set) var substitutions = 0
 
+    /// Creates a compositor that shows the scenes of `director`.
+    ///
     /// - Parameter machine: Clock for measuring ``longestSwap``.
     package init(director: SceneScheduler, machine: any MonotonicClock) {
         self.director = director

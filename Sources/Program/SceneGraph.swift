@@ -5,7 +5,7 @@ package import LibAV
 package struct SceneGraph: Sendable, Hashable {
     /// Label of the background's input, if the scene needs one.
     package static let background = "bg"
-    /// Label of the composed frame.
+    /// Label of the graph's output, the composed frame.
     package static let output = "out"
 
     /// One element on the canvas.
@@ -36,12 +36,16 @@ package struct SceneGraph: Sendable, Hashable {
     /// Whether the canvas is the unchanged frame of its only pane, so that no graph is needed.
     package var isPicture: Bool
 
+    /// Creates the graph description of panes without decorations.
+    ///
     /// - Parameters:
     ///   - panes: Bottom first, each with the format of the frames the graph will receive.
     package init(panes: [(pane: Pane, format: PictureFormat)], canvas: Canvas) {
         self.init(layers: panes.map { .pane($0.pane, $0.format) }, canvas: canvas)
     }
 
+    /// Creates the graph description of all elements on the canvas.
+    ///
     /// - Parameters:
     ///   - layers: Bottom first.
     package init(layers: [Layer], canvas: Canvas) {

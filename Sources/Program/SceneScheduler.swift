@@ -20,7 +20,7 @@ package final class SceneScheduler: Sendable {
         var onAir: PreparedScene
         /// The previous scene, while a transition still shows it.
         var leaving: PreparedScene?
-        /// Sorted by tick; at most one scene per tick.
+        /// Scheduled scenes, sorted by tick; at most one scene per tick.
         var pending: [Pending] = []
         /// Scenes of commands that are being executed: being built or already built, but not in `pending` yet.
         var coming: [PreparedScene] = []
@@ -63,6 +63,8 @@ package final class SceneScheduler: Sendable {
     let builder: BuilderThread?
     let state: Mutex<State>
 
+    /// Creates a scheduler with `scene` on air. The graph of the scene is not built yet.
+    ///
     /// - Parameters:
     ///   - isOffline: Whether graphs are built on the calling thread, while the program waits, instead of on a builder
     ///     thread.

@@ -23,6 +23,8 @@ struct SoundTracks: Sendable {
     /// Position up to which the program has read.
     private var readEnd: Int64?
 
+    /// Creates the buffers of a source without tracks.
+    ///
     /// - Parameters:
     ///   - fade: See ``AudioRing/init(fade:size:)``.
     ///   - ringSize: Capacity of each track in pairs; a power of two.
@@ -67,6 +69,8 @@ struct SoundTracks: Sendable {
         return self.tracks[index].ring.write(block, at: position, restart: restart)
     }
 
+    /// Changes the gain of a track linearly over `pairs`, or sets it for a track that appears later.
+    ///
     /// - Parameter pairs: Duration of the change, in pairs.
     mutating func setGain(_ gain: Float, of id: UInt8, over pairs: Int64) {
         self.wanted[id] = gain

@@ -39,7 +39,7 @@ package final class SourceBuffer: Sendable {
         var arrival: Int64?
         /// Whether this is the first frame of a publication or of a new time mapping.
         var isFirst: Bool
-        /// Number of the frame's publication.
+        /// Number of the publication that the frame belongs to.
         var life: Int
     }
 
@@ -200,7 +200,7 @@ package final class SourceBuffer: Sendable {
     /// Length of fades of live audio at a seam, in pairs: 5 ms at 48 kHz. A file's samples are not changed.
     private static let soundFade: Int64 = 240
     private let state: Mutex<State>
-    /// What the program needs of this source.
+    /// Whether the program needs the source's video and audio at the moment.
     package let need = SourceDemand()
     /// The source's coded frames, for passthrough; not used by default.
     package let coded = CodedFrameQueue()

@@ -110,6 +110,8 @@ package struct SourceTimeline: Sendable {
     /// Number of seams on program time: new anchors, new offsets, new publications.
     package private(set) var seams = 0
 
+    /// Creates a timeline without a mapping.
+    ///
     /// - Parameters:
     ///   - jitterBuffer: Time from the arrival of a packet without unusual delay to its display, in nanoseconds; 0 for
     ///     files.
@@ -146,7 +148,7 @@ package struct SourceTimeline: Sendable {
     /// Anchors the timeline so that `timestamp` is shown at `program`; used for files.
     package mutating func anchor(timestamp: Int64, at program: Int64) { self.anchor = program &- timestamp }
 
-    /// Whether a mapping exists.
+    /// Whether source time can be mapped to program time yet.
     package var isAnchored: Bool { self.anchor != nil }
 
     /// Discards the mapping: the next packet begins a new publication.

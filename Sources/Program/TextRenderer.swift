@@ -22,7 +22,7 @@ package struct TextRenderer: Sendable {
         var top: Int
     }
 
-    /// Maximum number of lines.
+    /// Maximum number of lines of a text; further lines are not drawn.
     static let lineLimit = 24
     /// Columns left free in a mask for glyphs that extend to the left of their origin.
     private static let bearing = 8
@@ -44,7 +44,7 @@ package struct TextRenderer: Sendable {
         text.background == nil ? Padding(side: 2, top: 0) : Padding(side: max(2, text.size / 3 & ~1), top: 2)
     }
 
-    /// Maximum width of a line, in samples.
+    /// Returns the maximum width of a line of the text, in samples.
     private func limit(_ text: SceneText) -> Int {
         let room =
             switch text.align {

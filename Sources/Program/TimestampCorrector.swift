@@ -15,12 +15,12 @@ struct TimestampCorrector: Sendable {
     private(set) var last: (dts: Int64, arrival: Int64)?
     /// The first packet since the beginning or the last jump.
     private(set) var first: (dts: Int64, arrival: Int64)?
-    /// Number of packets since ``first``.
+    /// Number of packets since ``first``, including it.
     private(set) var count = 0
     /// Value that is added to every timestamp of the track.
     private(set) var shift: Int64 = 0
     var delays = DelayWindow()
-    /// Delay of the newest packet.
+    /// Delay of the newest packet: its arrival minus its corrected timestamp.
     var delay: Int64 = 0
     /// Current run of late packets: arrival and delay of its first packet, and the smallest delay of the run. `nil` if
     /// the last packet was in time.
@@ -70,7 +70,7 @@ struct TimestampCorrector: Sendable {
         self.stood = held
     }
 
-    /// Shifts all following packets.
+    /// Adds to the shift of all following timestamps.
     mutating func move(by shift: Int64) { self.shift &+= shift }
 
     /// Sets the shift to that of the other track of the source, which shares its clock.

@@ -16,7 +16,7 @@ struct VideoTrack {
         var place: String
     }
 
-    /// Result of processing one item.
+    /// Result of processing one packet, or one change or the end of the stream.
     struct Outcome {
         /// Frames converted for the scene, in presentation order; pts in the packets' timescale.
         var pictures: [Picture] = []

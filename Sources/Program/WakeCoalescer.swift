@@ -22,6 +22,8 @@ package struct WakeCoalescer: Sendable {
     private let findsByItself: Bool
     private var last: Int64?
 
+    /// Creates the coalescer of one source.
+    ///
     /// - Parameters:
     ///   - jitterBuffer: Jitter buffer of the source in nanoseconds. Packets may wait a fifth of it in the socket. For
     ///     a source that is neither visible nor audible, they may wait another half of it for the thread.
@@ -33,6 +35,8 @@ package struct WakeCoalescer: Sendable {
         self.findsByItself = jitterBuffer / 2 >= Self.longestSleep
     }
 
+    /// Decides whether to wake the decode thread for new items.
+    ///
     /// - Parameters:
     ///   - isHidden: Whether the source is not visible.
     ///   - isAway: Whether the source is neither visible nor audible.

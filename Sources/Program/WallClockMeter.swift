@@ -8,7 +8,7 @@ package import MediaTypes
 ///
 /// All times in nanoseconds.
 package struct WallClockMeter: Sendable {
-    /// Maximum number of samples that are kept (`window`), and number that is needed for an offset.
+    /// Maximum number of samples that are kept (`window`), and number that is needed for an offset (`needed`).
     static let window = 15
     static let needed = 3
     /// A stamp that differs more than this from the server's clock is ignored: no real publisher is that late.

@@ -21,6 +21,8 @@ struct WallFollower: Sendable {
     private var askedSince: Int64?
     private var steppedAt: Int64?
 
+    /// Records the delay that alignment requests, and decides whether to apply it in one step now.
+    ///
     /// - Parameters:
     ///   - wanted: The extra delay computed by ``WallAlignment``.
     ///   - isFree: Whether nothing has been shown yet, so that a step has no visible effect.

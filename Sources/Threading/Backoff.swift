@@ -10,6 +10,8 @@ package struct Backoff: Sendable {
 
     private var ceiling: Int64
 
+    /// Creates a backoff that begins with the shortest delays.
+    ///
     /// - Parameters:
     ///   - first: Maximum of the first delay in nanoseconds, at least 1.
     ///   - longest: Maximum of all delays, at least `first`.

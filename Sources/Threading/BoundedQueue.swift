@@ -22,13 +22,15 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     private let state = Mutex(State())
     private let available = DispatchSemaphore(value: 0)
     private let room = DispatchSemaphore(value: 0)
-    /// Maximum number of elements.
+    /// Maximum number of elements in the queue.
     package let capacity: Int
     /// Number of elements until which a consumer keeps waiting after it found the queue empty.
     private let batch: Int
     /// Number of free places until which a producer keeps waiting after it found the queue full.
     private let places: Int
 
+    /// Creates an open, empty queue.
+    ///
     /// - Parameters:
     ///   - batch: Number of elements at which a waiting consumer is woken, 1…`capacity`. If above 1, a waiting consumer
     ///     may get the last elements only when the queue is closed.
@@ -40,7 +42,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         self.places = min(max(1, places ?? batch), self.capacity)
     }
 
-    /// Current number of elements.
+    /// Current number of elements in the queue.
     package var count: Int { self.state.withLock { $0.elements.count } }
 
     /// Adds an element without waiting.
@@ -153,6 +155,8 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return true
     }
 
+    /// Counts a waiting producer as woken, if there are enough free places.
+    ///
     /// - Returns: Whether a waiting producer must be woken after an element was removed.
     private func admitsPutter(_ state: inout State) -> Bool {
         guard state.waitingPutters > 0, state.elements.count <= self.capacity - self.places else { return false }

@@ -6,6 +6,8 @@ package final class LineWriter: Sendable {
     private let queue: BoundedQueue<String>
     private let done = DispatchSemaphore(value: 0)
 
+    /// Starts the thread that writes the lines.
+    ///
     /// - Parameters:
     ///   - file: An open file descriptor; it is not closed.
     ///   - capacity: Maximum number of waiting lines.

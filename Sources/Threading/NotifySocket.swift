@@ -8,6 +8,8 @@ package final class NotifySocket: Sendable {
     /// Content of `sun_path`: a path with its NUL, or a NUL and the name.
     private let name: [UInt8]
 
+    /// Creates a socket for sending to a service manager.
+    ///
     /// - Parameter name: The value of `$NOTIFY_SOCKET`.
     /// - Returns: `nil` if the name is invalid, or if the system cannot create a socket.
     package init?(_ name: String) {

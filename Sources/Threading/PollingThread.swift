@@ -12,6 +12,8 @@ package final class PollingThread: Sendable {
     private let requests = Mutex(Requests())
     private let wake = DispatchSemaphore(value: 0)
 
+    /// Starts the thread. The first poll follows after `pace` seconds, or at ``tell()`` if that is earlier.
+    ///
     /// - Parameters:
     ///   - name: Name of the thread; see ``StageThread``.
     ///   - pace: Seconds between two polls.
