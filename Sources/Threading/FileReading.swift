@@ -76,8 +76,8 @@ package enum FileReading {
         }
     }
 
-    /// Returns the last `limit` bytes of a file, or the whole file if it is shorter. After a read error, returns the bytes
-    /// read before it; empty if the file does not exist.
+    /// Returns the last `limit` bytes of a file, or the whole file if it is shorter. After a read error, returns the
+    /// bytes read before it; empty if the file does not exist.
     package static func tail(of path: String, limit: Int) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [] }
