@@ -4,7 +4,7 @@ import MediaTypes
 /// One rendition of the ladder: its name in playlists and its encoder settings.
 package struct EncodedRendition: Sendable, Hashable {
     package var name: String
-    /// `fps` is the frame rate of the rendition.
+    /// Encoder settings; their `fps` is the frame rate of the rendition, not of the canvas.
     package var settings: VideoEncoderSettings
     /// Number of canvases per frame of the rendition: 2 for a rendition at half the room's frame rate, which uses the
     /// even ticks. The room's GOP and part lengths are multiples of it.
@@ -19,7 +19,8 @@ package struct EncodedRendition: Sendable, Hashable {
     /// Whether the rendition has a frame at this tick.
     func takes(_ tick: Int64) -> Bool { tick % Int64(self.frameStep) == 0 }
 
-    /// The rendition's size if the canvas size differs from the room's: scaled in proportion, to even numbers.
+    /// Returns the rendition's size for a canvas: if the canvas size differs from the room's, the declared size scaled
+    /// in proportion, rounded to even numbers.
     func size(ofCanvas format: PictureFormat, declared: EncodingStage.Settings) -> (width: Int, height: Int) {
         func share(_ own: Int, of canvas: Int, _ declared: Int) -> Int {
             guard canvas != declared, declared > 0 else { return own }
@@ -32,8 +33,7 @@ package struct EncodedRendition: Sendable, Hashable {
     }
 }
 
-/// The scaling of one canvas to every size of the ladder, as a libavfilter graph description: a pure function of the
-/// sizes.
+/// The libavfilter graph description that scales one canvas to every size of the ladder, computed from the sizes alone.
 package struct LadderGraph: Sendable, Hashable {
     package static let input = "canvas"
     package var text: String

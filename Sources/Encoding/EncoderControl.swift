@@ -6,11 +6,12 @@ package final class EncoderControl: Sendable {
     private struct State {
         /// By track, the newest tick whose frame has entered the encoder.
         var entered: [Int64?]
-        /// Tracks whose encoders are to be replaced by their cheaper siblings at the next IDR frame.
+        /// Tracks that are to be encoded by their siblings (cheaper encoders) from the next IDR frame on.
         var thrifty: Set<Int> = []
-        /// Tracks that use their siblings.
+        /// Tracks that are encoded by their siblings (cheaper encoders) now.
         var cheap: Set<Int> = []
-        /// Tracks whose siblings would need another initialization segment, so that they are never used.
+        /// Tracks whose siblings (cheaper encoders) would need another initialization segment, so that they are never
+        /// used.
         var refused: Set<Int> = []
         /// By track, bit rates that differ from those the encoder was opened with.
         var rates: [Int: BitRates] = [:]
@@ -21,11 +22,13 @@ package final class EncoderControl: Sendable {
     private let state: Mutex<State>
     private let held = Atomic<Int64>(.min)
     private let keepsMotion = Atomic<Bool>(false)
-    /// While frames are dropped, those at multiples of so many ticks are encoded: six to eight per second, since
-    /// viewers still see motion then, and a freeze if a frame is shown for 250 ms. A multiple of 4 where possible, so
-    /// that renditions with half or a quarter of the canvas rate have frames at these ticks.
+    /// Ticks between two frames that are still encoded while frames are dropped. That is six to eight frames per
+    /// second: viewers still see motion, while a frame shown for 250 ms looks frozen. A multiple of 4 where possible,
+    /// so that renditions with half or a quarter of the canvas rate have frames at these ticks.
     let stride: Int64
 
+    /// Creates the control of a ladder's encoders.
+    ///
     /// - Parameter fps: The canvas rate.
     init(tracks: Int, fps: Int) {
         self.state = Mutex(State(entered: Array(repeating: nil, count: tracks)))
@@ -41,36 +44,38 @@ package final class EncoderControl: Sendable {
         }
     }
 
-    /// Replaces the encoder of a track by its cheaper sibling, at the next IDR frame of the grid, or at once while
-    /// frames are held; or back, at the next IDR frame of the grid.
+    /// Requests that a track be encoded by its sibling, a cheaper encoder, or by its full encoder again. The exchange
+    /// happens at the next IDR frame of the GOP grid; the change to the sibling happens at once while frames are
+    /// dropped.
     package func setThrifty(_ isThrifty: Bool, track: Int) {
         self.state.withLock { state in
             if isThrifty { state.thrifty.insert(track) } else { state.thrifty.remove(track) }
         }
     }
 
-    /// Encodes a track with these bit rates from its next IDR frame of the grid on. The caller must have checked that
-    /// they fit (``EncodingStage/takes(_:track:)``).
+    /// Encodes a track with these bit rates from its next IDR frame of the GOP grid on. The caller must have checked
+    /// that the rates fit the initialization segment (``EncodingStage/takes(_:track:)``).
     package func setRates(_ rates: BitRates, track: Int) { self.state.withLock { $0.rates[track] = rates } }
 
-    /// Tracks that are encoded by their siblings now.
+    /// Tracks that are encoded by their siblings (cheaper encoders) now.
     package var cheapTracks: Set<Int> { self.state.withLock { $0.cheap } }
 
-    /// An encoder exchange is pending: it waits for an IDR frame, or for the end of passthrough.
+    /// Whether a requested exchange of an encoder is pending: it waits for an IDR frame, or for the end of passthrough.
     package var isExchanging: Bool {
         self.state.withLock { $0.thrifty.subtracting($0.refused) != $0.cheap }
     }
 
-    /// For the waiting frames up to `tick`, encodes the previous one again, which takes almost no time. Encoders that
-    /// are to be replaced by their siblings are replaced at once, and the frames inside them are treated the same way.
+    /// Drops the frames before `tick`: the frame before them is encoded again for each of them, which takes almost no
+    /// time. Encoders that are to be replaced by their siblings (cheaper encoders) are replaced at once, and the frames
+    /// inside them are treated the same way.
     ///
-    /// - Parameter keepsMotion: Encodes six to eight of these frames per second.
+    /// - Parameter keepsMotion: Whether to encode six to eight of the dropped frames per second nevertheless.
     package func dropPictures(before tick: Int64, keepsMotion: Bool) {
         self.keepsMotion.store(keepsMotion, ordering: .relaxed)
         self.held.store(tick, ordering: .relaxed)
     }
 
-    /// Makes the next frame of a track an IDR frame, in addition to those of the grid. During passthrough, the
+    /// Makes the next frame of a track an IDR frame, in addition to those of the GOP grid. During passthrough, the
     /// request waits until the rendition is encoded again.
     package func requestKeyframe(track: Int) { self.state.withLock { _ = $0.asked.insert(track) } }
 
@@ -79,13 +84,13 @@ package final class EncoderControl: Sendable {
     /// Whether an IDR frame was requested since the last call.
     func takeKeyframeRequest(_ track: Int) -> Bool { self.state.withLock { $0.asked.remove(track) != nil } }
 
-    /// Whether some frames of the dropped backlog are shown.
+    /// Whether six to eight frames per second of the dropped backlog are encoded nevertheless.
     var isMotionKept: Bool { self.keepsMotion.load(ordering: .relaxed) }
 
     /// Whether the frame of a tick belongs to a dropped backlog.
     func drops(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) }
 
-    /// Whether the frame of a tick repeats the previous one.
+    /// Whether the frame of a tick is replaced by the previous frame, because it is dropped.
     func holds(_ tick: Int64) -> Bool {
         self.drops(tick) && (tick % self.stride != 0 || !self.isMotionKept)
     }
@@ -98,7 +103,7 @@ package final class EncoderControl: Sendable {
         self.state.withLock { $0.thrifty.contains(track) && !$0.refused.contains(track) }
     }
 
-    /// The track's bit rates; `nil`: those it was opened with.
+    /// Returns the bit rates that were set for a track; `nil`: those that its encoder was opened with.
     func rates(_ track: Int) -> BitRates? { self.state.withLock { $0.rates[track] } }
 
     func note(_ track: Int, isCheap: Bool) {

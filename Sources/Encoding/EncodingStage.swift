@@ -22,13 +22,13 @@ package final class EncodingStage: Sendable {
         package var sampleRate: Int
         /// Bit rate of each audio track in bits per second; at least one.
         package var audioBitrates: [Int]
-        /// The program waits for the encoders instead of losing ticks.
+        /// Whether the program waits for the encoders instead of losing ticks.
         package var isOffline: Bool
         /// Length of a part in ticks, counted from each IDR frame of the grid: a divisor of ``gopFrames``. With
         /// B-frames, the last frame of every part is a P-frame, so that a part is complete when it ends. If the worker
         /// is killed after that, no frame is missing or duplicated. `nil`: there are no parts.
         package var partFrames: Int?
-        /// Others in tests of a room whose coded media nobody looks at.
+        /// Functions that open the encoders. Tests that do not examine the coded media use other ones.
         package var encoders = LadderEncoders.libav
 
         package init(
@@ -47,13 +47,13 @@ package final class EncodingStage: Sendable {
     /// Callbacks for the encoded media. Called on the ladder's last thread, in order for each track. Track numbers are
     /// the order of the renditions, followed by the audio tracks.
     package struct Output: Sendable {
-        /// A frame is about to enter a rendition's encoder; called on the encoder's thread.
+        /// Called on the encoder's thread when a frame is about to enter a rendition's encoder.
         package var entered: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
         package var packet: @Sendable (_ track: Int, _ packet: CodedPacket) -> Void
-        /// The track's packets have this configuration from the frame of `tick` on, because the canvas size changed or
-        /// passthrough began or ended.
+        /// Receives the configuration that the track's packets have from tick `change.tick` on, because the canvas size
+        /// changed or passthrough began or ended.
         package var configuration: @Sendable (_ track: Int, _ change: Reconfiguration) -> Void
-        /// The track's last packet was passed on.
+        /// Called after the track's last packet was passed on.
         package var finished: @Sendable (_ track: Int) -> Void
         package var failed: @Sendable (MediaError) -> Void
 
@@ -71,26 +71,26 @@ package final class EncodingStage: Sendable {
 
     /// New configuration of a rendition's stream, after a change of the canvas size or of passthrough.
     package struct Reconfiguration: Sendable, Hashable {
-        /// H.264 with Annex B parameter sets.
+        /// Codec H.264 with its parameter sets in Annex B format.
         package var parameters: CodecParameters
         /// Parameters for initialization segments if they contain more than ``parameters``: the parameter sets of both
         /// the publisher's stream and the encoder.
         package var initialization: CodecParameters?
-        /// In pixels.
+        /// Size of the coded frames in pixels.
         package var width: Int
         package var height: Int
-        /// Tick of the first frame with it, an IDR frame.
+        /// Tick of the first frame with the new configuration, an IDR frame.
         package var tick: Int64
         /// `true` if the following packets are a publisher's own, with decoding times in `dts`; `false` if they are the
         /// encoder's again; `nil`: unchanged.
         package var isPassed: Bool?
     }
 
-    /// A frame with its tick.
+    /// A canvas or a scaled frame with its tick.
     struct Ticked: Sendable {
         var picture: Picture
         var tick: Int64
-        /// `nil`: IDR frames follow the grid.
+        /// Additional instructions for the tick; `nil`: the canvas is encoded, and IDR frames follow the GOP grid.
         var step: TickPlan?
     }
 
@@ -99,9 +99,10 @@ package final class EncodingStage: Sendable {
         var position: Int64
     }
 
-    /// Maximum number of frames waiting before each encoder. Live: encoding times vary (60 ms). Offline: as few as keep
-    /// every thread busy, because each 720p frame takes 1.4 MB. All waiting frames are taken at once: encoding two
-    /// frames in a row costs 5 % less per frame than alternating with other threads.
+    /// Maximum number of frames waiting before each encoder. Live, the queue absorbs variations of the encoding time.
+    /// Offline, it is as short as keeps every thread busy, because each 720p frame takes 1.4 MB; the encoder takes all
+    /// waiting frames at once, because encoding two frames in a row costs 5 % less per frame than alternating with
+    /// other threads.
     private static let liveDepth = 15
     private static let offlineDepth = 2
     /// Maximum number of audio blocks waiting before an offline encoder, and how many it encodes in a row. A block
@@ -122,11 +123,11 @@ package final class EncodingStage: Sendable {
     private let canvases: BoundedQueue<Ticked>
     private let sounds: [BoundedQueue<SoundBlock>]
     private let handover: Handover
-    /// The last one is the thread that passes packets on.
+    /// All threads of the stage; the last one passes the encoded packets on.
     private let threads: Mutex<[StageThread]>
     private let waits: Atomic<Bool>
-    /// Number of canvases for which ``put(_:tick:step:)`` may still wait after ``setWaits(_:)`` has ended, because the
-    /// queue is full at that moment.
+    /// Number of canvases for which ``put(_:tick:step:)`` may still wait after ``setWaits(_:)`` was called with
+    /// `false`, because the queue is full at that moment.
     private let grace = Atomic<Int>(0)
 
     private init(
@@ -219,7 +220,7 @@ package final class EncodingStage: Sendable {
             handover: handover, threads: threads, control: control)
     }
 
-    /// Waits for the encoders, then for their packets to be passed on.
+    /// Waits until the encoder threads have ended, then until all packets are passed on.
     private static func join(_ threads: [StageThread], _ handover: Handover) {
         for thread in threads.dropLast() { thread.join() }
         handover.close()
@@ -267,7 +268,7 @@ package final class EncodingStage: Sendable {
         return encoder.parameterSets == self.parameters[track].configuration
     }
 
-    /// Number of canvases waiting to be scaled: how far the encoders are behind.
+    /// Number of canvases that wait to be scaled. It shows how many ticks the encoders are behind.
     package var backlog: Int { self.canvases.count }
 }
 
@@ -284,6 +285,8 @@ final class StartupResult: Sendable {
     func wait() -> Result<CodecParameters?, MediaError> {
         self.done.wait()
         return self.result.withLock { $0 }
-            ?? .failure(MediaError(.internal, "an encoder thread did not start", at: "ladder", fix: "report this"))
+            ?? .failure(
+                MediaError(
+                    .internal, "an encoder thread did not start", at: "ladder", fix: "report this error with the log"))
     }
 }

@@ -1,8 +1,8 @@
 import MediaTypes
 import Threading
 
-/// Queue between the encoders and the packagers: the encoder threads only encode, and one thread behind them cuts,
-/// lists and publishes. Keeps the order of each track.
+/// Queue between the encoders and the packagers: the encoder threads only encode, and one thread that reads the queue
+/// runs the packagers. Keeps the order of each track.
 struct Handover: Sendable {
     private enum Word: Sendable {
         case packet(track: Int, CodedPacket)
@@ -25,7 +25,8 @@ struct Handover: Sendable {
             capacity: isOffline ? Self.offlineDepth : Self.liveDepth, batch: isOffline ? Self.offlineBatch : 1)
     }
 
-    /// The output for the encoders, instead of the target. They wait if the target is slow.
+    /// The output that the encoders write to: it queues the items for the target. The encoders wait if the queue is
+    /// full.
     var output: EncodingStage.Output {
         var output = self.target
         output.packet = { [words = self.words] in words.put(.packet(track: $0, $1)) }

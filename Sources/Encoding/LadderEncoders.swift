@@ -1,41 +1,41 @@
 package import LibAV
 package import MediaTypes
 
-/// An encoder of one rendition: ``VideoEncoder``, or what a test has in its place. On one thread.
+/// An encoder of one rendition: ``VideoEncoder``, or a replacement in tests. Used on one thread.
 package protocol FrameEncoder: AnyObject {
-    /// In Annex B form, known before the first frame.
+    /// SPS and PPS in Annex B form, known before the first frame.
     var parameterSets: [UInt8] { get }
 
-    /// As ``VideoEncoder/encode(_:pts:forceIDR:forceP:_:)``.
+    /// Encodes one frame, as ``VideoEncoder/encode(_:pts:forceIDR:forceP:_:)`` does.
     func encode(
         _ picture: Picture, pts: Int64, forceIDR: Bool, forceP: Bool, _ body: (CodedPacket) -> Void
     ) throws(MediaError)
 
-    /// As ``VideoEncoder/finish(_:)``.
+    /// Outputs the remaining packets, as ``VideoEncoder/finish(_:)`` does.
     func finish(_ body: (CodedPacket) -> Void) throws(MediaError)
 }
 
-/// An encoder of the audio: ``AudioEncoder``, or what a test has in its place. On one thread.
+/// An audio encoder: ``AudioEncoder``, or a replacement in tests. Used on one thread.
 package protocol BlockEncoder: AnyObject {
     /// `AudioSpecificConfig` (ISO/IEC 14496-3 §1.6.2.1), known before the first sample.
     var configuration: [UInt8] { get }
 
-    /// As ``AudioEncoder/encode(_:pts:_:)``.
+    /// Encodes one block of samples, as ``AudioEncoder/encode(_:pts:_:)`` does.
     func encode(_ samples: ArraySlice<Float>, pts: Int64, _ body: (CodedPacket) -> Void) throws(MediaError)
 
-    /// As ``AudioEncoder/finish(_:)``.
+    /// Outputs the remaining packets, as ``AudioEncoder/finish(_:)`` does.
     func finish(_ body: (CodedPacket) -> Void) throws(MediaError)
 }
 
 extension VideoEncoder: FrameEncoder {}
 extension AudioEncoder: BlockEncoder {}
 
-/// How the ladder opens its encoders. Each is opened, used and released on one thread.
+/// Functions with which the ladder opens its encoders. Each encoder is opened, used and released on one thread.
 package struct LadderEncoders: Sendable {
-    /// As ``VideoEncoder/open(_:place:)``.
+    /// Opens a video encoder, as ``VideoEncoder/open(_:place:)`` does.
     package var video:
         @Sendable (_ settings: VideoEncoderSettings, _ place: String) throws(MediaError) -> any FrameEncoder
-    /// As ``AudioEncoder/open(sampleRate:bitrate:place:)``.
+    /// Opens an audio encoder, as ``AudioEncoder/open(sampleRate:bitrate:place:)`` does.
     package var audio:
         @Sendable (_ sampleRate: Int, _ bitrate: Int, _ place: String) throws(MediaError) -> any BlockEncoder
 
@@ -51,7 +51,7 @@ package struct LadderEncoders: Sendable {
         self.audio = audio
     }
 
-    /// libavcodec's.
+    /// The encoders of libavcodec, used outside of tests.
     package static let libav = LadderEncoders(
         video: { settings, place throws(MediaError) in try VideoEncoder.open(settings, place: place) },
         audio: { sampleRate, bitrate, place throws(MediaError) in

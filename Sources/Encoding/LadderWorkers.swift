@@ -2,7 +2,7 @@ import LibAV
 import MediaTypes
 import Threading
 
-/// The thread that scales each canvas to every size.
+/// The thread that scales each canvas to the sizes of all renditions.
 struct ScaleWorker {
     let rungs: [EncodedRendition]
     let settings: EncodingStage.Settings
@@ -102,7 +102,7 @@ struct ScaleWorker {
     }
 }
 
-/// The thread of one rendition's encoder.
+/// The thread that encodes one rendition.
 struct RenditionWorker {
     let track: Int
     let rung: EncodedRendition
@@ -197,8 +197,8 @@ extension RenditionWorker {
         }
     }
 
-    /// While a backlog is dropped, the exchange need not wait for the grid's next IDR frame, nor for the frames inside the
-    /// encoder.
+    /// Switches to the sibling (the cheaper encoder) at once if that is requested: while a backlog is dropped, the
+    /// exchange need not wait for the next IDR frame of the GOP grid, nor for the frames inside the encoder.
     private func giveUp(_ encoder: inout RenditionEncoder, showing held: Picture) throws(MediaError) {
         guard !encoder.isCheap, self.control.wantsSibling(self.track) else { return }
         let isDone = try encoder.giveUp(showing: held, keepsMotion: self.control.isMotionKept) {
@@ -232,10 +232,10 @@ extension RenditionWorker {
     }
 }
 
-/// The thread of one audio encoder.
+/// The thread that encodes the audio at one bit rate.
 struct SoundWorker {
     let track: Int
-    /// In bits per second.
+    /// Bit rate of the AAC stream in bits per second.
     let bitrate: Int
     let settings: EncodingStage.Settings
     let output: EncodingStage.Output
@@ -273,8 +273,8 @@ struct SoundWorker {
         }
     }
 
-    /// The encoder's first packet contains only its priming, before the first sample; it is left out, so that players
-    /// start at the sample.
+    /// Outputs a packet, except the encoder's priming packet, which lies before the first sample, so that playback
+    /// starts with the first sample.
     private func hand(_ packet: CodedPacket, from first: Int64?) {
         guard let first, packet.pts >= first else { return }
         self.output.packet(self.track, packet)

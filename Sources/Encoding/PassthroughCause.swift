@@ -6,9 +6,9 @@ package enum PassthroughCause: String, Sendable, CaseIterable {
     case scene
     /// There is no publisher, or it sends no video.
     case lost
-    /// The codec is not H.264.
+    /// The source's codec is not H.264.
     case codec
-    /// The size differs from the rendition's, or the video is rotated.
+    /// The source's frame size differs from the rendition's, or the video is rotated.
     case size
     /// The video is not 8-bit 4:2:0, or it is interlaced.
     case format
@@ -18,9 +18,9 @@ package enum PassthroughCause: String, Sendable, CaseIterable {
     case frameRate
     /// Key frames are further apart than a segment, or do not begin a closed GOP.
     case keyInterval
-    /// The peak or average bit rate is higher than the rendition declares.
+    /// The source's peak or average bit rate is higher than the rendition declares.
     case bitrate
-    /// Frames are missing.
+    /// Frames of the source are missing.
     case gap
     /// Timestamps jump, or two frames share a tick.
     case timestamps

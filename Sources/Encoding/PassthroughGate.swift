@@ -14,11 +14,11 @@ package import MediaTypes
 package struct PassthroughGate: Sendable {
     /// What the program shows at a tick.
     package struct Facts: Sendable {
-        /// The only source on the canvas, with nothing drawn over it.
+        /// The source that fills the canvas alone, with nothing drawn over it; `nil` if there is none.
         package var solo: SourceID?
-        /// The canvas size differs from the previous tick.
+        /// Whether the canvas size differs from that of the previous tick.
         package var isResized = false
-        /// The canvas shows the current frame of the source, so that an encoder can continue with it.
+        /// Whether the canvas shows the current frame of the source, so that an encoder can continue with the canvas.
         package var isFresh = true
 
         package init(solo: SourceID?, isResized: Bool = false, isFresh: Bool = true) {
@@ -35,9 +35,9 @@ package struct PassthroughGate: Sendable {
 
     package struct Step: Sendable {
         package var step: TickPlan
-        /// The open segment ends before this tick.
+        /// Whether the open segment ends before this tick.
         package var isCut = false
-        /// There is a discontinuity.
+        /// Whether the playlists get a discontinuity before this tick.
         package var isBreak = false
         package var change: Change?
     }
@@ -45,15 +45,17 @@ package struct PassthroughGate: Sendable {
     private struct Passing {
         var target: PassthroughTarget
         var source: SourceID
-        /// The tick after the last one that is covered by the output.
+        /// The first tick whose frame is not in the packets that were output.
         var released: Int64
-        /// Why passing must end, and since when.
+        /// Why passing must end, and the tick at which this became known; `nil`: it need not end.
         var leaving: (cause: PassthroughCause, since: Int64)?
     }
 
-    /// Number of good GOPs that a stream must have before it is passed, at first and after it has violated a rule.
+    /// Number of complete GOPs without an error that a stream must have before it is passed through: at the beginning
+    /// (`first`) and after it has violated a requirement (`again`).
     private static let proof = (first: 1, again: 2)
-    /// Number of ticks by which a program may be longer than its last file.
+    /// Number of ticks for which the last frame may be held after the publisher has disconnected and its packets are
+    /// all output. An offline program may be that much longer than its file.
     private static let overhang: Int64 = 2
 
     package private(set) var targets: [PassthroughTarget]
@@ -61,7 +63,7 @@ package struct PassthroughGate: Sendable {
     private let gopFrames: Int64
     private let segmentFrames: Int64
     private let partFrames: Int64
-    /// Short segments at the beginning of the room; passing does not begin before their end.
+    /// Short segments at the beginning of the room; passthrough does not begin before their end.
     private var opening: StartupSegments?
     private var slotStart: Int64 = 0
     private var gopStart: Int64 = 0
@@ -70,9 +72,11 @@ package struct PassthroughGate: Sendable {
     private var passing: Passing?
     private var solo: SourceID?
 
+    /// Creates a gate that encodes all renditions.
+    ///
     /// - Parameters:
     ///   - targets: Renditions in order of preference; only one at a time is passed through.
-    ///   - segmentFrames: Length of a full segment in ticks; the same applies to GOPs and parts.
+    ///   - segmentFrames: Length of a full segment in ticks. `gopFrames` and `partFrames` are in ticks too.
     package init(targets: [PassthroughTarget], fps: Int, gopFrames: Int, segmentFrames: Int, partFrames: Int) {
         self.targets = targets
         self.fps = max(1, fps)
@@ -81,7 +85,7 @@ package struct PassthroughGate: Sendable {
         self.partFrames = Int64(max(1, partFrames))
     }
 
-    /// Sets new bit rates of a rendition. If the stream passing into it exceeds them, passing ends.
+    /// Sets new bit rates of a rendition. If the stream that is passed through exceeds them, passthrough ends.
     package mutating func setRates(_ rates: BitRates, track: Int) {
         for index in self.targets.indices where self.targets[index].track == track { self.targets[index].rates = rates }
         if self.passing?.target.track == track { self.passing?.target.rates = rates }
@@ -97,12 +101,12 @@ package struct PassthroughGate: Sendable {
         self.gop = tick / self.gopFrames
     }
 
-    /// Receives an item of a source.
+    /// Receives a coded frame, a new configuration or the end of a source's publication.
     package mutating func receive(_ source: SourceID, _ item: ProgramPacket) {
         self.streams[source, default: PassthroughStream(fps: self.fps)].receive(item)
     }
 
-    /// Removes a source. If its packets are being passed, it is kept until passing ends.
+    /// Removes a source, unless its packets are being passed through.
     ///
     /// - Returns: Whether the source was removed.
     package mutating func forget(_ source: SourceID) -> Bool {
@@ -111,8 +115,9 @@ package struct PassthroughGate: Sendable {
         return true
     }
 
-    /// The codec configuration of a source that could be passed through into a rendition, judged by its configuration:
-    /// the source that fills the canvas if it fits, otherwise the first by name. `nil` if no source fits.
+    /// Returns the codec configuration of a source that could be passed through as a rendition, judged by that
+    /// configuration alone: the source that fills the canvas if it fits, otherwise the first by name. `nil` if no
+    /// source fits.
     package func foreseen(_ track: Int) -> CodecParameters? {
         guard let target = self.targets.first(where: { $0.track == track }) else { return nil }
         let sources = self.streams.keys.sorted {
@@ -127,12 +132,12 @@ package struct PassthroughGate: Sendable {
         return nil
     }
 
-    /// The rendition and the source of the current passthrough.
+    /// The rendition and the source of the current passthrough; `nil` if all renditions are encoded.
     package var current: (track: Int, source: SourceID)? { self.passing.map { ($0.target.track, $0.source) } }
-    /// Passing, and no reason to end it is known.
+    /// Whether a source is passed through and no reason to end this is known.
     package var isSteady: Bool { self.passing.map { $0.leaving == nil } ?? false }
 
-    /// Why a rendition is not passed through; `nil` if it is.
+    /// Returns why a rendition is encoded; `nil` if a source is passed through instead.
     package func reason(_ track: Int) -> PassthroughCause? {
         if self.passing?.target.track == track { return nil }
         guard let target = self.targets.first(where: { $0.track == track }) else { return .off }
@@ -146,9 +151,9 @@ package struct PassthroughGate: Sendable {
         stream.goodGops >= (stream.trouble == nil ? Self.proof.first : Self.proof.again)
     }
 
-    /// Minimum length of a segment in ticks; a shorter one might contain no audio frame.
+    /// Minimum length of a segment in ticks (125 ms); a shorter one might contain no audio frame.
     private var shortest: Int64 { Int64((self.fps + 7) / 8) }
-    /// How late a frame may be, in ticks; the previous frame is shown meanwhile.
+    /// How late a frame may be, in ticks (200 ms); the previous frame is shown meanwhile.
     private var patience: Int64 { Int64((self.fps + 4) / 5) }
 
     // MARK: Ticks
@@ -187,7 +192,7 @@ package struct PassthroughGate: Sendable {
         return step
     }
 
-    /// Whether a segment is open when the program has ended before `tick`.
+    /// Whether a segment is still open if the program ends before `tick`.
     package func isOpen(at tick: Int64) -> Bool { tick != self.slotStart }
 
     private mutating func join(_ tick: Int64, _ facts: Facts, _ step: inout Step) {
@@ -258,7 +263,7 @@ package struct PassthroughGate: Sendable {
         self.leave(tick, cause, &step)
     }
 
-    /// The publisher has disconnected and all its packets are output.
+    /// Whether the publisher has disconnected and all its packets are output.
     private var hasRunDry: Bool {
         guard let source = self.passing?.source, let stream = self.streams[source] else { return true }
         return stream.isEnded && stream.chunks.isEmpty
@@ -269,7 +274,7 @@ package struct PassthroughGate: Sendable {
         return stream.isEnded ? .lost : stream.trouble
     }
 
-    /// No frame of this tick or a later one is output yet, and the segment is long enough to end.
+    /// Whether no frame of this tick or a later one is output yet, and the segment is long enough to end.
     private func isClear(_ tick: Int64) -> Bool {
         guard let released = self.passing?.released, tick >= released else { return false }
         let length = tick - self.slotStart
@@ -281,7 +286,7 @@ package struct PassthroughGate: Sendable {
         return facts.isFresh || tick - leaving.since >= self.patience
     }
 
-    /// Reason why a chunk must not be output; `nil`: none.
+    /// Returns why a chunk must not be output; `nil` if it may be.
     private func fault(of chunk: PassthroughStream.Chunk, at tick: Int64) -> PassthroughCause? {
         guard let passing = self.passing else { return .lost }
         if chunk.isKey {
@@ -294,7 +299,8 @@ package struct PassthroughGate: Sendable {
         return chunk.end > self.slotStart + self.segmentFrames ? .keyInterval : nil
     }
 
-    /// Whether a segment must begin with the IDR frame of a tick because the next one would come too late.
+    /// Whether a segment must begin with the IDR frame of a tick, because at the next IDR frame the open segment would
+    /// be too long.
     private func isToCut(at tick: Int64) -> Bool {
         let length = tick - self.slotStart
         guard length >= self.shortest, let source = self.passing?.source else { return false }

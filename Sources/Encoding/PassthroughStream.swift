@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// Maps one source's coded frames to the ticks of the program. A value type: packets in, chunks out.
+/// Maps one source's coded frames to the ticks of the program. A pure value: it receives packets and returns chunks.
 ///
 /// A chunk is the shortest run of packets, in decoding order, that shows every tick from its first to its last and
 /// nothing else: a single frame without reordering, otherwise a P-frame with its B-frames. A player can switch to
@@ -8,28 +8,30 @@ package import MediaTypes
 /// following frames fill one tick each. If a tick has no frame, or two, the stream is rejected until its next IDR
 /// frame.
 package struct PassthroughStream: Sendable {
-    /// Packets that are output together.
+    /// Packets that are output together, for the ticks `first ..< end`.
     package struct Chunk: Sendable {
         package var first: Int64
-        /// The tick after the last one.
+        /// The tick after the chunk's last tick.
         package var end: Int64
         /// Timestamps in thousandths of a tick: `pts` for display, `dts` for decoding; they are equal for an IDR frame.
         package var packets: [CodedPacket]
-        /// The chunk begins with an IDR frame.
+        /// Whether the chunk begins with an IDR frame.
         package var isKey: Bool
-        /// The chunk follows the previous one directly, or one tick later because the publisher's clock is slow.
+        /// Whether the chunk follows the previous chunk directly, or one tick later because the publisher's clock is
+        /// slow.
         package var isContinued: Bool
     }
 
     private struct GOP {
         let tick: Int64
         let pts: Int64
-        /// Number of packets so far, and their last tick, relative to ``tick``.
+        /// Number of packets so far (`count`), and their last tick relative to ``tick`` (`last`).
         var count: Int64 = 0
         var last: Int64 = -1
         var bytes: Int64 = 0
         var open: [CodedPacket] = []
-        /// First tick of the open packets, relative to ``tick``; every earlier tick has its frame.
+        /// First tick of the packets that form no complete chunk yet, relative to ``tick``; every earlier tick has its
+        /// frame.
         var openFirst: Int64 = 0
         /// Bit mask of the ticks from ``openFirst`` on that have a frame. Its size does not depend on the length of the
         /// GOP.
@@ -51,7 +53,7 @@ package struct PassthroughStream: Sendable {
     private static let deepestReorder: Int64 = 16
     /// Number of past GOPs used for bit rate and keyframe interval.
     private static let remembered = 8
-    /// Maximum number of waiting chunks.
+    /// Maximum number of chunks that wait for their ticks.
     private static let mostChunks = 1_024
 
     package let fps: Int64
@@ -60,13 +62,13 @@ package struct PassthroughStream: Sendable {
     package private(set) var chunks: [Chunk] = []
     /// Number of consecutive complete GOPs without an error.
     package private(set) var goodGops = 0
-    /// The last error of the stream.
+    /// The last error of the stream; `nil` if there was none, or enough good GOPs have followed.
     package private(set) var trouble: PassthroughCause?
-    /// The publication has ended.
+    /// Whether the publication has ended.
     package private(set) var isEnded = false
     private var gop: GOP?
     private var past: [Past] = []
-    /// For measuring the frame rate: time of the last IDR frame, and packets since.
+    /// For measuring the frame rate: time of the last IDR frame in nanoseconds, and number of packets since, with it.
     private var counted: (since: Int64, packets: Int64)?
     /// Frame rate in thousandths of a frame per second, over the last GOP.
     package private(set) var measuredFps: Int64?
@@ -90,7 +92,7 @@ package struct PassthroughStream: Sendable {
         }
     }
 
-    /// Forgets everything measured; chunks that are ready stay.
+    /// Discards all measurements. Complete chunks stay.
     private mutating func forget() {
         self.gop = nil
         self.past = []
@@ -100,7 +102,7 @@ package struct PassthroughStream: Sendable {
         self.trouble = nil
     }
 
-    /// Requires the stream to prove again that it keeps the rules.
+    /// Requires the stream to have good GOPs again before it is passed through.
     package mutating func distrust(_ cause: PassthroughCause) {
         self.goodGops = 0
         self.trouble = cause
@@ -129,8 +131,8 @@ package struct PassthroughStream: Sendable {
         return self.past.reduce(0) { $0 &+ $1.bytes } &* 8 &* self.fps / frames
     }
 
-    /// The largest number of bits by which any run of recent GOPs, including the open one, exceeds a bit rate: the size
-    /// that a decoder buffer filled at that rate must have.
+    /// Returns the largest number of bits by which any run of recent GOPs, including the open one, exceeds a bit rate.
+    /// It is the size that a decoder buffer filled at that rate must have.
     package func excess(over bitrate: Int64) -> Int64 {
         var level: Int64 = 0
         var highest: Int64 = 0
@@ -186,8 +188,8 @@ package struct PassthroughStream: Sendable {
         self.gop = gop
     }
 
-    /// The frame's tick relative to the first of its GOP. Frames in order are counted, so that small errors of
-    /// timestamps have no effect.
+    /// Returns the frame's tick, relative to the first tick of its GOP. Frames in order are counted, so that small
+    /// errors of timestamps have no effect.
     private func rank(_ pts: Int64, in gop: GOP) -> Int64 {
         let position = self.position(pts &- gop.pts)
         if gop.count > gop.last, (position - gop.count * 1_000).magnitude <= UInt64(Self.slack) { return gop.count }
@@ -219,7 +221,7 @@ package struct PassthroughStream: Sendable {
         self.gop = GOP(tick: tick, pts: pts, isContinued: isContinued)
     }
 
-    /// Drops the GOP; nothing is accepted before the next IDR frame.
+    /// Drops the current GOP: no packet is accepted before the next IDR frame.
     private mutating func fail(_ cause: PassthroughCause) {
         self.gop = nil
         self.goodGops = 0
@@ -238,7 +240,8 @@ package struct PassthroughStream: Sendable {
         }
     }
 
-    /// Spec: H.264 §7.4.1.2.4: NAL unit type 5. In files, recovery points are marked as key frames too.
+    /// Whether a packet has an IDR slice. The key frame mark is not enough: in files, recovery points have it too.
+    /// Spec: H.264 §7.4.1.2.4, NAL unit type 5.
     private static func hasIDR(_ packet: CodedPacket) -> Bool {
         let end = packet.range.upperBound
         var place = packet.range.lowerBound

@@ -1,15 +1,15 @@
 import MediaTypes
 
-/// Requirements of a rendition for a publisher's stream that replaces its own (passthrough).
+/// Requirements that a publisher's stream must meet to replace a rendition's own stream (passthrough).
 package struct PassthroughTarget: Sendable, Hashable {
     /// Index of the rendition.
     package var track: Int
     package var width: Int
     package var height: Int
-    /// As declared in the rendition's own parameter set.
+    /// Profile and level (`profile_idc`, `level_idc`) in the rendition's own parameter set.
     package var profile: UInt8
     package var level: UInt8
-    /// Rates in bits per second; buffer size in bits.
+    /// Average and peak bit rate in bits per second, and buffer size in bits, as the rendition declares them.
     package var bitrate: Int64
     package var maxBitrate: Int64
     package var bufferSize: Int64
@@ -38,14 +38,14 @@ package struct PassthroughTarget: Sendable, Hashable {
         }
     }
 
-    /// Profiles in order: a decoder for a later one can also decode the earlier ones (baseline, main, high). Spec:
+    /// Baseline, main and high profile, in this order: a decoder for one of them can also decode those before it. Spec:
     /// H.264 Annex A.2.
     private static let profiles: [UInt8] = [66, 77, 100]
-    /// How much the average bit rate may exceed the declared one, in thousandths, before a stream is accepted and
-    /// before it must leave: `AVERAGE-BANDWIDTH` has that margin, and rate control is never exact.
+    /// Limit of the stream's average bit rate, in thousandths of the declared one: for passthrough to begin (`joining`)
+    /// and to continue (`staying`). `AVERAGE-BANDWIDTH` has that margin, and rate control is never exact.
     private static let tolerance: (joining: Int64, staying: Int64) = (1_030, 1_100)
 
-    /// The reason why the stream cannot replace the rendition; `nil`: it can.
+    /// Returns why the stream cannot replace the rendition; `nil` if it can.
     ///
     /// - Parameters:
     ///   - limit: Length of a segment in ticks.
@@ -65,7 +65,7 @@ package struct PassthroughTarget: Sendable, Hashable {
         return nil
     }
 
-    /// The reason why the stream's configuration prevents passthrough, whatever its packets are; `nil`: none.
+    /// Returns why the stream's configuration prevents passthrough, whatever its packets are; `nil` if it does not.
     func misfit(of stream: PassthroughStream, _ parameters: CodecParameters) -> PassthroughCause? {
         guard parameters.codec == .h264, let sequence = stream.sequence, parameters.configuration.count > 8,
             parameters.configuration[4] & 3 == 3

@@ -13,6 +13,8 @@ package final class RawWriter {
     private let canvas: PictureFormat
     private var failed = false
 
+    /// Creates the file and writes its header.
+    ///
     /// - Throws: ``MediaError/Code/notCreatable``.
     package static func open(path: String, width: Int, height: Int, fps: Int) throws(MediaError) -> RawWriter {
         let file = Libc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
@@ -56,6 +58,6 @@ package final class RawWriter {
         guard !FileWriting.write(bytes, to: self.file) else { return }
         self.failed = true
         throw MediaError(
-            .outputLost, "cannot write \(self.path): errno \(errno)", at: "raw", fix: "make room on the disk")
+            .outputLost, "cannot write \(self.path): errno \(errno)", at: "raw", fix: "free space on the disk")
     }
 }

@@ -1,48 +1,50 @@
 import LibAV
 import MediaTypes
 
-/// The encoder of one rendition, or the cheaper one (the sibling) that replaces it on an overloaded machine. Used on
-/// one thread.
+/// The encoder of one rendition, or the cheaper encoder (the sibling) that replaces it on an overloaded machine. Used
+/// on one thread.
 ///
-/// States: full → cheap, at an IDR frame of the grid (``exchange(_:)``) or at once (``giveUp(showing:keepsMotion:_:)``) → full
-/// again, at an IDR frame of the grid. Both use the same initialization segment, byte for byte. A change of bit rates
-/// is an exchange for another encoder in the same state (``exchange(_:_:)``): libx264 cannot change its average bit
-/// rate after it was opened.
+/// States: full → cheap, at an IDR frame of the GOP grid (``exchange(_:)``) or at once
+/// (``giveUp(showing:keepsMotion:_:)``) → full again, at an IDR frame of the grid. Both encoders use the same
+/// initialization segment, byte for byte. For other bit rates, the encoder is replaced by another one in the same state
+/// (``exchange(_:_:)``), because libx264 cannot change its average bit rate after it was opened.
 struct RenditionEncoder {
     private struct Inside {
         var tick: Int64
         var gop: Int64
-        /// First tick of the GOP.
+        /// First tick of the GOP that the frame belongs to.
         var first: Int64
-        /// Some of the frames, for ``giveUp(showing:keepsMotion:_:)``.
+        /// The frame itself, kept only at some ticks, for ``giveUp(showing:keepsMotion:_:)``.
         var picture: Picture?
     }
 
     private let rung: EncodedRendition
     private let encoders: LadderEncoders
-    /// With the size of the current frames.
+    /// Encoder settings, with the size of the current frames.
     private(set) var settings: VideoEncoderSettings
     private var encoder: any FrameEncoder
-    /// The sibling is in use.
+    /// Whether the sibling, the cheaper encoder, is in use.
     private(set) var isCheap = false
     /// Bit rates for which no encoder with the same parameter sets exists at this frame size.
     private var unfitRates: BitRates?
     /// GOP of the newest frame; `nil`: the next frame is an IDR frame whatever its GOP.
     private var gop: Int64?
-    /// See ``EncodingStage/Settings/partFrames``.
+    /// Length of a part in ticks; `nil`: there are no parts. See ``EncodingStage/Settings/partFrames``.
     private let partFrames: Int64?
-    /// Frames at multiples of so many ticks are kept while they are inside the encoder; `nil`: none.
+    /// Frames at multiples of this number of ticks are kept while they are inside the encoder; `nil`: no frame is kept.
     private let stride: Int64?
     private let hasSibling: Bool
     /// GOP of the newest frame in the grid, and its first tick.
     private var grid: (gop: Int64, first: Int64)?
-    /// Frames inside the encoder for which no packet, nor one of a later frame, was output. In order.
+    /// Frames inside the encoder, in order: no packet for them or for a later frame was output yet.
     private var inside: [Inside] = []
     /// The newest tick for which a packet was output.
     private var newest = Int64.min
 
     private var place: String { "encode[\(self.rung.name)]" }
 
+    /// Opens the full encoder of a rendition.
+    ///
     /// - Throws: The error of libx264.
     ///
     /// - Parameters:
@@ -71,16 +73,16 @@ struct RenditionEncoder {
 
     var parameters: CodecParameters { CodecParameters(codec: .h264, configuration: self.encoder.parameterSets) }
 
-    /// Whether a frame of that GOP is an IDR frame of the grid that follows other frames.
+    /// Whether the next frame, if it belongs to `gop`, begins a new GOP after earlier frames, and so is an IDR frame.
     func begins(_ gop: Int64) -> Bool { self.gop.map { $0 != gop } ?? false }
 
-    /// The encoder has had no frame yet, so that its replacement need not wait for the grid.
+    /// Whether the encoder has had no frame yet, so that its replacement need not wait for the next IDR frame.
     var isUnused: Bool { self.inside.isEmpty && self.newest == .min }
 
     /// Continues with frames of another size, or after passthrough. Frames inside the encoder are lost unless
     /// ``finish(_:)`` was called before.
     ///
-    /// - Parameter rates: `nil`: unchanged.
+    /// - Parameter rates: New bit rates; `nil`: unchanged.
     mutating func reopen(_ format: PictureFormat, rates: BitRates?) throws(MediaError) {
         if let rates { self.settings.rates = rates }
         self.unfitRates = nil
@@ -94,7 +96,7 @@ struct RenditionEncoder {
     /// - Parameters:
     ///   - tick: A tick at which the rendition has a frame; increasing.
     ///   - first: First tick of the GOP; `nil`: the tick of its first frame.
-    ///   - isKey: Make it an IDR frame even if it does not begin a GOP of the grid.
+    ///   - isKey: Whether to encode an IDR frame even if the frame does not begin a GOP of the grid.
     mutating func encode(
         _ picture: Picture, tick: Int64, gop: Int64, first: Int64? = nil, isKey: Bool = false,
         _ body: (CodedPacket) -> Void
@@ -126,7 +128,8 @@ struct RenditionEncoder {
         self.inside.removeAll(keepingCapacity: true)
     }
 
-    /// Replaces the encoder from the next frame on, which is an IDR frame; the frames inside it are output first.
+    /// Replaces the full encoder by the sibling, or the sibling by the full encoder, from the next frame on, which is
+    /// an IDR frame. The frames inside the old encoder are output first.
     ///
     /// - Returns: `false` if no encoder with the same parameter sets exists; nothing has changed then.
     mutating func exchange(_ body: (CodedPacket) -> Void) throws(MediaError) -> Bool {
@@ -136,8 +139,8 @@ struct RenditionEncoder {
         return true
     }
 
-    /// Replaces the encoder by one with other bit rates from the next frame on, which is an IDR frame; the frames
-    /// inside it are output first.
+    /// Replaces the encoder by one with other bit rates from the next frame on, which is an IDR frame. The frames
+    /// inside the old encoder are output first.
     ///
     /// If the new encoder's parameter sets differ, as is possible while the canvas has another size, the rates take
     /// effect at the next ``reopen(_:rates:)``.
@@ -154,14 +157,15 @@ struct RenditionEncoder {
         self.take(other, isCheap: self.isCheap)
     }
 
-    /// Switches to the sibling at once. The frames inside the encoder, which would still be analyzed and encoded at full
-    /// cost, are encoded by the sibling, beginning with an IDR frame: those that were kept, and for each of the others
-    /// the kept one before it again, which costs almost nothing; so every tick still has its packet. Only reordered
-    /// frames whose successor was output already may be left out; the frame before them is then shown longer.
+    /// Switches to the sibling (the cheaper encoder) at once. The frames inside the full encoder, which would still be
+    /// encoded at full cost, are encoded by the sibling instead, beginning with an IDR frame. A frame that was not kept
+    /// is replaced by the kept frame before it, which costs almost nothing, so that every tick still has its packet.
+    /// Only a reordered frame may be left out, if a later frame was output already; the frame before it is then shown
+    /// longer.
     ///
     /// - Parameters:
-    ///   - held: Shown if none was kept.
-    ///   - keepsMotion: `false`: only `held` is shown, which takes the least time.
+    ///   - held: Frame that is shown if no frame was kept.
+    ///   - keepsMotion: Whether kept frames are shown; if `false`, only `held` is shown, which takes the least time.
     /// - Returns: `false` if no encoder with the same parameter sets exists; nothing has changed then.
     mutating func giveUp(
         showing held: Picture, keepsMotion: Bool, _ body: (CodedPacket) -> Void

@@ -1,7 +1,8 @@
-/// Precomputed lists of the renditions that have a frame at a tick: those at half the room's frame rate have every
-/// second one, and one in passthrough has none.
+/// Precomputed lists of the renditions that have a frame to encode at a tick: a rendition at half the room's frame rate
+/// has one at every second tick, and a rendition in passthrough has none.
 struct RenditionSchedule {
-    /// By the rendition in passthrough (none first), then by the tick within the period.
+    /// Lists of renditions, indexed by the rendition in passthrough plus 1 (0: none), then by the tick within the
+    /// period.
     private let tables: [[[Int]]]
     private let period: Int64
 
@@ -14,11 +15,11 @@ struct RenditionSchedule {
         }
     }
 
-    /// Indices of the renditions, in order.
+    /// Returns the indices of the renditions that have a frame to encode at a tick, in ascending order.
     ///
     /// - Parameters:
     ///   - tick: 0 or more.
-    ///   - passing: Index of the rendition in passthrough.
+    ///   - passing: Index of the rendition in passthrough; `nil`: none.
     func takers(of tick: Int64, passing: Int?) -> [Int] {
         let row = passing.map { $0 + 1 } ?? 0
         let column = Int(tick % self.period)

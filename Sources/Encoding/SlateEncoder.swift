@@ -4,8 +4,8 @@ import Synchronization
 
 /// Encodes the filler for a time in which no worker was running: one still frame, and silence.
 ///
-/// It uses the same worker threads and settings as the ladder, so that its packets fit the ladder's initialization
-/// segments and can be restamped for any position on the grid.
+/// It uses the same kind of threads and the same settings as the ladder, so that its packets fit the ladder's
+/// initialization segments and can get the timestamps of any position on the GOP grid.
 package enum SlateEncoder {
     /// Number of silent blocks that are encoded; the first ones contain the encoder's priming.
     private static let silentBlocks: Int64 = 6
@@ -42,7 +42,8 @@ package enum SlateEncoder {
         if let error = failure.withLock({ $0 }) { throw error }
         guard stage.parameters == ladder.parameters else {
             throw MediaError(
-                .internal, "the slate's encoders differ from the ladder's", at: "slate", fix: "report this")
+                .internal, "the slate's encoder parameters differ from the renditions'", at: "slate",
+                fix: "report this error with the log")
         }
         return coded.withLock { coded in
             ladder.parameters.indices.map { track in

@@ -2,7 +2,7 @@ package import MediaTypes
 
 /// What the ladder does at one tick in addition to encoding its canvas.
 package struct TickPlan: Sendable {
-    /// Increases with every tick that must be an IDR frame in every rendition.
+    /// Number of the GOP. It increases at every tick whose frame must be an IDR frame in every rendition.
     package var gop: Int64
     /// A rendition that outputs a publisher's own packets instead of the encoded canvas.
     package var pass: Pass?
@@ -12,15 +12,15 @@ package struct TickPlan: Sendable {
         self.pass = pass
     }
 
-    /// The passthrough packets of a tick.
+    /// The packets of a tick that are passed through without transcoding.
     package struct Pass: Sendable {
         /// Index of the rendition.
         package var track: Int
-        /// In decoding order; empty if the tick's frame came with an earlier tick, or is late.
+        /// Packets in decoding order; empty if the tick's frame was output at an earlier tick, or is late.
         package var packets: [CodedPacket]
-        /// Set if the publisher's packets begin at this tick.
+        /// The publisher's stream, set at the tick at which passthrough begins; otherwise `nil`.
         package var stream: Stream?
-        /// These are the last packets; the rendition encodes this tick's canvas.
+        /// Whether passthrough ends with these packets; the rendition encodes this tick's canvas.
         package var isLast = false
 
         package init(track: Int, packets: [CodedPacket], stream: Stream? = nil) {
@@ -30,13 +30,13 @@ package struct TickPlan: Sendable {
         }
     }
 
-    /// A publisher's stream.
+    /// Parameters of a publisher's stream that is passed through.
     package struct Stream: Sendable, Hashable {
         package var parameters: CodecParameters
         /// Parameters for one initialization segment that serves both this stream and the encoder's; `nil`: each has
         /// its own.
         package var initialization: CodecParameters?
-        /// In pixels.
+        /// Frame size in pixels.
         package var width: Int
         package var height: Int
 

@@ -10,8 +10,8 @@ extension VideoEncoderSettings {
     /// parameter set.
     private static let psychovisual: Set<String> = ["fast", "medium", "slow", "slower", "veryslow"]
 
-    /// A much cheaper encoder for the same frames, whose stream fits the same initialization segment; `nil` if there is
-    /// nothing cheaper.
+    /// Settings of a much cheaper encoder for the same frames (the sibling), whose stream fits the same initialization
+    /// segment; `nil` if there is nothing cheaper.
     ///
     /// It uses libx264's fastest preset except for everything that is visible in the parameter sets: reference frames,
     /// CABAC, the 8x8 transform, weighted prediction, the chroma quantizer offset and reordering stay the same. The

@@ -23,14 +23,14 @@ package final class AudioDecoder {
     private let slot: PacketSlot
     private let place: String
     private let sampleRate: Int32
-    /// Channel layout given by the container.
+    /// Channel layout given by the container; `nil`: that of the decoded frames is used.
     private let layout: ChannelLayout?
     private var resampler: Resampler?
-    /// Buffer that is reused for every block.
+    /// Resampled audio of the current block; the array is reused.
     private var samples: [Float] = []
-    /// The last pair that was output, by this decoder or the one before it.
+    /// The last sample pair that was output, by this decoder or the decoder that it follows.
     private var last: SIMD2<Float>?
-    /// The next block does not continue the previous one.
+    /// Whether the next block does not continue the previous one, so that the step between them must be smoothed.
     private var isJoining = true
     /// Number of pairs over which a step at a change of format is smoothed: 5 ms at 48 kHz.
     private static let joinPairs = 240
@@ -94,7 +94,6 @@ package final class AudioDecoder {
     /// `body` keeps no block.
     ///
     /// - Returns: `false` if libavcodec found the data damaged.
-    /// - Returns: `false` when libavcodec found the data damaged.
     package func decode(_ packet: CodedPacket, _ body: (SampleBlock) -> Void) -> Bool {
         guard self.slot.lend(packet) else { return false }
         var intact = unsafe avcodec_send_packet(self.context, self.slot.raw) >= 0

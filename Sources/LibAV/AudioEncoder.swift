@@ -2,7 +2,7 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// An AAC-LC encoder, libavcodec's own. Created, used and released on one stage thread.
+/// An AAC-LC encoder: the native one of libavcodec. Created, used and released on one stage thread.
 @safe
 package final class AudioEncoder {
     private let context: UnsafeMutablePointer<AVCodecContext>
@@ -16,6 +16,8 @@ package final class AudioEncoder {
     /// Number of samples per channel in one AAC frame.
     package static let frameLength = 1024
 
+    /// Opens an encoder for stereo.
+    ///
     /// - Parameters:
     ///   - sampleRate: In hertz.
     ///   - bitrate: Bits per second for both channels.

@@ -8,10 +8,10 @@ package enum BlockCipher {
     /// Size of a block, of a key and of an initialization vector, in bytes.
     package static let blockSize = 16
 
-    /// Size of `count` bytes after encryption.
+    /// Returns the number of bytes that `count` bytes have after encryption, with padding.
     package static func size(ofClear count: Int) -> Int { (count / Self.blockSize + 1) * Self.blockSize }
 
-    /// Encrypts pieces, one after the other, as one message.
+    /// Encrypts the concatenation of all pieces as one message.
     ///
     /// - Parameters:
     ///   - key: 16 bytes; the same for `vector`.

@@ -2,7 +2,8 @@ import CLibAV
 package import MediaTypes
 import Libc
 
-/// Marks whose data a thread is processing, so that after a crash the next worker knows which source caused it.
+/// Marks which source's data a thread is processing, so that after a crash the next worker process knows which source
+/// caused it.
 ///
 /// If a decoder crashes, it takes the process with it, and nothing can be cleaned up. But a signal handler can append
 /// one prepared line to a file: the mark that the crashing thread has raised. This identifies exactly one source, costs
@@ -12,6 +13,8 @@ import Libc
 package final class CrashMark {
     private let record: UnsafeMutableRawPointer
 
+    /// Creates a mark, which is not raised yet.
+    ///
     /// - Parameter line: The line to write; one JSON object.
     package init(_ line: JSONValue) {
         let text = Array(line.text.utf8) + [0x0A]
@@ -36,9 +39,9 @@ package final class CrashMark {
     /// Installs the signal handler: from now on, a thread that crashes with its mark raised appends the mark's line to
     /// the file at `path`. Call it once, before such threads are created.
     ///
-    /// After that the process ends at once, because viewers wait for the next worker, and Swift's own backtrace would
-    /// take seconds. A backtrace is still written for crashes without a raised mark, and for all crashes if
-    /// `SWIFT_BACKTRACE` is set.
+    /// After writing the line, the process ends at once, because viewers wait for the next worker and Swift's own
+    /// backtrace would take seconds. A backtrace is still written for crashes without a raised mark, and for all
+    /// crashes if `SWIFT_BACKTRACE` is set.
     package static func install(path: String) {
         guard unsafe !faults.isInstalled, unsafe pthread_key_create(&faults.key, nil) == 0 else { return }
         unsafe faults.path = strdup(path)

@@ -109,7 +109,8 @@ package final class Demuxer {
         self.change = parameters
     }
 
-    /// The next packet of a chosen track in file order; `nil` at the end (or at damage that libavformat cannot skip).
+    /// Returns the next packet of a chosen track in file order; `nil` at the end, or at damage that libavformat cannot
+    /// skip.
     package func next() -> CodedPacket? {
         while true {
             unsafe av_packet_unref(self.slot.raw)
@@ -132,7 +133,7 @@ package final class Demuxer {
     }
 }
 
-/// Passes an open file from the thread that opened it to the one that reads it.
+/// Passes an open file from the thread that opened it to the thread that reads it.
 package final class OpenedFile: @unchecked Sendable {
     // @unchecked Sendable: the creator does not use the demuxer any more; only the thread that reads the file takes it
     // out.

@@ -8,6 +8,8 @@ package enum Digest {
     private static let md5Size = 16
     private static let sha1Size = 20
 
+    /// SHA-256.
+    ///
     /// Spec: FIPS 180-4 §6.2.
     ///
     /// - Returns: 32 bytes.
@@ -50,8 +52,8 @@ package enum Digest {
 
 /// SHA-256 of data that arrives in pieces: a file of any length, with the memory of one piece.
 ///
-/// Empty at first and after every ``finish()``, so that one stream can be reused for several files. Used by one thread
-/// at a time; streams share nothing.
+/// The stream is empty at first and after every ``finish()``, so that it can be reused for several files. Used by one
+/// thread at a time; streams share no state.
 ///
 /// Spec: FIPS 180-4 §6.2.
 @safe

@@ -33,7 +33,7 @@ package enum DownMix {
 }
 
 extension ChannelLayout {
-    /// The loudspeakers of an `AV_CH_…` mask, in its order; unknown bits become unspecified speakers.
+    /// Creates the layout of an `AV_CH_…` mask, in the order of its bits; unknown bits become unspecified speakers.
     ///
     /// - Returns: `nil` for 0 and for too many channels.
     init?(mask: UInt64) {

@@ -26,7 +26,7 @@ package final class FilterGraph {
     package let inputs: [Input]
     let place: String
     let ticksPerSecond: Int32
-    /// Its filters hold frames until later ones arrive; set by the code that wrote the text.
+    /// Whether filters of the graph hold frames until later frames arrive; set by the code that wrote the text.
     var holdsPictures = false
     /// Color properties and aspect ratio to set on the outputs, whatever the filters set; `nil`: keep the filters'
     /// values.
@@ -109,7 +109,8 @@ package final class FilterGraph {
             &context, avfilter_get_by_name(filter), name, arguments, nil, self.graph)
         guard status >= 0, let made = unsafe context else {
             throw .libav(
-                .rejected, "no \(filter) for \(name)", status, at: self.place, fix: "check the source's format")
+                .rejected, "cannot create the \(filter) filter for \(name)", status, at: self.place,
+                fix: "check the source's format")
         }
         return unsafe made
     }
@@ -152,7 +153,7 @@ package final class FilterGraph {
         guard pictures.count == self.inputs.count else {
             throw MediaError(
                 .internal, "\(pictures.count) frames for \(self.inputs.count) inputs", at: self.place,
-                fix: "report this")
+                fix: "report this error with the log")
         }
         for index in pictures.indices where pictures[index].format != self.inputs[index].format {
             throw MediaError(
@@ -174,8 +175,8 @@ package final class FilterGraph {
         for index in unsafe self.sinks.indices { results.append(try unsafe self.pull(from: self.sinks[index])) }
     }
 
-    /// Whether the graph keeps memory for more frames than were needed since the last call: it keeps memory for as many
-    /// as were ever in use at once. A newly built graph starts without.
+    /// Whether the graph keeps memory for more frames than were needed since the last call. A graph keeps memory for as
+    /// many frames as were ever in use at once; a newly built graph has none.
     package func isOversized() -> Bool { self.pool.isOversized() }
 
     private func pull(from sink: UnsafeMutablePointer<AVFilterContext>) throws(MediaError) -> Picture {

@@ -9,9 +9,9 @@ package import MediaTypes
 package enum JPEGEncoder {
     /// libavcodec's quantizer, 2 (best) to 31; with 4 no blocks are visible at thumbnail sizes.
     private static let quantizer = 4
-    /// `FF_QP2LAMBDA`.
+    /// Factor from a quantizer to libavcodec's `global_quality` (`FF_QP2LAMBDA`).
     private static let lambda = 118
-    /// Allowed width and height in pixels.
+    /// Range of the width and the height, in pixels; other values are clamped to it.
     private static let sides = 16...4096
 
     /// Scales and encodes a frame.
@@ -31,7 +31,8 @@ package enum JPEGEncoder {
                 + "format=pix_fmts=yuvj420p,setsar=1[out]",
             inputs: [FilterGraph.Input(label: "in", format: format)], outputs: ["out"], fps: 1, place: place)
         guard let scaled = try graph.run([picture], pts: 0).first else {
-            throw MediaError(.rejected, "no frame was returned", at: place, fix: "report this")
+            throw MediaError(
+                .rejected, "the filter graph returned no frame", at: place, fix: "report this error with the log")
         }
         return try self.encode(scaled, place)
     }

@@ -2,7 +2,7 @@ import CLibAV
 package import MediaTypes
 
 extension MediaError {
-    /// An error of a libav call that returned `status`; libav's own text for the status is appended to `what`.
+    /// Creates the error of a libav call that returned `status`; libav's own text for the status is appended to `what`.
     static func libav(_ code: Code, _ what: String, _ status: Int32, at place: String, fix: String) -> MediaError {
         MediaError(code, "\(what): \(LibAV.text(of: status))", at: place, fix: fix, avError: status)
     }
@@ -52,7 +52,7 @@ package enum LibAV {
         clibav_let_go_of_files()
     }
 
-    /// The libraries' text for an `AVERROR`.
+    /// Returns libav's text for an `AVERROR` code.
     static func text(of status: Int32) -> String {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let base = buffer.baseAddress, unsafe av_strerror(status, base, 128) >= 0 else {
@@ -106,6 +106,8 @@ extension CodecName {
         }
     }
 
+    /// Creates the codec name of a libavcodec codec id.
+    ///
     /// - Returns: `nil` for a codec that this project does not support.
     init?(_ id: AVCodecID) {
         switch id {

@@ -11,7 +11,7 @@ package final class MPEGTSReader {
     package struct Address: Sendable {
         /// `srt://HOST:PORT?mode=…`. Must not contain a secret, because libavformat writes it into its messages.
         package var url: String
-        /// Options for libavformat.
+        /// Options that are passed to libavformat.
         package var options: [(name: String, value: String)]
 
         package init(url: String, options: [(name: String, value: String)]) {
@@ -22,10 +22,10 @@ package final class MPEGTSReader {
 
     package enum Next {
         case unit(MPEGTSUnit)
-        /// The tables announce another codec for audio track `track` than the one libavformat uses to split it.
-        /// Reported once; the other tracks continue.
+        /// The program map table announces another codec for audio track `track` than the one with which libavformat
+        /// splits the track into frames. Reported once per change; the other tracks continue.
         case changed(CodecName, track: UInt8)
-        /// The data of an audio track that was in `codec` is not in that codec any more.
+        /// The data of an audio track is not in its codec (`codec`) any more: no frame can be found in it.
         case unreadable(codec: String)
         /// The sender has disconnected or the connection was lost; the protocol does not distinguish the two.
         case ended
@@ -52,12 +52,13 @@ package final class MPEGTSReader {
         var tag: UInt32
     }
 
-    /// Number of bytes that are probed for the tables of the stream: a quarter of a second of most streams.
+    /// Number of bytes that are probed for the stream's program tables: a quarter of a second of most streams.
     private static let probeSize: Int64 = 32_768
 
     /// Waits for a sender, or connects to it.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` if there is none, or if `interrupt` ended the wait.
+    /// - Throws: ``MediaError/Code/notReadable`` if there is no sender, or if `interrupt` ended the wait;
+    ///   ``MediaError/Code/unavailable`` if libavformat cannot read MPEG-TS.
     package static func open(
         _ address: Address, interrupt: StreamInterrupt, place: String
     ) throws(MediaError) -> MPEGTSReader {
@@ -156,7 +157,8 @@ package final class MPEGTSReader {
         return self.budget.noted(unit: bytes, total: read, settlesAll: pictures == 0 || (pictures == 1 && isPicture))
     }
 
-    /// `nil` if it is neither video nor audio, or no longer part of the program.
+    /// Returns the track of a libavformat stream; `nil` if the stream is neither video nor audio, or no longer part of
+    /// the program.
     private func track(_ index: Int32) -> Track? {
         guard let stream = unsafe self.stream(index) else { return nil }
         let kind: TrackKind
@@ -194,7 +196,7 @@ package final class MPEGTSReader {
         return nil
     }
 
-    /// Checks for audio without frames: a parser that finds no frame keeps all data.
+    /// Checks for audio data in which libavformat's parser finds no frame, because the parser keeps all such data.
     private func soundBacklog() -> Next? {
         // Checked: the context has this number of streams.
         for place in 0..<Int(unsafe self.context.pointee.nb_streams) {
@@ -216,7 +218,7 @@ package final class MPEGTSReader {
         return unsafe self.context.pointee.streams[Int(index)]
     }
 
-    /// Whether the current tables of the stream contain it.
+    /// Whether the current program tables contain the stream with this index.
     private func isNamed(_ index: Int32) -> Bool {
         // Checked: the context has this number of programs, and each of them this number of streams.
         for place in 0..<Int(unsafe self.context.pointee.nb_programs) {

@@ -1,19 +1,20 @@
 package import MediaTypes
 
-/// Assigns track numbers, per kind, to the streams of a transport stream as long as its tables name them. Pure.
+/// Assigns track numbers, per kind, to the streams of a transport stream as long as its program tables list them. Pure
+/// value.
 ///
-/// libavformat keeps every stream it has seen. A stream that the tables no longer name gives its number to the next
-/// one: behind a gateway that keeps the connection open, an encoder that is restarted or replaced has other PIDs, and
-/// is still the same source.
+/// libavformat keeps every stream it has seen. The number of a stream that the tables no longer list is given to the
+/// next new stream: behind a gateway that keeps the connection open, an encoder that is restarted or replaced has other
+/// PIDs, and is still the same source.
 ///
 /// Spec: ISO/IEC 13818-1 §2.4.4.8 (program map).
 package struct MPEGTSTracks: Sendable {
     private struct Entry: Sendable {
         var kind: TrackKind
-        /// `nil` if its number was given to another stream.
+        /// Track number of the stream; `nil` if the number was freed for another stream.
         var number: UInt8?
-        /// Whether the tables named it when it appeared. A stream that they never named, for example before the first
-        /// table, is not dropped for that reason.
+        /// Whether the program tables listed the stream when it appeared. A stream that they never listed, for example
+        /// before the first table, is not dropped for that reason.
         var wasNamed: Bool
     }
 
@@ -24,9 +25,11 @@ package struct MPEGTSTracks: Sendable {
 
     package init() {}
 
+    /// Returns the track number of a stream, and assigns one if the stream is new.
+    ///
     /// - Parameters:
     ///   - index: Index of the stream.
-    ///   - isNamed: Whether the current tables name a stream.
+    ///   - isNamed: Returns whether the current program tables list the stream with an index.
     /// - Returns: The track number, from 0; `nil` if the stream is not part of the program, or there are too many.
     package mutating func number(of index: Int32, _ kind: TrackKind, isNamed: (Int32) -> Bool) -> UInt8? {
         if let known = self.entries[index], known.kind == kind {

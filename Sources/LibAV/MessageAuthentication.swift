@@ -2,12 +2,14 @@ import CLibAV
 
 /// Message authentication codes (HMAC). Compare them with `ConstantTime.isEqual`, never with `==`.
 ///
-/// They never fail, so that a missing code cannot be mistaken for a correct one: any message and any key has a code,
-/// whether it is empty or longer than a block of the digest. Do not call this without a key: anybody can compute the
-/// code of an empty key.
+/// The functions never fail, so that a missing code cannot be mistaken for a correct one: every message and every key
+/// has a code, whether empty or longer than a block of the digest. Do not call them with an empty key: anybody can
+/// compute its code.
 ///
 /// Spec: RFC 2104, FIPS 198-1.
 package enum MessageAuthentication {
+    /// HMAC-SHA256.
+    ///
     /// - Parameter key: Any length; a key longer than 64 bytes is replaced by its digest (RFC 2104 §2).
     /// - Returns: 32 bytes.
     package static func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8] {

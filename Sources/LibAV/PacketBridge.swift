@@ -21,7 +21,7 @@ struct PacketSlot: ~Copyable {
         unsafe av_packet_free(&raw)
     }
 
-    /// Points the slot at `packet`'s memory without a copy; libav holds a reference to it until its last use.
+    /// Makes the `AVPacket` refer to `packet`'s memory without a copy; libav keeps the memory alive until its last use.
     ///
     /// - Returns: `false` if the packet is empty (libavcodec would take it for the end of the stream) or there is no
     ///   memory.

@@ -4,9 +4,9 @@ package import MediaTypes
 
 /// Frames between two canvases, for the ticks of a transition between two scenes.
 extension Picture {
-    /// A crossfade from this canvas to `other`, computed by our own kernel; both are 8-bit 4:2:0 of the same size.
+    /// Returns a mix of this canvas and `other`, as one frame of a crossfade. Both are 8-bit 4:2:0 of the same size.
     ///
-    /// - Parameter weight: 0 (only this one) … 256 (only the other).
+    /// - Parameter weight: Share of `other`, 0 (only this canvas) … 256 (only `other`).
     /// - Throws: ``MediaError/Code/internal`` if the formats differ, ``MediaError/Code/outOfMemory``.
     package func crossfaded(to other: Picture, weight: Int) throws(MediaError) -> Picture {
         try self.checkCanvas(other)
@@ -29,12 +29,13 @@ extension Picture {
         return unsafe Picture(owning: result)
     }
 
-    /// A slide in which `other` pushes this canvas out; both are moved, and neither covers the other.
+    /// Returns one frame of a slide in which `other` pushes this canvas out: both are moved, and neither covers the
+    /// other.
     ///
     /// - Parameters:
     ///   - x: Samples by which this canvas has moved to the right; negative: to the left; even. `other` follows
     ///     directly behind it.
-    ///   - y: The same downwards; even. One of the two is 0.
+    ///   - y: Samples by which this canvas has moved down; negative: up; even. `x` or `y` is 0.
     /// - Throws: See ``crossfaded(to:weight:)``.
     package func pushed(by other: Picture, x: Int, y: Int) throws(MediaError) -> Picture {
         try self.checkCanvas(other)
@@ -50,8 +51,8 @@ extension Picture {
         return unsafe Picture(owning: result)
     }
 
-    /// Copies the part of this frame that lies on `target` when moved by (`x`, `y`), both even. Both have the same
-    /// format.
+    /// Copies this frame onto `target`, moved by (`x`, `y`), both even; the part outside `target` is left out. Both
+    /// frames have the same format.
     private func place(on target: UnsafeMutablePointer<AVFrame>, x: Int, y: Int) {
         for plane in 0..<3 {
             let half = plane == 0 ? 0 : 1
@@ -79,7 +80,8 @@ extension Picture {
     private func checkCanvas(_ other: Picture) throws(MediaError) {
         guard self.format == other.format, self.format.pixelFormat == AV_PIX_FMT_YUV420P.rawValue else {
             throw MediaError(
-                .internal, "no transition from \(self.format) to \(other.format)", at: "transition", fix: "report this")
+                .internal, "no transition from \(self.format) to \(other.format)", at: "transition",
+                fix: "report this error with the log")
         }
     }
 }

@@ -11,7 +11,7 @@ package struct PictureFormat: Sendable, Hashable, CustomStringConvertible {
     /// Sample aspect ratio; 1:1 if the stream does not contain it.
     package var sarNumerator: Int32 = 1
     package var sarDenominator: Int32 = 1
-    /// Raw values of `AVColorRange` and `AVColorSpace` as signaled (0 and 2 mean unspecified).
+    /// Raw values of `AVColorRange` (0: unspecified) and `AVColorSpace` (2: unspecified), as the stream signals them.
     package var range: UInt32 = 0
     package var matrix: UInt32 = 2
 
@@ -22,20 +22,20 @@ package struct PictureFormat: Sendable, Hashable, CustomStringConvertible {
             range: AVCOL_RANGE_MPEG.rawValue, matrix: AVCOL_SPC_BT709.rawValue)
     }
 
-    /// Full range, signaled or implied by a `yuvj` format.
+    /// Whether the samples have full range: signaled, implied by a `yuvj` format, or RGB.
     package var isFullRange: Bool {
         let j: [AVPixelFormat] = [AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P]
         return self.range == AVCOL_RANGE_JPEG.rawValue || j.contains { $0.rawValue == self.pixelFormat } || self.isRGB
     }
 
-    /// RGB or palette: no Y'CbCr matrix applies.
+    /// Whether the pixel format is RGB or a palette, so that no Y'CbCr matrix applies.
     package var isRGB: Bool {
         guard let descriptor = unsafe av_pix_fmt_desc_get(AVPixelFormat(self.pixelFormat)) else { return false }
         return unsafe descriptor.pointee.flags & UInt64(1 << 5) != 0  // AV_PIX_FMT_FLAG_RGB
     }
 
-    /// BT.601, signaled or, as players do, assumed for unsignaled standard definition: fewer than 720 lines and 1,280
-    /// columns, in either orientation.
+    /// Whether the matrix is BT.601: signaled or, as players do, assumed for standard definition without a signaled
+    /// matrix, which means fewer than 720 lines and 1,280 columns, in either orientation.
     package var isBT601: Bool {
         switch AVColorSpace(self.matrix) {
         case AVCOL_SPC_SMPTE170M, AVCOL_SPC_BT470BG, AVCOL_SPC_FCC: true
@@ -80,7 +80,8 @@ package final class Picture: @unchecked Sendable {
 
     /// Takes ownership of `raw` and its reference; the caller must not write to it afterwards.
     ///
-    /// - Parameter traits: Passed if the side data they are read from has already been removed.
+    /// - Parameter traits: Properties of the frame, if its side data has already been removed; `nil`: they are read
+    ///   from the frame.
     init(owning raw: UnsafeMutablePointer<AVFrame>, traits: PictureTraits? = nil) {
         unsafe self.raw = raw
         unsafe self.shape = PictureFormat(raw.pointee)
@@ -90,8 +91,8 @@ package final class Picture: @unchecked Sendable {
     /// Releases the planes. There must be no other reference to the object.
     func empty() { unsafe av_frame_unref(self.raw) }
 
-    /// Moves the reference out of `frame`, which becomes empty. This object must be empty, with no other reference to
-    /// it.
+    /// Moves the content of `frame` into this object; `frame` is empty afterwards. This object must be empty before,
+    /// and there must be no other reference to it.
     func fill(moving frame: UnsafeMutablePointer<AVFrame>, traits: PictureTraits?) {
         unsafe av_frame_move_ref(self.raw, frame)
         unsafe self.shape = PictureFormat(self.raw.pointee)

@@ -13,7 +13,7 @@ package struct CanvasColor: Sendable, Hashable {
         self.cr = cr
     }
 
-    /// Converts full-range R'G'B', 0…255 each. ITU-R BT.709-6 §3, integer coefficients with 16 fractional bits.
+    /// Converts a full-range R'G'B' color, 0…255 each. Spec: ITU-R BT.709-6 §3, in integers with 16 fractional bits.
     package init(red: UInt8, green: UInt8, blue: UInt8) {
         let (r, g, b) = (Int(red), Int(green), Int(blue))
         let half = 1 << 15
@@ -34,6 +34,8 @@ package struct PictureCanvas: ~Copyable {
     package let width: Int
     package let height: Int
 
+    /// Creates a frame that is filled with one color.
+    ///
     /// - Parameters:
     ///   - width: Even, 2…8192.
     ///   - height: Even, 2…8192.
@@ -41,7 +43,8 @@ package struct PictureCanvas: ~Copyable {
     package static func open(width: Int, height: Int, fill: CanvasColor) throws(MediaError) -> PictureCanvas {
         guard width >= 2, height >= 2, width <= 8192, height <= 8192 else {
             throw MediaError(
-                .rejected, "a frame of \(width)x\(height)", at: "picture", fix: "use 2 to 8192 samples a side")
+                .rejected, "cannot create a frame of \(width)x\(height)", at: "picture",
+                fix: "use a width and a height of 2 to 8192")
         }
         guard let raw = unsafe av_frame_alloc() else {
             throw MediaError(.outOfMemory, "no memory for a frame", at: "picture", fix: "give the room more memory")

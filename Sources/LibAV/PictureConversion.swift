@@ -1,14 +1,14 @@
 import CLibAV
 package import MediaTypes
 
-/// The conversion that a source's frames need before a scene can use them, as a libavfilter description: a pure
-/// function.
+/// The conversion that a source's frames need before a scene can use them, as a libavfilter description. It is computed
+/// from the frames' format, traits and orientation alone.
 ///
 /// A scene's own scale filter converts BT.601 and full range in 8-bit 4:2:0 at almost no cost, because it resamples
-/// those frames anyway. All other formats are converted to the canvas's format here, at their own size: other bit
-/// depths and chroma formats, other matrices and primaries, PQ and HLG, interlaced and rotated video.
+/// those frames anyway. This conversion handles everything else, at the frames' own size: other bit depths and chroma
+/// formats, other matrices and primaries, PQ and HLG, interlaced and rotated video.
 package struct PictureConversion: Sendable, Hashable {
-    /// Filters between input and output, without labels.
+    /// libavfilter chain between input and output, without link labels.
     package var filters: String
 
     /// Makes the conversion for a format.
@@ -89,7 +89,8 @@ package struct PictureConversion: Sendable, Hashable {
         ]
     }
 
-    /// zimg does not accept odd sizes with subsampled chroma.
+    /// Returns a filter that crops odd sizes to even ones, because zimg does not accept odd sizes with subsampled
+    /// chroma.
     private static func even(_ format: PictureFormat) -> [String] {
         let (width, height) = (format.width & ~1, format.height & ~1)
         return width == format.width && height == format.height ? [] : ["crop=\(width):\(height):0:0"]
@@ -119,7 +120,8 @@ package struct PictureConversion: Sendable, Hashable {
         return "zscale=\(input):pin=\(isNarrow ? "709" : "2020"):\(target)"
     }
 
-    /// swscale's name of the matrix; `nil` if it has none. For reserved and unspecified values, the size decides.
+    /// Returns swscale's name of the color matrix; `nil` if swscale does not support the matrix. For reserved and
+    /// unspecified values, the frame size decides between BT.601 and BT.709.
     private static func swscaleMatrix(_ format: PictureFormat) -> String? {
         switch AVColorSpace(format.matrix) {
         case AVCOL_SPC_BT2020_NCL, AVCOL_SPC_BT2020_CL: "bt2020"

@@ -9,7 +9,8 @@ package import MediaTypes
 ///
 /// Created, used and released by one thread at a time: deliberately not `Sendable`.
 package final class PictureNormalizer {
-    /// Building a graph takes about a millisecond, as long as decoding a frame.
+    /// Number of graphs that may be built in a row, and number of frames after which one more is allowed. Building a
+    /// graph takes about a millisecond, as long as decoding a frame.
     static let burst = 4
     static let spacing = 8
     /// Ticks per second of the graph's time base; a frame's own pts is carried through it.
@@ -29,7 +30,8 @@ package final class PictureNormalizer {
     private var refused: (key: Key, error: MediaError)?
     private var credits = PictureNormalizer.burst
     private var received = 0
-    /// Once an interlaced frame was seen, the deinterlacer stays: streams switch between fields and frames at any time.
+    /// Whether an interlaced frame was seen. The deinterlacer then stays, because streams switch between interlaced and
+    /// progressive frames at any time.
     private var deinterlaces = false
     /// Number of frames dropped because the format changed too often.
     package private(set) var dropped = 0
@@ -37,8 +39,10 @@ package final class PictureNormalizer {
     /// Number of times a graph was rebuilt because it kept unused memory.
     package private(set) var renewals = 0
 
+    /// Creates a normalizer without a graph.
+    ///
     /// - Parameters:
-    ///   - canToneMap: `false` rejects HDR, as with an FFmpeg without zscale.
+    ///   - canToneMap: Whether HDR is converted; if `false`, HDR is rejected, as with an FFmpeg without zscale.
     ///   - place: Names the stage in errors and logs.
     package init(
         canToneMap: Bool = LibAV.hasFilter("zscale") && LibAV.hasFilter("tonemap"), place: String
@@ -80,7 +84,7 @@ package final class PictureNormalizer {
         self.renewals += 1
     }
 
-    /// Outputs the frames that the filters still hold, and forgets the format.
+    /// Outputs the frames that the filters still hold, and releases the graph.
     package func finish(_ body: (Picture) -> Void) {
         self.drain(body)
         self.deinterlaces = false
@@ -100,6 +104,8 @@ package final class PictureNormalizer {
         self.credits = min(Self.burst, self.credits + 1)
     }
 
+    /// Builds the graph for a new format, or none if no conversion is needed.
+    ///
     /// - Returns: `false` if the format changed too often recently.
     private func build(_ key: Key, _ picture: Picture) throws(MediaError) -> Bool {
         let conversion: PictureConversion?

@@ -12,19 +12,21 @@ struct PicturePool: ~Copyable {
     /// Number of frames that are tracked: more than a source, its queues and the encoders use at once. Frames beyond
     /// that are ordinary objects.
     static let limit = 128
-    /// Number of unused frames from which ``isOversized()`` returns `true`. One more or less is normal for the
-    /// following stages, and a room whose use has not changed grows by one or two at a time.
+    /// Number of unused frames from which ``isOversized()`` returns `true`. Fewer are normal: the number of frames that
+    /// the following stages hold varies by one.
     private static let mostIdle = 2
 
-    /// In use, or not collected yet.
+    /// Frames that are in use, or not in use any more but not collected yet.
     private var out: [Picture] = []
-    /// Empty objects for reuse.
+    /// Frame objects that are empty and can be reused.
     private var spare: [Picture] = []
     /// The minimum size of ``spare`` since the last call of ``isOversized()``.
     private var fewest = 0
-    /// The frame that libav writes to next.
+    /// The `AVFrame` that libav writes its next frame to.
     let frame: UnsafeMutablePointer<AVFrame>
 
+    /// Creates an empty pool.
+    ///
     /// - Throws: ``MediaError/Code/outOfMemory``.
     init(place: String) throws(MediaError) {
         guard let frame = unsafe av_frame_alloc() else {
@@ -58,7 +60,8 @@ struct PicturePool: ~Copyable {
 
     /// Moves the content of ``frame`` into a picture; ``frame`` is empty afterwards.
     ///
-    /// - Parameter traits: Passed if the side data they are read from has already been removed.
+    /// - Parameter traits: Properties of the frame, if its side data has already been removed; `nil`: they are read
+    ///   from the frame.
     /// - Returns: `nil` if there is no memory.
     mutating func picture(traits: PictureTraits? = nil) -> Picture? {
         let picture: Picture
@@ -78,10 +81,10 @@ struct PicturePool: ~Copyable {
         return picture
     }
 
-    /// Counts the frames that were not needed since the last call, and frees their objects. libav's own pool keeps as
-    /// many planes: as many as were ever in use at once, for example when an encoder was behind.
+    /// Counts the frame objects that were not needed since the last call, and frees them. The planes stay in libav's
+    /// own pool, which keeps as many as were ever in use at once, for example when an encoder was behind.
     ///
-    /// - Returns: Whether there are so many that a new pool is worthwhile.
+    /// - Returns: Whether so many frames were unneeded that replacing libav's pool is worthwhile.
     mutating func isOversized() -> Bool {
         let idle = min(self.fewest, self.spare.count)
         self.spare.removeLast(idle)

@@ -3,14 +3,15 @@ package import MediaTypes
 
 /// Properties of a decoded frame besides its format, which must be handled before the frame can be used in a scene.
 package struct PictureTraits: Sendable, Hashable {
-    /// Raw values of `AVColorTransferCharacteristic` and `AVColorPrimaries` as signaled (2 means unspecified).
+    /// Raw values of `AVColorTransferCharacteristic` and `AVColorPrimaries`, as the stream signals them (2:
+    /// unspecified).
     package var transfer: UInt32 = 2
     package var primaries: UInt32 = 2
-    /// Interlaced: two fields, captured at different times.
+    /// Whether the frame is interlaced: two fields, captured at different times.
     package var isInterlaced = false
-    /// A frame that was decoded without reference to another one.
+    /// Whether the frame is a key frame, decoded without reference to another frame.
     package var isKey = false
-    /// The decoder concealed errors in the frame.
+    /// Whether the decoder concealed errors in the frame.
     package var isDamaged = false
     /// Rotation requested by the stream itself (a display orientation SEI message, H.264 §D.1.26); `nil` if there is
     /// none.
@@ -36,7 +37,7 @@ package struct PictureTraits: Sendable, Hashable {
         }
     }
 
-    /// The 32-bit numbers of a display matrix, as libav stores it.
+    /// Returns the nine 32-bit numbers of a display matrix, as libav stores it; empty if there are fewer bytes.
     static func numbers(_ data: UnsafePointer<UInt8>?, _ size: Int) -> [Int32] {
         guard let data = unsafe data, size >= 36 else { return [] }
         // Checked: nine numbers of four bytes lie inside `size`.

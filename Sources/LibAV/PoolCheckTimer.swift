@@ -1,6 +1,6 @@
 /// Decides when to check whether a decoder or a graph keeps unused memory: about once a minute.
 ///
-/// Uses wall time if the caller passes it: a hidden source decodes only key frames, so counting calls would be too
+/// It uses the time if the caller passes one: a hidden source decodes only key frames, so counting calls would be too
 /// slow. Without a time, as in an offline program, it counts the calls.
 package struct PoolCheckTimer: Sendable {
     /// Time between two checks, in nanoseconds.
@@ -8,13 +8,16 @@ package struct PoolCheckTimer: Sendable {
 
     private let uses: Int
     private var used = 0
-    /// Time of the last check, or of the first use; 0: unknown.
+    /// Time of the last check, or of the first call; 0: unknown.
     private var since: Int64 = 0
 
-    /// - Parameter uses: Number of uses between two checks if no time is passed: those of a minute, above 0.
+    /// Creates a timer.
+    ///
+    /// - Parameter uses: Number of calls between two checks if no time is passed, above 0; usually the calls of a
+    ///   minute.
     package init(every uses: Int) { self.uses = uses }
 
-    /// Counts one use of the pool.
+    /// Records one use of the decoder or graph.
     ///
     /// - Parameter time: Nanoseconds of a monotonic clock, above 0; 0: unknown.
     /// - Returns: Whether to check now.

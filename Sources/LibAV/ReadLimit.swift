@@ -1,11 +1,11 @@
 /// Limits how many bytes of a transport stream may be read without completing a unit.
 ///
-/// libavformat assembles an access unit until the next one begins, in memory without a limit of its own, so a stream in
-/// which no unit begins must be closed. A unit of the only track that is assembled in this way accounts for all bytes
-/// read before. Any other unit accounts for its own bytes, plus a quarter for the overhead around them.
+/// libavformat assembles an access unit of video until the next one begins, in memory without a limit of its own, so a
+/// stream in which no unit begins must be closed. If there is only one video track, each of its units accounts for all
+/// bytes read before. Any other unit accounts for its own bytes, plus a quarter for packet overhead.
 package struct ReadLimit: Sendable {
-    /// Maximum number of unaccounted bytes: eight of the largest units, or a minute and a half of 5 Mbit/s without a
-    /// frame.
+    /// Maximum number of bytes read that no unit accounts for: eight of the largest units, or a minute and a half of
+    /// 5 Mbit/s without a frame.
     package static let most: Int64 = 64 << 20
     /// Bytes of packet headers and tables per unit, in addition to the quarter.
     private static let overhead: Int64 = 4 * 188
@@ -21,7 +21,7 @@ package struct ReadLimit: Sendable {
 
     /// Records a unit of `bytes`, after a total of `total` bytes have been read.
     ///
-    /// - Parameter settlesAll: Nothing is being assembled now.
+    /// - Parameter settlesAll: Whether no unit is being assembled now, so that all bytes are accounted for.
     /// - Returns: Whether reading may continue.
     package mutating func noted(unit bytes: Int64, total: Int64, settlesAll: Bool) -> Bool {
         let size = max(0, bytes)
@@ -34,9 +34,9 @@ package struct ReadLimit: Sendable {
     /// Checks the bytes of an audio track that were read without a frame.
     ///
     /// - Parameters:
-    ///   - open: Number of these bytes.
-    ///   - hasBegun: The track had frames before, so its data is no longer in its codec. A track that never had a frame
-    ///     is tolerated up to the memory limit, so that the video is not lost because of it.
+    ///   - open: Number of bytes read without a frame.
+    ///   - hasBegun: Whether the track had frames before, so that its data is no longer in its codec. A track that
+    ///     never had a frame is tolerated up to ``most``, so that the video is not lost because of it.
     /// - Returns: Whether reading may continue.
     package static func allows(sound open: Int64, hasBegun: Bool) -> Bool {
         open <= (hasBegun ? self.mostSound : self.most)

@@ -4,12 +4,14 @@ package import MediaTypes
 /// descriptor.
 ///
 /// libavformat keeps the first codec of a PID and splits the data accordingly. If the stream changes to another codec,
-/// libavformat produces random pieces or none; but the identifier it reports is the latest one in the tables. Pure.
+/// libavformat produces random pieces of data or none, but it reports the latest identifier in the tables.
 ///
 /// Spec: ISO/IEC 13818-1 §2.6.8.
 package enum RegisteredFormat {
-    /// - Parameter tag: Four characters, the first in the lowest byte.
-    /// - Returns: `nil` if it is not the identifier of a supported audio codec.
+    /// Returns the audio codec of a format identifier.
+    ///
+    /// - Parameter tag: Format identifier: four characters, the first in the lowest byte.
+    /// - Returns: `nil` if `tag` is not the identifier of a supported audio codec.
     package static func codec(_ tag: UInt32) -> CodecName? {
         switch tag {
         // "Opus", "AC-3" and "EAC3".
@@ -20,13 +22,13 @@ package enum RegisteredFormat {
         }
     }
 
-    /// The codec to which a stream that libavformat considers `codec` has changed.
+    /// Returns the codec to which a stream has changed that libavformat still considers `codec`.
     ///
     /// - Parameters:
-    ///   - codec: `nil` if it is not supported.
-    ///   - first: The identifier when the stream's first unit arrived, or another number if it had none.
-    ///   - tag: The current identifier.
-    /// - Returns: `nil` if it has not changed according to its identifiers.
+    ///   - codec: Codec according to libavformat; `nil` if the codec is not supported.
+    ///   - first: Format identifier when the stream's first unit arrived, or any other number if it had none.
+    ///   - tag: Current format identifier.
+    /// - Returns: `nil` if the codec has not changed according to the identifiers.
     package static func change(of codec: CodecName?, from first: UInt32, to tag: UInt32) -> CodecName? {
         guard tag != first, let named = self.codec(tag), named != codec else { return nil }
         // One parser reads both, and libavformat reports the codec of each frame.

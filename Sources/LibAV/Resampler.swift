@@ -10,7 +10,7 @@ final class Resampler {
         var rate: Int32
         var format: Int32
         var channels: Int32
-        /// Bits of `AV_CH_…` in whose order the channels come; 0 if the stream does not contain channel positions.
+        /// Channel positions as a mask of `AV_CH_…` bits, which also gives the order of the channels; 0: unknown.
         var mask: UInt64
 
         init(_ frame: AVFrame) {
@@ -26,6 +26,8 @@ final class Resampler {
     private let context: OpaquePointer
     private let outputRate: Int32
 
+    /// Opens a resampler for one input format.
+    ///
     /// - Parameter layout: Channel positions, used if the codec does not contain them and the number of channels is
     ///   equal.
     static func open(
@@ -46,7 +48,9 @@ final class Resampler {
         }
     }
 
-    /// - Parameter shares: Coefficient of each channel for left, then for right; `nil`: the library's own.
+    /// Opens a resampler with given or default downmix coefficients.
+    ///
+    /// - Parameter shares: Downmix coefficient of each channel for left, then for right; `nil`: libswresample's own.
     private static func open(
         _ shape: Shape, _ rate: Int32, shares: [Double]?, _ place: String
     ) throws(MediaError) -> Resampler {
@@ -86,8 +90,8 @@ final class Resampler {
         unsafe swr_free(&context)
     }
 
-    /// Replaces `samples` by those of `frame` (and what the resampler still held) as interleaved stereo of finite
-    /// numbers. Does not allocate once `samples` has the capacity.
+    /// Replaces the content of `samples` by the audio that the resampler still held and that of `frame`, as interleaved
+    /// stereo without NaN or infinity. Does not allocate once `samples` has the capacity.
     ///
     /// - Returns: `false` if the conversion failed; `samples` is empty then.
     func convert(_ frame: UnsafeMutablePointer<AVFrame>, into samples: inout [Float]) -> Bool {

@@ -7,9 +7,10 @@ import CLibAV
 /// time. A longer slice gives no priority: the thread gets the same share in fewer pieces, and a thread that requests a
 /// shorter slice is scheduled as soon as it wakes up. Requires Linux 6.12 or later; ignored by older kernels.
 package enum SchedulerSlice {
-    /// For work without real-time deadlines.
+    /// A slice of 50 ms, for work without real-time deadlines.
     case offline
-    /// About one frame: other threads of the room wait no longer than they would for its encoders anyway.
+    /// For live encoding: about the time to encode one frame, so that other threads of the room wait no longer than
+    /// they would for the encoders anyway.
     case live
 
     package init(isOffline: Bool) { self = isOffline ? .offline : .live }

@@ -43,8 +43,8 @@ extension Picture {
         return unsafe raw
     }
 
-    /// Returns the same planes with the color properties and sample aspect ratio of `format`, for frames whose samples
-    /// have these already although the filter did not set them. O(1).
+    /// Returns a frame with the same planes, marked with the color properties and sample aspect ratio of `format`, for
+    /// frames that have these properties although the filter did not set them. O(1).
     ///
     /// - Throws: ``MediaError/Code/internal`` if size or pixel format differ, ``MediaError/Code/outOfMemory``.
     package func signalled(as format: PictureFormat) throws(MediaError) -> Picture {
@@ -53,7 +53,8 @@ extension Picture {
             self.format.pixelFormat == format.pixelFormat
         else {
             throw MediaError(
-                .internal, "\(self.format) cannot be marked as \(format)", at: "picture", fix: "report this")
+                .internal, "\(self.format) cannot be marked as \(format)", at: "picture",
+                fix: "report this error with the log")
         }
         let raw = try unsafe self.makeReference()
         unsafe raw.sign(as: format)
@@ -108,7 +109,7 @@ extension Sprite {
         return small
     }
 
-    /// Writes whole rows of `width` samples; the plane was allocated with as many rows as `samples` has.
+    /// Copies rows of `width` samples to a plane, which was allocated with as many rows as `samples` has.
     fileprivate static func copy(
         _ samples: [UInt8], _ width: Int, to plane: UnsafeMutablePointer<UInt8>?, _ stride: Int
     ) {
@@ -123,7 +124,7 @@ extension Sprite {
 }
 
 extension TextMask {
-    /// The mask as an 8-bit gray frame.
+    /// Converts the mask to an 8-bit gray frame.
     ///
     /// - Throws: ``MediaError/Code/outOfMemory``.
     package func picture() throws(MediaError) -> Picture {

@@ -2,7 +2,7 @@
 ///
 /// Drawn at full resolution in plain arrays, off the program thread; ``picture()`` converts it to `yuva420p`.
 package struct Sprite: Sendable {
-    /// Samples, even, 2…8192.
+    /// Size in samples, even, 2…8192.
     package let width: Int
     package let height: Int
     var luma: [UInt8]
@@ -24,7 +24,7 @@ package struct Sprite: Sendable {
     /// The format of every sprite of this size.
     package var format: PictureFormat { .sprite(width: self.width, height: self.height) }
 
-    /// Alpha of a sample, 0…255; 0 outside.
+    /// Returns the alpha of a sample, 0…255; 0 outside the sprite.
     package func alpha(x: Int, y: Int) -> UInt8 {
         guard x >= 0, y >= 0, x < self.width, y < self.height else { return 0 }
         return self.alpha[y * self.width + x]
@@ -32,7 +32,7 @@ package struct Sprite: Sendable {
 
     /// Fills a rectangle, replacing what is there; parts outside the sprite are cut off.
     ///
-    /// - Parameter alpha: 0…255.
+    /// - Parameter alpha: Opacity, 0…255.
     package mutating func fill(x: Int, y: Int, width: Int, height: Int, _ color: CanvasColor, alpha: UInt8 = 255) {
         let left = max(0, min(x, self.width)), right = max(left, min(x &+ width, self.width))
         for row in max(0, min(y, self.height))..<max(0, max(y, min(y &+ height, self.height))) where row < self.height {
@@ -47,7 +47,7 @@ package struct Sprite: Sendable {
         self.alpha[index] = alpha
     }
 
-    /// Draws `color` over what is there, with the coverage of `mask`; parts outside the sprite are cut off.
+    /// Draws `color` over the existing content, with the coverage of `mask`; parts outside the sprite are cut off.
     package mutating func draw(_ mask: TextMask, x: Int, y: Int, _ color: CanvasColor) {
         for row in 0..<mask.height where y + row >= 0 && y + row < self.height {
             for column in 0..<mask.width where x + column >= 0 && x + column < self.width {
@@ -70,7 +70,7 @@ package struct Sprite: Sendable {
         self.alpha[index] = UInt8(clamping: sum)
     }
 
-    /// A rectangle with rounded, antialiased corners that fills the sprite.
+    /// Returns the mask of a rectangle with rounded, antialiased corners in a sprite of the given size.
     ///
     /// - Parameters:
     ///   - inset: Samples between the sprite's edge and the rectangle's.
@@ -98,7 +98,7 @@ package struct Sprite: Sendable {
         return mask
     }
 
-    /// Integer square root, rounded down.
+    /// Returns the integer square root, rounded down.
     private static func squareRoot(_ value: Int) -> Int {
         guard value > 0 else { return 0 }
         var root = value, next = (value + 1) / 2

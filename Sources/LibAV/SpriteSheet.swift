@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// Small images side by side in one: a sheet from which players cut the previews of their seek bar.
+/// Joins small images into one sheet, from which players cut the previews of their seek bar.
 package enum SpriteSheet {
     /// Maximum width and height of a sheet in pixels, as ``JPEGEncoder`` accepts.
     package static let longestSide = 4_096

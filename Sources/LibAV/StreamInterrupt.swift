@@ -2,16 +2,17 @@ import CLibAV
 import Synchronization
 import Libc
 
-/// Ends a blocking call of libavformat: on request, at a deadline, or if it reads without end.
+/// Ends a blocking call of libavformat: on request, at a deadline, or if the call reads without end.
 ///
-/// libavformat polls it at least ten times per second while it waits for the network. Any thread may use it.
+/// libavformat polls this object at least ten times per second while it waits for the network. Any thread may use it.
 package final class StreamInterrupt: Sendable {
     private let isRaised = Atomic(false)
-    /// In nanoseconds of CLOCK_MONOTONIC; 0: none.
+    /// Deadline in nanoseconds of CLOCK_MONOTONIC; 0: none.
     private let deadline = Atomic<Int64>(0)
     /// Number of polls since ``begin()``.
     private let looks = Atomic<Int>(0)
-    /// libavformat polls before each read from the network, of one datagram at most: this is 64 MiB in one call.
+    /// Maximum number of polls in one call. libavformat polls before each read of one datagram at most, so this limits
+    /// a call to 64 MiB.
     private static let mostLooks = (64 << 20) / 1_316
 
     package init() {}
@@ -50,7 +51,7 @@ package final class StreamInterrupt: Sendable {
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
-    /// For `AVFormatContext.interrupt_callback`. The owner of the context must keep this object alive.
+    /// Callback for `AVFormatContext.interrupt_callback`. The owner of the context must keep this object alive.
     var callback: AVIOInterruptCB {
         unsafe AVIOInterruptCB(
             callback: { context in

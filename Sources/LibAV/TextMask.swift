@@ -7,14 +7,14 @@ package struct TextMask: Sendable {
     package let height: Int
     package var coverage: [UInt8]
 
-    /// Creates a mask without coverage.
+    /// Creates a mask in which no sample is covered.
     package init(width: Int, height: Int) {
         self.width = max(1, width)
         self.height = max(1, height)
         self.coverage = [UInt8](repeating: 0, count: self.width * self.height)
     }
 
-    /// One more than the last column with ink; 0 if there is no ink.
+    /// Number of columns up to the last one with a visible sample (coverage of 16 or more); 0 if there is none.
     package var inkWidth: Int {
         var end = 0
         for row in 0..<self.height {
@@ -35,8 +35,8 @@ package struct TextMask: Sendable {
         }
     }
 
-    /// Draws one line of `text` with libavfilter's `drawtext`, which is set up for this one image: any characters, no
-    /// escaping, no expansion. Text beyond the width is cut off. Takes 1 to 3 ms; not for the program thread.
+    /// Draws one line of `text` with libavfilter's `drawtext`, literally: no character is special. Text beyond the
+    /// width is cut off. Drawing takes 1 to 3 ms, so it must not be done on the program thread.
     ///
     /// - Parameters:
     ///   - font: Path of a font file; of a collection, the first face is used.
@@ -81,8 +81,8 @@ package struct TextMask: Sendable {
         return mask
     }
 
-    /// Whether the file begins like a font. For a file it cannot read, `drawtext` would silently use some font of the
-    /// system.
+    /// Whether the file begins like a font file. Without this check, `drawtext` would silently use some font of the
+    /// system for a file that it cannot read.
     ///
     /// Spec: OpenType 1.9, "Organization of an OpenType font": `sfntVersion` and `ttcTag`.
     private static func isFont(_ path: String) -> Bool {

@@ -20,7 +20,7 @@ package final class VideoDecoder {
     ///
     /// - Parameters:
     ///   - parameters: Codec and its configuration record; the stream may repeat parameter sets in band as well.
-    ///   - threads: libavcodec's threads. On a small machine one is as fast as many, and it delays no frames.
+    ///   - threads: Number of libavcodec's threads. On a small machine one is as fast as several.
     ///   - maxPixels: Frames with more samples are rejected before memory is allocated for them.
     ///   - place: Names the stage in errors and logs, for example `decode[1001]`.
     /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
@@ -74,18 +74,20 @@ package final class VideoDecoder {
         return intact
     }
 
-    /// Releases memory after a burst or a time in which frames waited longer; libavcodec would keep it forever.
+    /// Releases unused frame memory, once per minute, if a burst or a temporary backlog required more than is used now;
+    /// libavcodec would keep the memory.
     private func look(at time: Int64) {
         guard self.memoryLook.isDue(at: time), self.pool.isOversized() else { return }
         unsafe clibav_renew_pictures(self.context)
         self.renewals += 1
     }
 
-    /// Resets the decoder except for its configuration: the next packet begins a new stream. Frames inside are lost.
+    /// Resets the decoder except for its configuration: the next packet begins a new stream. Frames inside the decoder
+    /// are lost.
     package func flush() { unsafe avcodec_flush_buffers(self.context) }
 
-    /// Turns the loop filter off or on. Without it decoding takes a third less time but block edges remain, which are
-    /// visible at full size and hardly in a frame that is scaled down.
+    /// Turns the loop filter off or on. Without the filter, decoding takes a third less time, but block edges remain.
+    /// They are visible at full size, but hardly in a frame that is scaled down.
     package func setSkipsLoopFilter(_ skips: Bool) {
         unsafe self.context.pointee.skip_loop_filter = skips ? AVDISCARD_ALL : AVDISCARD_DEFAULT
     }

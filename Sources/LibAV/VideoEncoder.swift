@@ -8,14 +8,14 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     package var height: Int
     /// Frames per second, an integer.
     package var fps: Int
-    /// libx264's preset and profile names.
+    /// Preset and profile, by libx264's names.
     package var preset: String
     package var profile: String
-    /// Options that differ from the preset, in libx264's syntax: `name=value`, separated by colons. Empty: none.
+    /// Options that override the preset, in libx264's syntax: `name=value`, separated by colons. Empty: none.
     package var x264Parameters = ""
-    /// Id of its parameter sets (0…31). Streams with different ids can share one initialization segment.
+    /// Id of the parameter sets (0…31). Streams with different ids can share one initialization segment.
     package var parameterSetID = 0
-    /// Rates in bits per second; buffer size in bits.
+    /// Average and peak bit rate in bits per second, and size of the decoder buffer (VBV) in bits.
     package var bitrate: Int
     package var maxBitrate: Int
     package var bufferSize: Int
@@ -57,7 +57,8 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     }
 }
 
-/// libx264 behind libavcodec. Created, used and released on one stage thread: deliberately not `Sendable`.
+/// An H.264 encoder: libx264 through libavcodec. Created, used and released on one stage thread: deliberately not
+/// `Sendable`.
 @safe
 package final class VideoEncoder {
     /// Ticks per frame in the packets' timescale: fine enough to order samples inside a frame.
@@ -74,6 +75,8 @@ package final class VideoEncoder {
     /// SPS and PPS in Annex B format, known before the first frame.
     package let parameterSets: [UInt8]
 
+    /// Opens an encoder.
+    ///
     /// - Parameter place: Names the stage in errors, for example `encode[720p]`.
     /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
     package static func open(_ settings: VideoEncoderSettings, place: String) throws(MediaError) -> VideoEncoder {
@@ -161,10 +164,10 @@ package final class VideoEncoder {
     /// Encodes one frame.
     ///
     /// - Parameters:
-    ///   - pts: In ticks of 1/fps, increasing.
-    ///   - forceIDR: Makes exactly this frame an IDR frame.
-    ///   - forceP: Makes it a P-frame unless it is an IDR frame. All frames up to it are then output before any later
-    ///     one.
+    ///   - pts: Presentation time in ticks of 1/fps, increasing.
+    ///   - forceIDR: Whether this frame must be an IDR frame.
+    ///   - forceP: Whether this frame must be a P-frame, unless it is an IDR frame. All frames up to it are then output
+    ///     before any later frame.
     ///   - body: Receives finished packets: NAL units with four-byte lengths, ``ticksPerPicture`` ticks per frame;
     ///     `dts` starts below zero if there are B-frames.
     /// - Throws: ``MediaError/Code/rejected`` if the encoder failed; the rendition cannot continue.
@@ -184,7 +187,7 @@ package final class VideoEncoder {
         try self.drainReady(body)
     }
 
-    /// Flushes the frames that the encoder still holds. After this it accepts no more.
+    /// Outputs the frames that the encoder still holds. After this it accepts no more frames.
     package func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
         _ = unsafe avcodec_send_frame(self.context, nil)
         try self.drainReady(body)

@@ -3,7 +3,7 @@
 /// Spec: ISO/IEC 14496-10 Annex B.
 @safe
 public enum AnnexB {
-    /// Offset of the first start code `00 00 01` at or after `start`; `bytes.count` if there is none.
+    /// Returns the offset of the first start code `00 00 01` at or after `start`; `bytes.count` if there is none.
     ///
     /// Checks eight bytes per step: a start code needs two adjacent zero bytes, which are rare in coded data.
     public static func startCode(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
@@ -38,7 +38,7 @@ public enum AnnexB {
         unsafe self.startCodeLength(at: 0, in: bytes) > 0
     }
 
-    /// Length of the start code exactly at `offset`: 3, 4, or 0 for none.
+    /// Returns the length of the start code exactly at `offset`: 3 or 4; 0 if there is none.
     static func startCodeLength(at offset: Int, in bytes: UnsafeRawBufferPointer) -> Int {
         guard offset >= 0, bytes.count &- offset >= 3 else { return 0 }
         guard unsafe bytes[offset] == 0 && bytes[offset &+ 1] == 0 else { return 0 }
@@ -67,7 +67,7 @@ public enum AnnexB {
     /// Converts an Annex B access unit to NAL units with four-byte lengths, as used in MP4 and FLV.
     ///
     /// - Parameters:
-    ///   - bytes: Start codes of three or four bytes. Empty units are dropped.
+    ///   - bytes: NAL units with start codes of three or four bytes. Empty units are dropped.
     ///   - skipped: Types to leave out, for example parameter sets, which are in the initialization segment.
     /// - Returns: The payload and the types in it. Empty if nothing remained.
     public static func lengthPrefixed(
@@ -78,7 +78,7 @@ public enum AnnexB {
         return LengthPrefixedPayload(memory: assembler.finish(), types: types)
     }
 
-    /// Like ``lengthPrefixed(_:skipping:)``, with an object of the pool.
+    /// Converts like ``lengthPrefixed(_:skipping:)``, but reuses a packet object of `pool`.
     package static func lengthPrefixed(
         _ bytes: UnsafeRawBufferPointer, skipping skipped: NALTypes = [], in pool: inout PacketPool
     ) -> LengthPrefixedPayload {
@@ -87,7 +87,8 @@ public enum AnnexB {
         return LengthPrefixedPayload(memory: assembler.finish(in: &pool), types: types)
     }
 
-    /// The result may be larger than the input: each three-byte start code becomes a four-byte length.
+    /// Appends all NAL units but those to skip, and returns the types of the appended ones. The result may be larger
+    /// than the input, because each three-byte start code becomes a four-byte length.
     private static func gather(
         _ bytes: UnsafeRawBufferPointer, skipping skipped: NALTypes, in assembler: inout PacketAssembler
     ) -> NALTypes {

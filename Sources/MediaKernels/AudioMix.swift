@@ -4,7 +4,7 @@ public enum AudioMix {
     /// `end` (reached just after the last pair). Does not allocate.
     ///
     /// - Parameters:
-    ///   - source: Interleaved stereo; as many floats as `target`. Only pairs that both have are mixed.
+    ///   - source: Interleaved stereo; as many floats as `target`. Only pairs that exist in both are mixed.
     ///   - start: Gain 0…2 at the first pair; the same range for `end`.
     public static func add(
         _ source: UnsafeBufferPointer<Float>, onto target: UnsafeMutableBufferPointer<Float>, from start: Float,
@@ -35,7 +35,8 @@ public enum AudioMix {
         }
     }
 
-    /// ``add(_:onto:from:to:)`` for the pairs of two arrays; pairs that are not in both arrays are skipped.
+    /// Adds the given pairs of one array onto those of another, like ``add(_:onto:from:to:)``; pairs that do not exist
+    /// in both arrays are skipped.
     public static func add(
         _ source: [Float], onto target: inout [Float], pairs: Range<Int>, from start: Float, to end: Float
     ) {
@@ -70,7 +71,7 @@ public enum AudioMix {
         unsafe samples.withUnsafeMutableBufferPointer { unsafe $0.update(repeating: 0) }
     }
 
-    /// The largest magnitude in `samples`; 0 if there are none. NaN is ignored.
+    /// Returns the largest magnitude in `samples`; 0 if there are none. NaN is ignored.
     public static func peak(_ samples: UnsafeBufferPointer<Float>) -> Float {
         guard let base = samples.baseAddress else { return 0 }
         let raw = unsafe UnsafeRawPointer(base)
@@ -122,7 +123,7 @@ public enum AudioMix {
         }
     }
 
-    /// ``sanitize(_:)-(UnsafeMutableBufferPointer<Float>)`` for an array.
+    /// Limits every float of an array to ±``largest``; NaN becomes silence.
     public static func sanitize(_ samples: inout [Float]) {
         unsafe samples.withUnsafeMutableBufferPointer { unsafe self.sanitize($0) }
     }

@@ -27,10 +27,10 @@ enum DriftFilter {
     /// Writes `count` pairs, each interpolated `step / scale` pairs after the previous one. Does not allocate.
     ///
     /// - Parameters:
-    ///   - input: Interleaved stereo. Every window must lie inside: from the first to `taps` pairs after the last
-    ///     position.
-    ///   - place: Beginning of the first window, in fractions of a pair: `scale` of them make one. Not negative.
-    ///   - step: About as large as `scale`.
+    ///   - input: Interleaved stereo. It must contain all windows: ``taps`` pairs from the beginning of each.
+    ///   - place: Beginning of the first window, in units of 1/`scale` pair. Not negative.
+    ///   - scale: Number of units per pair.
+    ///   - step: Distance between the beginnings of two windows, in the same units; about as large as `scale`.
     ///   - output: Interleaved stereo, with space for `count` pairs.
     static func run(
         _ input: UnsafePointer<Float>, place: Int64, scale: Int64, step: Int64,
@@ -48,8 +48,8 @@ enum DriftFilter {
             while done < count {
                 let last = rest &+ drift &* 3
                 if count &- done >= 4, last >= 0, last < scale {
-                    // Four windows at once; their positions differ so little that the interpolation of one cell serves
-                    // all.
+                    // Four windows at once; their positions differ so little that all of them are interpolated in the
+                    // same table cell.
                     let middle = Double(rest &+ last) * 0.5 * inverse
                     // `middle` is below `cells`, but a product may round up to it.
                     let cell = min(self.cells &- 1, Int(middle))
@@ -81,8 +81,8 @@ enum DriftFilter {
         }
     }
 
-    /// Computes four pairs whose windows begin at successive pairs of `input`, at `offset`, `offset + perPair`, … cells
-    /// after `row`.
+    /// Computes four output pairs whose windows begin at successive pairs of `input`. Their weights are those of `row`,
+    /// extrapolated to positions `offset`, `offset + perPair`, … table cells after it.
     @inline(__always)
     private static func four(
         _ input: UnsafeRawPointer, row: UnsafeRawPointer, offset: Float, perPair: Float,

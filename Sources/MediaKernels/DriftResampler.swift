@@ -2,8 +2,8 @@
 ///
 /// A windowed sinc (``DriftFilter``) is evaluated at a position that moves slightly faster or slower than the input.
 /// The position is an exact fraction: at a constant ratio, the output length is exact to within one pair, even after
-/// hours. The position continues across calls and changes of the ratio, so neither is audible. At ratio 0 from the
-/// start, the output is the input bit for bit, ``latencyPairs`` later.
+/// hours. The position continues across calls and changes of the ratio, so neither is audible. If the ratio is 0 from
+/// the start, the output is the input bit for bit, ``latencyPairs`` later.
 ///
 /// Invariant (1): `carry` contains the last ``DriftFilter/taps`` − 1 pairs of the input.
 /// Invariant (2): the window of the next output begins `place / scale` pairs into `carry`, where `scale` is 10⁹ plus
@@ -22,7 +22,7 @@ public struct DriftResampler: Sendable {
     private static let piecePairs = 1024
     private static let carryPairs = DriftFilter.taps - 1
 
-    /// The carried pairs, followed by space for a piece of input.
+    /// The last pairs of the previous input, followed by space for a piece of new input.
     private var carry: [Float]
     private var place: Int64 = 0
     private var scale = billion
@@ -31,14 +31,14 @@ public struct DriftResampler: Sendable {
         self.carry = [Float](repeating: 0, count: (Self.carryPairs + Self.piecePairs) * 2)
     }
 
-    /// Forgets all input so far. Does not allocate.
+    /// Discards all input so far. Does not allocate.
     public mutating func reset() {
         for index in self.carry.indices { self.carry[index] = 0 }
         self.place = 0
         self.scale = Self.billion
     }
 
-    /// Number of pairs that the next call returns for `inputPairs` pairs at that ratio.
+    /// Returns the number of pairs that the next call of `process` outputs for `inputPairs` pairs at that ratio.
     public func outputPairs(for inputPairs: Int, partsPerBillion: Int) -> Int {
         let scale = Self.scale(partsPerBillion)
         let place = Self.rescale(self.place, from: self.scale, to: scale)
@@ -117,13 +117,15 @@ public struct DriftResampler: Sendable {
         self.billion + Int64(max(-self.limit, min(self.limit, partsPerBillion)))
     }
 
-    /// Converts a position to another scale, rounded to the nearest: the error is less than 10⁻⁹ of a pair.
+    /// Converts a position from `old` to `new` units per pair, rounded to the nearest. The error is less than 10⁻⁹ of a
+    /// pair.
     private static func rescale(_ place: Int64, from old: Int64, to new: Int64) -> Int64 {
         // Both factors are below 1.1 × 10⁹.
         old == new ? place : (place &* new &+ old / 2) / old
     }
 
-    /// Number of windows within the carried pairs and `pairs` more: those that begin before pair number `pairs`.
+    /// Returns the number of windows that fit into the carried pairs and `pairs` new ones: those that begin before pair
+    /// number `pairs`.
     private static func windows(in pairs: Int, from place: Int64, scale: Int64) -> Int {
         let end = Int64(pairs) &* scale
         return end <= place ? 0 : Int((end &- place &+ self.billion &- 1) / self.billion)

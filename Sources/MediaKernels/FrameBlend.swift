@@ -1,6 +1,6 @@
-/// Loops over the samples of two frames: 8-bit planes, with rows of `stride` bytes of which `width` are samples.
+/// Mixes two frames sample by sample: 8-bit planes, with rows of `stride` bytes of which `width` are samples.
 public enum FrameBlend {
-    /// One plane of a frame to read from.
+    /// One plane of a frame, for reading.
     @safe
     public struct Plane {
         let samples: UnsafeBufferPointer<UInt8>
@@ -17,7 +17,8 @@ public enum FrameBlend {
     ///
     /// - Parameters:
     ///   - weight: 0 (only `first`) … 256 (only `second`); values outside are clamped.
-    ///   - target: Written; must not overlap the others. Bytes after `width` in each row are not changed.
+    ///   - target: Receives the result; must not overlap `first` or `second`. Bytes after `width` in each row are not
+    ///     changed.
     public static func mix(
         _ first: Plane, _ second: Plane, weight: Int, into target: UnsafeMutableBufferPointer<UInt8>, stride: Int,
         width: Int, height: Int
@@ -36,13 +37,13 @@ public enum FrameBlend {
         }
     }
 
-    /// Number of whole rows of `width` samples in a buffer of `count` bytes.
+    /// Returns the number of whole rows of `width` samples in a buffer of `count` bytes.
     private static func rows(_ count: Int, _ stride: Int, _ width: Int) -> Int {
         guard width > 0, stride >= width, count >= width else { return 0 }
         return (count - width) / stride + 1
     }
 
-    /// All three must have `width` bytes.
+    /// Mixes one row. All three pointers must have `width` bytes.
     private static func mixRow(
         _ first: UnsafePointer<UInt8>, _ second: UnsafePointer<UInt8>, _ share: UInt16,
         _ target: UnsafeMutablePointer<UInt8>, _ width: Int

@@ -1,10 +1,10 @@
 /// Weights for interpolating a sampled signal between two of its samples: sin(πx)/πx with a Kaiser window.
 enum KaiserSinc {
-    /// The weights of `taps` samples around a position `fraction` (0…1) after sample number `taps / 2 - 1`; their sum
-    /// is 1.
+    /// Returns the weights of `taps` samples for the position `fraction` (0…1) after sample number `taps / 2 - 1`. The
+    /// sum of the weights is 1.
     ///
-    /// - Parameter beta: Kaiser parameter: a larger value attenuates more but begins to fall earlier. 4 gives 45 dB,
-    ///   9.5 about 95 dB.
+    /// - Parameter beta: Kaiser parameter: a larger value attenuates the stop band more, but the pass band ends
+    ///   earlier. 4 gives 45 dB, 9.5 about 95 dB.
     static func weights(taps: Int, beta: Double, at fraction: Double) -> [Double] {
         let half = Double(taps) / 2
         let sine = self.sine(ofHalfTurns: fraction)
@@ -22,7 +22,7 @@ enum KaiserSinc {
         return raw.map { $0 / sum }
     }
 
-    /// sin(πx) for x in 0…1.
+    /// Returns sin(πx) for x in 0…1.
     private static func sine(ofHalfTurns x: Double) -> Double {
         let angle = .pi * min(x, 1 - x)
         var (term, sum) = (angle, angle)
@@ -33,7 +33,7 @@ enum KaiserSinc {
         return sum
     }
 
-    /// The modified Bessel function I₀ for x up to about 15.
+    /// Returns the modified Bessel function I₀ of x, for x up to about 15.
     private static func bessel(_ x: Double) -> Double {
         var (term, sum) = (1.0, 1.0)
         for index in 1...50 {

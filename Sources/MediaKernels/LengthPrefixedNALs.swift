@@ -6,8 +6,8 @@ public enum LengthPrefixedNALs {
     /// Calls `body` with the range of each NAL unit, without its length, in order; empty units included.
     ///
     /// - Parameter lengthSize: Bytes per length, 1 to 4.
-    /// - Returns: `true` if the last unit ends exactly at the last byte; `false` if a length points outside, or for an
-    ///   invalid length size. Units before the error have been visited.
+    /// - Returns: `true` if the last unit ends exactly at the last byte; `false` if a unit extends beyond the bytes, or
+    ///   for an invalid length size. Units before the error have been visited.
     @inline(__always)
     public static func walk(
         _ bytes: UnsafeRawBufferPointer, lengthSize: Int, _ body: (Range<Int>) -> Void
@@ -29,9 +29,9 @@ public enum LengthPrefixedNALs {
         return true
     }
 
-    /// Result of one walk over a payload.
+    /// Properties of a payload, found in one walk over its NAL units.
     public struct Summary: Sendable, Hashable {
-        /// The last unit ends exactly at the last byte.
+        /// Whether the last unit ends exactly at the last byte, as in a valid payload.
         public var lands = false
         /// Types of the non-empty units.
         public var types: NALTypes = []

@@ -1,4 +1,4 @@
-/// NAL units with four-byte big-endian lengths, and which types are among them.
+/// An access unit as NAL units with four-byte big-endian lengths, together with the types of its units.
 public struct LengthPrefixedPayload: Sendable {
     /// The access unit: `[length u32][NAL unit]`, repeated.
     public let memory: PacketMemory

@@ -6,8 +6,8 @@
 /// released in 60 ms; the average reduction over the last 0.4 s is released ten times slower, so that background noise
 /// does not swell between two words. While nothing exceeds the ceiling, the output is the delayed input, bit for bit.
 ///
-/// Invariant (1): the gain at both ends of a block is at most `ceiling / peak` of that block and of the interpolated
-/// points between it and its neighbors. So is a ramp between two such gains.
+/// Invariant: the gain at both ends of a block, and so anywhere between them, is at most `ceiling / peak`, where the
+/// peak includes the interpolated points between the block and its neighbors.
 @safe
 public struct Limiter: Sendable {
     /// Pairs per gain ramp: 1.33 ms at 48 kHz.
@@ -25,22 +25,24 @@ public struct Limiter: Sendable {
     /// Fraction of the reduction that is released per block: half in about 60 ms, and in about 0.6 s.
     private let quickRelease: Float = 0.015
     private let slowRelease: Float = 0.0015
-    /// Coefficient of the average reduction: 0.4 s.
+    /// Coefficient per block for averaging the gain reduction over about 0.4 s.
     private let averaging: Float = 0.003_3
 
     private var gain: Float = 1
-    /// Average recent reduction, 0…1.
+    /// Average gain reduction over the last 0.4 s, 0…1.
     private var sustained: Float = 0
     /// The delayed samples as a ring of blocks, and the index of the oldest block.
     private var delay: [Float]
     private var oldest = 0
     /// The maximum gain of each delayed block, oldest first.
     private var allowed: [Float]
-    /// The end of the previous block, followed by the current one.
+    /// The last samples of the previous block, followed by the current block.
     private var window: [Float]
     /// Sample peak of the previous block.
     private var lastPeak: Float = 0
 
+    /// Creates a limiter whose look-ahead contains silence.
+    ///
     /// - Parameter ceiling: Maximum output magnitude, 0.1…1, including peaks between samples as measured with four-fold
     ///   oversampling. The default is −1.5 dBTP: peaks that four-fold oversampling misses (``TruePeak``) still stay
     ///   below −1 dBTP.
@@ -51,7 +53,7 @@ public struct Limiter: Sendable {
         self.window = [Float](repeating: 0, count: Self.historyFloats + Self.blockFloats)
     }
 
-    /// The gain at the end of the last output, 0…1.
+    /// The gain at the end of the last output block, 0…1.
     public var currentGain: Float { self.gain }
 
     /// Replaces `samples` by the samples that were input ``latencyPairs`` pairs earlier, limited. Does not allocate.
@@ -70,12 +72,12 @@ public struct Limiter: Sendable {
         }
     }
 
-    /// ``process(_:)-(UnsafeMutableBufferPointer<Float>)`` for an array.
+    /// Limits the samples of an array like ``process(_:)-(UnsafeMutableBufferPointer<Float>)``.
     public mutating func process(_ samples: inout [Float]) {
         unsafe samples.withUnsafeMutableBufferPointer { unsafe self.process($0) }
     }
 
-    /// The maximum gain for the block and the end of the previous one.
+    /// Returns the maximum gain at which neither the block nor the end of the previous block exceeds the ceiling.
     private mutating func limit(of block: UnsafePointer<Float>) -> Float {
         var peak = unsafe AudioMix.peak(UnsafeBufferPointer(start: block, count: Self.blockFloats))
         let (ceiling, lastPeak) = (self.ceiling, self.lastPeak)
@@ -93,7 +95,7 @@ public struct Limiter: Sendable {
         return peak > ceiling ? ceiling / peak : 1
     }
 
-    /// The gain at both ends of the block that is output now, if the new block allows `limit`.
+    /// Returns the gain at both ends of the block that is output now, given that the new block allows at most `limit`.
     private mutating func nextGain(_ limit: Float) -> (from: Float, to: Float) {
         let start = self.gain
         // The interpolated points at the end of the previous block were computed together with the new block.

@@ -6,12 +6,12 @@
 public struct MeterBank: Sendable {
     /// Pairs per block: an AAC frame, 21.3 ms.
     public static let blockPairs = 1024
-    /// Number of blocks in the momentary (405 ms) and the short-term (3.008 s) window.
+    /// Number of blocks in the window for momentary loudness (405 ms) and in that for short-term loudness (3.008 s).
     public static let momentaryBlocks = 19
     public static let shortTermBlocks = 141
 
-    /// Filter state and results of one signal. Lanes 0 and 1 are the first filter for left and right; lanes 2 and 3 are
-    /// the second filter, which processes the first one's output of the previous sample. So two short filters run in
+    /// Filter state and results of one signal. Lanes 0 and 1 are the first filter for left and right. Lanes 2 and 3 are
+    /// the second filter, which processes the first filter's output of the previous sample, so that both filters run in
     /// parallel instead of one after the other.
     private struct Meter {
         var output = SIMD4<Float>()
@@ -25,6 +25,8 @@ public struct MeterBank: Sendable {
     private var energies: [Float]
     private var cursors: [Int]
 
+    /// Creates meters for silent signals.
+    ///
     /// - Parameter count: Number of signals.
     public init(count: Int) {
         self.meters = Array(repeating: Meter(), count: max(0, count))
@@ -44,7 +46,7 @@ public struct MeterBank: Sendable {
             contentsOf: repeatElement(0, count: Self.shortTermBlocks), at: index * Self.shortTermBlocks)
     }
 
-    /// Removes the meter at `index`; later ones move up. Does nothing if there is no such meter.
+    /// Removes the meter at `index`; the indices of later meters decrease by 1. Does nothing if there is no such meter.
     public mutating func remove(at index: Int) {
         guard self.meters.indices.contains(index) else { return }
         self.meters.remove(at: index)
@@ -59,7 +61,8 @@ public struct MeterBank: Sendable {
         self.measure(index, sound, nil, sound)
     }
 
-    /// Measures a block of two signals of the same length at once, in hardly more time than one. Does not allocate.
+    /// Measures a block of two signals of the same length at once, in hardly more time than one signal takes. Does not
+    /// allocate.
     public mutating func measure(_ index: Int, _ sound: [Float], _ other: Int?, _ otherSound: [Float]) {
         guard self.meters.indices.contains(index) else { return }
         let second = other.flatMap { self.meters.indices.contains($0) && $0 != index ? $0 : nil }
@@ -135,15 +138,15 @@ public struct MeterBank: Sendable {
 
     // MARK: Reading
 
-    /// Returns the largest magnitude since the last call.
+    /// Returns the largest sample magnitude of a signal since the last call; 0 if there is no such meter.
     public mutating func takePeak(_ index: Int) -> Float {
         guard self.meters.indices.contains(index) else { return 0 }
         defer { self.meters[index].peak = 0 }
         return self.meters[index].peak
     }
 
-    /// Mean square over the last `blocks` blocks (1…``shortTermBlocks``), both channels added. Loudness in LUFS is
-    /// −0.691 + 10 log₁₀ of it.
+    /// Returns the mean square over the last `blocks` blocks (1…``shortTermBlocks``), both channels added. Loudness in
+    /// LUFS is −0.691 + 10 log₁₀ of this value.
     public func power(_ index: Int, blocks: Int) -> Float {
         guard self.meters.indices.contains(index) else { return 0 }
         let blocks = max(1, min(Self.shortTermBlocks, blocks))

@@ -1,10 +1,10 @@
 /// Inserts NAL units into a coded frame.
 public enum NALInsertion {
-    /// Bytes per length in a packet.
+    /// Size in bytes of the length before each NAL unit of a packet.
     private static let lengthSize = 4
 
-    /// Returns the frame with `units` in front of its first coded slice: after the delimiter, the parameter sets and
-    /// the messages that must come first.
+    /// Returns the frame with `units` in front of its first coded slice: after the access unit delimiter, the parameter
+    /// sets and the SEI messages of the frame.
     ///
     /// Spec: ITU-T H.264 §7.4.1.2.3. Copies the packet once.
     ///

@@ -2,9 +2,9 @@
 /// empty units, no start codes.
 @safe
 public enum NALSanitizer {
-    /// Result for a payload.
+    /// Result of checking a payload.
     public enum Outcome: Sendable {
-        /// The payload has the form already; nothing was copied.
+        /// The payload has the required form already; nothing was copied.
         case unchanged(NALTypes)
         /// The payload was rewritten to new memory, all of which is payload.
         case rewritten(LengthPrefixedPayload)
@@ -24,7 +24,7 @@ public enum NALSanitizer {
         unsafe memory.withBytes(in: range) { bytes in unsafe self.sanitize(bytes, lengthSize: lengthSize) }
     }
 
-    /// Like ``sanitize(_:in:lengthSize:)``, for borrowed bytes.
+    /// Checks and rewrites a payload like ``sanitize(_:in:lengthSize:)``, for bytes outside a ``PacketMemory``.
     public static func sanitize(_ bytes: UnsafeRawBufferPointer, lengthSize: Int) -> Outcome {
         if unsafe bytes.isEmpty { return .empty }
         let summary = unsafe LengthPrefixedNALs.summary(bytes, lengthSize: lengthSize)

@@ -7,7 +7,7 @@ public struct NALTypes: OptionSet, Sendable, Hashable {
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The set with the type given by the low five bits of a NAL unit's first byte.
+    /// Creates the set with one type: that in the low five bits of a NAL unit's first byte.
     @inline(__always)
     public init(header: UInt8) { self.rawValue = 1 &<< UInt32(header & 0x1F) }
 

@@ -12,17 +12,17 @@ import Synchronization
 package enum PacketAllocator {
     /// Size of the smallest block that is kept, in bytes; a smaller one has no space for the padding and a payload.
     package static let smallest = 128
-    /// Maximum number of bytes of unused blocks, unless more bytes than this are in use. It equals the maximum that may
-    /// wait of one source, which is released at once when the source ends. Blocks that are not needed again are freed
-    /// within two minutes; see ``releaseUnused()``.
+    /// Maximum number of bytes in unused blocks, unless more bytes than this are in use: then as many may be unused as
+    /// are in use. Blocks that are not needed again are freed within two minutes; see ``releaseUnused()``.
     ///
-    /// If more bytes are in use, as many may be unused: a hundred sources whose key frames coincide release half of
-    /// their memory at once, and need as much again before the next key frames.
+    /// The value equals the maximum number of waiting bytes of one source, which are released at once when the source
+    /// ends. A hundred sources whose key frames coincide release half of their memory at once, and need as much again
+    /// before the next key frames.
     package static let mostIdle = 32 << 20
     /// Binary logarithm of `smallest`.
     private static let smallestBits = 7
-    /// Number of block sizes that are kept: four per octave, from `smallest` to more than the longest RTMP message. So
-    /// at most a fifth of a block is unused.
+    /// Number of block sizes that are kept: four per power of two, from `smallest` to more than the longest RTMP
+    /// message. At most a fifth of a block is wasted.
     private static let classes = 4 * 18
 
     private struct Idle {
@@ -31,7 +31,8 @@ package enum PacketAllocator {
         var bytes = 0
         /// Total bytes of the blocks of these sizes that are in use.
         var used = 0
-        /// By size class, the minimum count since ``releaseUnused()``: the first so many of ``blocks`` were not needed.
+        /// By size class, the minimum number of unused blocks since ``releaseUnused()`` was called: that many were not
+        /// needed since then.
         var fewest = [Int](repeating: 0, count: PacketAllocator.classes)
     }
 
@@ -58,6 +59,8 @@ package enum PacketAllocator {
         return unsafe (base, whole)
     }
 
+    /// Returns a block to the allocator, which keeps it for reuse or frees it.
+    ///
     /// - Parameter size: The size returned by ``allocate(size:)``.
     package static func free(_ base: UnsafeMutableRawPointer, size: Int) {
         if let index = self.index(of: size), size == self.size(of: index) {
@@ -93,10 +96,10 @@ package enum PacketAllocator {
         }
     }
 
-    /// Bytes of unused blocks.
+    /// Total bytes of unused blocks.
     package static var idleBytes: Int { self.idle.withLock { $0.bytes } }
 
-    /// Bytes of blocks in use, except those of sizes that are not kept.
+    /// Total bytes of blocks in use, without blocks of sizes that are not kept for reuse.
     package static var usedBytes: Int { self.idle.withLock { $0.used } }
 
     /// Size of the blocks of class `index`.

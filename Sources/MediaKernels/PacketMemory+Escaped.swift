@@ -6,7 +6,7 @@ extension PacketMemory {
     ///
     /// - Parameters:
     ///   - count: Number of bytes to skip, without emulation prevention bytes.
-    ///   - offset: Offset of the first byte in the payload; afterwards, the offset after the last one.
+    ///   - offset: Offset of the first byte to skip in the payload; afterwards, the offset after the last skipped byte.
     ///   - end: End of the unit; limited to the payload.
     ///   - zeros: Number of zero bytes directly before `offset`, on entry and on return.
     /// - Returns: Whether all bytes were available. If not, `offset` and `zeros` are undefined.

@@ -15,14 +15,14 @@ extension PacketMemory {
         return assembler.finish()
     }
 
-    /// The payload byte at `offset`; `nil` outside.
+    /// Returns the payload byte at `offset`; `nil` outside the payload.
     @inline(__always)
     public func byte(at offset: Int) -> UInt8? {
         guard offset >= 0, offset < self.count else { return nil }
         return unsafe self.withBytes { unsafe $0[offset] }
     }
 
-    /// The payload bytes in `range`, limited to the payload, as an array.
+    /// Returns the payload bytes in `range`, limited to the payload, as an array.
     public func bytes(in range: Range<Int>) -> [UInt8] { unsafe self.withBytes(in: range) { unsafe [UInt8]($0) } }
 
     /// Appends the payload bytes in `range`, limited to the payload, to `array`.

@@ -12,7 +12,7 @@ public final class PacketMemory: @unchecked Sendable {
     /// Number of zero bytes after the payload.
     public static let padding = 64
 
-    /// `nil` while the object is empty in a ``PacketPool``.
+    /// Address of the memory block; `nil` while the object is unused in a ``PacketPool``.
     private var base: UnsafeMutableRawPointer?
     /// Size of the block in bytes.
     private var size: Int
@@ -46,13 +46,13 @@ public final class PacketMemory: @unchecked Sendable {
         self.payload = count
     }
 
-    /// A copy of `bytes`.
+    /// Creates a packet with a copy of `bytes`.
     public convenience init(copying bytes: UnsafeRawBufferPointer) {
         let (base, size) = unsafe PacketMemory.block(copying: bytes)
         unsafe self.init(owning: base, size: size, count: bytes.count)
     }
 
-    /// A block with a copy of `bytes` and the padding.
+    /// Allocates a block with a copy of `bytes` and the padding, and returns it with its size.
     static func block(copying bytes: UnsafeRawBufferPointer) -> (base: UnsafeMutableRawPointer, size: Int) {
         let (base, size) = unsafe PacketMemory.allocate(capacity: bytes.count)
         if let source = bytes.baseAddress { unsafe base.copyMemory(from: source, byteCount: bytes.count) }
@@ -60,7 +60,7 @@ public final class PacketMemory: @unchecked Sendable {
         return unsafe (base, size)
     }
 
-    /// A copy of `bytes`.
+    /// Creates a packet with a copy of `bytes`.
     public convenience init(_ bytes: [UInt8]) {
         let (base, size) = unsafe PacketMemory.allocate(capacity: bytes.count)
         unsafe bytes.withUnsafeBytes { source in
@@ -84,7 +84,7 @@ public final class PacketMemory: @unchecked Sendable {
         return try unsafe body(UnsafeRawBufferPointer(start: start, count: inside.count))
     }
 
-    /// The payload as an array: a copy, for headers, tests and text.
+    /// A copy of the payload as an array, for headers, tests and text.
     public var bytes: [UInt8] { unsafe self.withBytes { unsafe [UInt8]($0) } }
 
     /// Allocates a block for `capacity` payload bytes and the padding, and returns it with its actual size.
@@ -98,25 +98,27 @@ public final class PacketMemory: @unchecked Sendable {
     }
 }
 
-/// Assembles one packet from pieces. Memory grows only as bytes actually arrive: a peer that announces 16 MiB and sends
-/// ten bytes costs ten bytes (rounded up), and never more than eight times what it has sent, or the reserve.
+/// Assembles one packet from pieces. Memory grows only as bytes actually arrive: if a peer announces 16 MiB and sends
+/// ten bytes, only the reserve is allocated. Beyond the reserve, at most eight times the received bytes are allocated.
 @safe
 public struct PacketAssembler: ~Copyable {
     private var base: UnsafeMutableRawPointer
     /// Size of the block in bytes.
     private var size: Int
-    /// Announced length in bytes.
+    /// Announced length of the packet in bytes.
     private let expected: Int
     private var capacity: Int { self.size - PacketMemory.padding }
     /// Number of bytes assembled so far.
     public private(set) var count: Int
 
-    /// Bytes that are reserved for a peer that has not sent anything yet.
+    /// Default maximum number of bytes that are allocated before any byte has arrived.
     public static let usualReserve = 64 << 10
 
+    /// Creates an empty assembler.
+    ///
     /// - Parameters:
     ///   - expected: The announced length in bytes.
-    ///   - reserve: Maximum number of bytes that are reserved in advance; longer packets are moved as they grow.
+    ///   - reserve: Maximum number of bytes that are allocated in advance; longer packets are moved as they grow.
     public init(expecting expected: Int, reserving reserve: Int = Self.usualReserve) {
         (unsafe self.base, self.size) = unsafe PacketMemory.allocate(capacity: max(64, min(expected, reserve)))
         self.expected = expected
@@ -155,7 +157,7 @@ public struct PacketAssembler: ~Copyable {
         return memory
     }
 
-    /// Like ``finish()``, with an object of the pool.
+    /// Returns the finished packet like ``finish()``, but reuses a packet object of `pool`.
     package consuming func finish(in pool: inout PacketPool) -> PacketMemory {
         unsafe memset(self.base + self.count, 0, PacketMemory.padding)
         let memory = unsafe pool.memory(owning: self.base, size: self.size, count: self.count)

@@ -1,17 +1,17 @@
 /// The packets of one producer, whose objects are reused, so that in the long run nothing is allocated.
 ///
-/// When a packet is not referenced any more, its block returns to ``PacketAllocator`` when the next packet is made, and
-/// the object is kept. A packet that is in use is as immutable as any other.
+/// After a packet's last other reference is gone, its block returns to ``PacketAllocator`` when the next packet is
+/// made, and the object is kept for reuse. A packet that is in use is as immutable as any other.
 ///
 /// Invariant: an object is written only while the pool has the only reference to it, so no other reference can appear.
 package struct PacketPool: ~Copyable {
-    /// Number of packets that are tracked; further ones, for example when a reader is far behind, are ordinary objects.
-    /// Two seconds of audio or video, which are kept until their segment is complete.
+    /// Maximum number of packets in use that are tracked for reuse; further packets, for example when a reader is far
+    /// behind, are ordinary objects. Packets are kept until their segment is complete, usually two seconds.
     package static let limit = 256
 
-    /// In use, or not collected yet.
+    /// Packets that are in use, or not in use any more but not collected yet.
     private var out: [PacketMemory] = []
-    /// Empty objects for reuse.
+    /// Packet objects that are empty and can be reused.
     private var spare: [PacketMemory] = []
 
     package init() {
@@ -22,13 +22,13 @@ package struct PacketPool: ~Copyable {
     /// Number of objects that the pool tracks.
     package var count: Int { self.out.count + self.spare.count }
 
-    /// A copy of `bytes`.
+    /// Returns a packet with a copy of `bytes`.
     package mutating func memory(copying bytes: UnsafeRawBufferPointer) -> PacketMemory {
         let (base, size) = unsafe PacketMemory.block(copying: bytes)
         return unsafe self.memory(owning: base, size: size, count: bytes.count)
     }
 
-    /// Takes ownership of a block like `PacketMemory.init(owning:size:count:)`.
+    /// Returns a packet that owns a block, as with `PacketMemory.init(owning:size:count:)`.
     mutating func memory(owning base: UnsafeMutableRawPointer, size: Int, count: Int) -> PacketMemory {
         self.collect()
         let memory: PacketMemory

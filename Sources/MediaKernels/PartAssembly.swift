@@ -2,17 +2,19 @@ import Libc
 
 /// One coded sample of a part: the range of its bytes, and its row in the fragment's table.
 public struct PartSample: Sendable {
-    /// Contains the bytes; shared, never written.
+    /// Memory that contains the sample's bytes; shared and never written.
     public let memory: PacketMemory
     /// Range of the sample in ``memory``; always inside it.
     public let range: Range<Int>
-    /// Ticks of the track's timescale.
+    /// Duration in ticks of the track's timescale.
     public var duration: UInt32
-    /// ISO/IEC 14496-12 §8.8.3.1 sample flags.
+    /// Sample flags. Spec: ISO/IEC 14496-12 §8.8.3.1.
     public var flags: UInt32
     /// Presentation minus decoding time in ticks; may be negative (`trun` version 1).
     public var compositionOffset: Int32
 
+    /// Creates a sample.
+    ///
     /// - Parameter range: Limited to `memory`.
     public init(
         memory: PacketMemory, range: Range<Int>, duration: UInt32, flags: UInt32, compositionOffset: Int32
@@ -34,7 +36,7 @@ public enum PartAssembly {
         /// Duration, size, flags and composition offset: 16 bytes per sample.
         case full
 
-        /// Bytes per row.
+        /// Number of bytes per row of the table.
         public var rowSize: Int {
             switch self {
             case .short: 8
@@ -46,7 +48,7 @@ public enum PartAssembly {
     /// Size of the media data box's header in bytes.
     public static let mediaDataHeaderSize = 8
 
-    /// Sum of the sample sizes in bytes. Does not allocate.
+    /// Returns the sum of the sample sizes in bytes. Does not allocate.
     public static func payloadSize(of samples: [PartSample]) -> Int {
         var total = 0
         for sample in samples { total &+= sample.range.count }
@@ -58,8 +60,8 @@ public enum PartAssembly {
     ///
     /// - Parameters:
     ///   - prefix: Everything up to the first row of the `trun` table.
-    ///   - samples: In decoding order. The sum of their sizes and the header must stay below 4 GiB, the maximum of the
-    ///     size field of `mdat`; a larger sum is written modulo 2^32.
+    ///   - samples: Samples in decoding order. The sum of their sizes plus the `mdat` header must be below 4 GiB, the
+    ///     limit of the box's size field; a larger sum is written modulo 2^32.
     ///   - table: The columns that `prefix` announces.
     /// - Returns: The finished part. Allocates once.
     public static func assemble(prefix: [UInt8], samples: [PartSample], table: Table) -> PacketMemory {

@@ -5,7 +5,7 @@
 enum TruePeak {
     /// Number of samples from which each point is computed.
     static let taps = 16
-    /// Maximum ratio of any point to the largest sample.
+    /// Maximum ratio of an interpolated point to the largest sample.
     static let bound: Float = {
         [0.25, 0.5].map { place in
             Float(KaiserSinc.weights(taps: taps, beta: beta, at: place).reduce(0) { $0 + abs($1) })
@@ -14,7 +14,7 @@ enum TruePeak {
 
     private static let beta = 4.5
 
-    /// The weights for ¼, ½ and ¾ after a sample, and a zero, tap by tap.
+    /// For each tap: the weights for the points ¼, ½ and ¾ of a sample interval after a sample, and a zero.
     private static let table: [Float] = {
         let places = [0.25, 0.5, 0.75].map { KaiserSinc.weights(taps: taps, beta: beta, at: $0) }
         var table: [Float] = []
@@ -22,7 +22,7 @@ enum TruePeak {
         return table
     }()
 
-    /// The largest magnitude between the samples. Does not allocate.
+    /// Returns the largest magnitude of the interpolated points between the samples. Does not allocate.
     ///
     /// - Parameters:
     ///   - window: Interleaved stereo, ``taps`` − 1 pairs more than `pairs`.

@@ -20,7 +20,9 @@ package struct AV1SequenceHeader: Sendable, Hashable {
         return nil
     }
 
-    /// - Parameter payload: `sequence_header_obu()`.
+    /// Reads a sequence header; `nil` if it ends early.
+    ///
+    /// - Parameter payload: Content of the OBU, `sequence_header_obu()`.
     package init?(payload: [UInt8]) {
         var reader = BitReader(payload)
         guard reader.bits(3) != nil, reader.flag() != nil, let isReduced = reader.flag(),
@@ -81,7 +83,7 @@ package struct AV1Units {
         self.offset = bytes.startIndex
     }
 
-    /// The next unit's type and the range of its payload; `nil` at the end or at an error.
+    /// Reads the next unit and returns its type and the range of its payload; `nil` at the end or at an error.
     package mutating func next() -> (type: UInt8, payload: Range<Int>)? {
         let bytes = self.bytes
         return Self.unit(at: &self.offset, end: bytes.endIndex) { bytes.indices.contains($0) ? bytes[$0] : nil }
@@ -110,7 +112,8 @@ package struct AV1Units {
         return (header >> 3 & 15, payload)
     }
 
-    /// §4.10.5: seven bits per byte, the low ones first; at most 32 bits.
+    /// Reads a `leb128()` number: seven bits per byte, the low ones first. `nil` if it has more than 32 bits. Spec:
+    /// §4.10.5.
     private static func leb128(at offset: inout Int, _ byte: (Int) -> UInt8?) -> Int? {
         var value: UInt64 = 0
         for index in 0..<UInt64(8) {

@@ -5,13 +5,13 @@ import MediaKernels
 /// Spec: ISO/IEC 14496-15 §5.3.3.1. Reserved bits are ignored (some encoders leave them 0); every length must lie
 /// inside the record, because decoders trust them.
 package struct AVCRecord: Sendable, Hashable {
-    /// AVCProfileIndication, profile_compatibility, AVCLevelIndication.
+    /// The three bytes AVCProfileIndication, profile_compatibility and AVCLevelIndication.
     package let profile: [UInt8]
     /// Size of each NAL unit length in the stream, 1 to 4 bytes.
     package let lengthSize: Int
-    /// NAL units, header byte first; at least one.
+    /// Sequence parameter sets (SPS) as NAL units, header byte first; at least one.
     package let sequenceParameterSets: [[UInt8]]
-    /// NAL units, header byte first; at least one.
+    /// Picture parameter sets (PPS) as NAL units, header byte first; at least one.
     package let pictureParameterSets: [[UInt8]]
     /// The bytes after the picture parameter sets: chroma format and bit depths of the high profiles. May be empty.
     package let rest: [UInt8]
@@ -58,7 +58,8 @@ package struct AVCRecord: Sendable, Hashable {
             pictureParameterSets: units.filter { NALTypes(header: $0[0]) == .pps })
     }
 
-    /// The record in normalized form: reserved bits 1 and four-byte lengths, as the payload has after its conversion.
+    /// The record's bytes in normalized form: reserved bits are 1, and NAL unit lengths have four bytes, as in payloads
+    /// that were converted for this project.
     package var record: [UInt8] {
         var bytes: [UInt8] =
             [1] + self.profile + [0xFF, 0xE0 | UInt8(truncatingIfNeeded: self.sequenceParameterSets.count)]
@@ -68,7 +69,7 @@ package struct AVCRecord: Sendable, Hashable {
         return bytes + self.rest
     }
 
-    /// Reads units with 16-bit lengths and skips those shorter than `least` bytes; `nil` if a length is invalid.
+    /// Reads NAL units with 16-bit lengths and skips those shorter than `least` bytes; `nil` if a length is invalid.
     package static func units(
         in record: [UInt8], at offset: inout Int, count: Int, atLeast least: Int = 1
     ) -> [[UInt8]]? {
@@ -84,7 +85,7 @@ package struct AVCRecord: Sendable, Hashable {
         return units
     }
 
-    /// Appends units with 16-bit lengths.
+    /// Appends NAL units, each after its 16-bit length.
     package static func append(_ units: [[UInt8]], to bytes: inout [UInt8]) {
         for unit in units {
             bytes += [UInt8(truncatingIfNeeded: unit.count >> 8), UInt8(truncatingIfNeeded: unit.count)]

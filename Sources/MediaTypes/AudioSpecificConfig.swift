@@ -4,12 +4,12 @@
 package struct AudioSpecificConfig: Sendable, Hashable {
     /// Audio object type: 2 AAC-LC, 5 HE-AAC, 29 HE-AAC v2.
     package let objectType: Int
-    /// In hertz, 7,350 to 96,000; the core's sample rate if spectral band replication is signaled.
+    /// Sample rate in hertz, 7,350 to 96,000; that of the AAC core if spectral band replication (HE-AAC) is signaled.
     package let sampleRate: Int
-    /// 1 to 8; 0 if the channels are described in the stream itself.
+    /// Number of channels, 1 to 8; 0 if the channels are described in the stream itself.
     package let channels: Int
 
-    /// RFC 6381: `mp4a.40.N`.
+    /// Codec string for playlists and MP4, `mp4a.40.N`. Spec: RFC 6381.
     package var codecString: String { "mp4a.40.\(self.objectType)" }
 
     /// Sampling frequencies by index (Table 1.18).
@@ -17,6 +17,8 @@ package struct AudioSpecificConfig: Sendable, Hashable {
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
 
+    /// Reads a configuration record.
+    ///
     /// - Returns: `nil` if the record ends early, or contains a value that is reserved or not supported.
     package init?(record: [UInt8]) {
         var reader = BitReader(record)

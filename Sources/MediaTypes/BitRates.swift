@@ -13,7 +13,7 @@ package struct BitRates: Sendable, Hashable {
         self.bufferSize = bufferSize
     }
 
-    /// The larger of both values, for each of the three members.
+    /// Returns, for each of the three members, the larger of both values.
     package func bounding(_ other: BitRates) -> BitRates {
         BitRates(
             bitrate: max(self.bitrate, other.bitrate), maxBitrate: max(self.maxBitrate, other.maxBitrate),

@@ -3,10 +3,12 @@ package struct BitReader {
     private let bytes: [UInt8]
     private var position = 0
 
+    /// Creates a reader at the first bit.
+    ///
     /// - Parameter bytes: Payload without emulation prevention bytes.
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// - Parameter count: 0…32.
+    /// Reads the next `count` bits (0…32) as a number; `nil` if there are fewer.
     package mutating func bits(_ count: Int) -> UInt32? {
         guard count >= 0, count <= 32, self.position + count <= self.bytes.count * 8 else { return nil }
         var value: UInt32 = 0
@@ -20,7 +22,7 @@ package struct BitReader {
 
     package mutating func flag() -> Bool? { self.bits(1).map { $0 == 1 } }
 
-    /// `ue(v)`. Spec: ITU-T H.264 §9.1.
+    /// Reads an unsigned Exp-Golomb number, `ue(v)`; `nil` if it is invalid or incomplete. Spec: ITU-T H.264 §9.1.
     package mutating func unsignedGolomb() -> UInt32? {
         var zeros = 0
         while true {
@@ -34,7 +36,7 @@ package struct BitReader {
         return (UInt32(1) << UInt32(zeros)) - 1 + rest
     }
 
-    /// `se(v)`. Spec: ITU-T H.264 §9.1.1.
+    /// Reads a signed Exp-Golomb number, `se(v)`; `nil` if it is invalid or incomplete. Spec: ITU-T H.264 §9.1.1.
     package mutating func signedGolomb() -> Int64? {
         guard let code = self.unsignedGolomb() else { return nil }
         let magnitude = Int64(code / 2 + code % 2)

@@ -3,9 +3,9 @@
 package struct BoxReader: Sendable {
     package struct Box: Sendable {
         package let type: String
-        /// The whole box.
+        /// Range of the whole box, with size and type.
         package let range: Range<Int>
-        /// The content after size and type.
+        /// Range of the content after size and type.
         package let body: Range<Int>
     }
 
@@ -13,7 +13,7 @@ package struct BoxReader: Sendable {
 
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The boxes in a range; `nil` if one does not fit.
+    /// Returns the boxes in a range; `nil` if a box extends beyond the range.
     package func boxes(in range: Range<Int>) -> [Box]? {
         var boxes: [Box] = []
         var position = range.lowerBound
@@ -37,7 +37,7 @@ package struct BoxReader: Sendable {
         return boxes
     }
 
-    /// The first box at a path below `range`, for example `["mdia", "mdhd"]`.
+    /// Returns the first box at a path of types, for example `["mdia", "mdhd"]`, in `range`; `nil` if there is none.
     package func first(_ path: [String], in range: Range<Int>) -> Box? {
         var range = range
         var found: Box?
@@ -54,7 +54,7 @@ package struct BoxReader: Sendable {
     package func u32(_ offset: Int) -> UInt32? { self.number(offset, 4).map { UInt32(truncatingIfNeeded: $0) } }
     package func u64(_ offset: Int) -> UInt64? { self.number(offset, 8) }
 
-    /// Big-endian, 1…8 bytes.
+    /// Reads a big-endian number of 1…8 bytes; `nil` if it lies outside the bytes.
     package func number(_ offset: Int, _ count: Int) -> UInt64? {
         guard offset >= 0, count >= 0, offset <= self.bytes.count - count else { return nil }
         var value: UInt64 = 0

@@ -13,9 +13,11 @@ public struct ChannelLayout: Sendable, Hashable {
     /// Maximum number of channels.
     public static let maximumChannels = 8
 
-    /// One per channel; `nil`: unspecified or unused.
+    /// Loudspeaker of each channel; `nil`: unspecified or unused.
     public let speakers: [Speaker?]
 
+    /// Creates the layout of a stream whose channels belong to these loudspeakers.
+    ///
     /// - Returns: `nil` for no channel, or more than ``maximumChannels``.
     public init?(_ speakers: [Speaker?]) {
         guard (1...Self.maximumChannels).contains(speakers.count) else { return nil }

@@ -1,15 +1,15 @@
 /// A date of the proleptic Gregorian calendar.
 ///
-/// Both conversions count in 400-year eras that start on 1 March: a leap day is then the last day of its year and needs no
-/// special case.
+/// Both conversions count in 400-year eras that start on 1 March: a leap day is then the last day of its year and needs
+/// no special case.
 package struct CivilDate: Sendable, Hashable {
     package let year: Int64
-    /// 1…12.
+    /// Month, 1…12.
     package let month: Int64
-    /// 1…31.
+    /// Day of the month, 1…31.
     package let day: Int64
 
-    /// The date of a day number; day 0 is 1970-01-01.
+    /// Creates the date of a day number; day 0 is 1970-01-01.
     package init(daysSinceEpoch days: Int64) {
         let shifted = days + 719_468  // 0000-03-01
         let era = shifted / 146_097 - (shifted % 146_097 < 0 ? 1 : 0)
@@ -22,7 +22,8 @@ package struct CivilDate: Sendable, Hashable {
         self.year = yearOfEra + era * 400 + (self.month <= 2 ? 1 : 0)
     }
 
-    /// The day number of a date from the year 1 on. The month is 1…12; days beyond the month's end continue in the next one.
+    /// Returns the number of days from 1970-01-01 to a date, which must be in the year 1 or later. The month is 1…12; a
+    /// day beyond the month's end is counted into the next month.
     package static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

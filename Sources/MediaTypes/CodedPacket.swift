@@ -5,8 +5,8 @@ public enum TrackKind: String, Sendable, Hashable, CaseIterable {
     case video, audio
 }
 
-/// Identifies a source: the user, and which of the user's streams. Written `uid` for the main stream, `uid/sub` for the
-/// other.
+/// Identifies a source by its user and the type of stream. Written `uid` for the main stream, `uid/sub` for the sub
+/// stream.
 public struct SourceID: Sendable, Hashable, CustomStringConvertible {
     /// `main` is the camera; `sub` is a second video of the same user, such as the screen.
     public enum StreamType: String, Sendable, Hashable, CaseIterable { case main, sub }
@@ -30,10 +30,10 @@ public enum CodecName: String, Sendable, Hashable {
     case g711a, g711u, pcmS16, pcmU8, adpcm, nellymoser, speex
 }
 
-/// What a decoder must know before the first packet of a track.
+/// Parameters that a decoder needs before the first packet of a track.
 public struct CodecParameters: Sendable, Hashable {
-    /// Maximum size of ``configuration`` in bytes. Encoders send some hundred bytes; even with every parameter set that
-    /// their frames refer to, it stays far below the limit.
+    /// Maximum size of ``configuration`` in bytes. Encoders send some hundred bytes, far below the limit even with
+    /// every parameter set that their frames refer to.
     public static let largestConfiguration = 16 << 10
 
     public let codec: CodecName
@@ -87,8 +87,8 @@ public struct CodedPacket: Sendable {
     public var duration: Int64
     /// Ticks per second: 1,000 for RTMP.
     public var timescale: Int32
-    /// For H.264: an IDR frame (NAL unit type 5) or the first frame of an open GOP (a recovery point), independent of
-    /// the container's flag.
+    /// Whether decoding can begin with the packet. For H.264: whether it is an IDR frame (NAL unit type 5) or the first
+    /// frame of an open GOP (a recovery point), whatever the container's flag says.
     public var isKey: Bool
     /// Arrival time of the last byte, in nanoseconds of the process's monotonic clock; 0 if arrival has no meaning.
     public var arrival: Int64
@@ -121,8 +121,7 @@ public struct CodedPacket: Sendable {
     }
 }
 
-/// The items of a publisher (or a file), in order, as every reader of the source receives them. A change of format is
-/// an item.
+/// One item of the sequence that a publisher or a file sends: a packet, a change of format, or the end.
 public enum SourceItem: Sendable {
     /// New codec parameters of a track. Repeated only if they change.
     case configuration(CodecParameters)

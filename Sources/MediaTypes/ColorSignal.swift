@@ -1,6 +1,6 @@
 /// Color description of a video, in the code points of ITU-T H.273 (2 is "unspecified" in each).
 public struct ColorSignal: Sendable, Hashable {
-    /// ColourPrimaries, TransferCharacteristics, MatrixCoefficients.
+    /// Code points ColourPrimaries, TransferCharacteristics and MatrixCoefficients.
     public var primaries: UInt8
     public var transfer: UInt8
     public var matrix: UInt8

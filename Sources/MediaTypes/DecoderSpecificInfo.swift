@@ -2,6 +2,8 @@
 ///
 /// Spec: ISO/IEC 14496-14 §5.6; ISO/IEC 14496-1 §7.2.6.5 (ES_Descriptor), §7.2.6.6 (DecoderConfigDescriptor), §7.2.6.7.
 package enum DecoderSpecificInfo {
+    /// Reads the decoder-specific information of an `esds` box.
+    ///
     /// - Parameter esds: The body of the box, with its version and flags.
     /// - Returns: The decoder-specific information (for AAC, an `AudioSpecificConfig`); `nil` if there is none, or the
     ///   bytes end too early.
@@ -26,7 +28,7 @@ package enum DecoderSpecificInfo {
 
     /// Skips the header of a descriptor. Spec: §8.3.3: a length has seven bits per byte, at most four bytes.
     ///
-    /// - Returns: Its length; `nil` if the tag differs or the bytes end.
+    /// - Returns: Length of the descriptor's content; `nil` if its tag differs from `tag` or the bytes end.
     private static func open(_ tag: UInt8, in bytes: [UInt8], at position: inout Int) -> Int? {
         guard position < bytes.count, bytes[position] == tag else { return nil }
         position += 1

@@ -31,13 +31,13 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case inputTooLarge
     /// The change requires a restart of the worker.
     case needsRestart
-    /// A source did not return in time.
+    /// A source's publisher did not reconnect in time.
     case sourceLost
     /// The server of a remote output cannot be reached.
     case outputUnreachable
     /// The server of a remote output rejected the connection.
     case outputRefused
-    /// A remote output accepts no data.
+    /// The server of a remote output is connected but accepts no data.
     case outputWedged
     /// There is no space left on the device.
     case diskFull
@@ -48,7 +48,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     /// No publisher connected within the time set in the pipeline.
     case idleTimeout
 
-    /// The number that live services use; 0 if there is none.
+    /// The numeric code that live services use for this error; 0 if there is none.
     package var number: Int {
         switch self {
         case .superseded: 1301

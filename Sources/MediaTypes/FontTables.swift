@@ -13,11 +13,11 @@ package struct FontTables: Sendable {
     /// Whether the font has scalable glyphs (`glyf`, `CFF `, `CFF2`). A font with only color bitmaps has one size, and
     /// FreeType cannot draw it at another.
     package let hasOutlines: Bool
-    /// The subtable of `cmap` that maps Unicode to glyphs, from its first byte on.
+    /// The subtable of `cmap` that maps Unicode characters to glyphs, beginning with its first byte.
     private let map: Bytes
     private let mapFormat: Int
     private let advances: Bytes
-    /// Number of glyphs with their own advance; the others use the last one.
+    /// Number of glyphs with an advance width of their own; all later glyphs have the width of the last of them.
     private let advanceCount: Int
     private let unitsPerEm: Int
 
@@ -56,8 +56,8 @@ package struct FontTables: Sendable {
         self.advances = bytes("hmtx") ?? Bytes([])
     }
 
-    /// The most complete Unicode subtable: all of Unicode (format 12) is preferred to the first 65,536 characters
-    /// (format 4).
+    /// Returns the most complete Unicode subtable and its format: format 12 (all of Unicode) is preferred to format 4
+    /// (the first 65,536 characters). `nil` if there is neither.
     private static func unicodeMap(_ maps: Bytes) -> (Bytes, Int)? {
         var best: (offset: Int, format: Int)?
         for entry in 0..<min(maps.u16(2) ?? 0, self.entryLimit) {
@@ -70,12 +70,12 @@ package struct FontTables: Sendable {
         return best.map { (maps.from($0.offset), $0.format) }
     }
 
-    /// The glyph of a character; 0 if the font has none (glyph 0 is the "missing glyph" box).
+    /// Returns the glyph number of a character; 0 if the font has none (glyph 0 is the "missing glyph" box).
     package func glyph(for scalar: Unicode.Scalar) -> Int {
         self.mapFormat == 12 ? self.glyphOfGroups(scalar.value) : self.glyphOfSegments(scalar.value)
     }
 
-    /// The advance width of a character in samples, rounded as in FreeType.
+    /// Returns the advance width of a character in samples, rounded as FreeType does.
     ///
     /// - Parameter size: Font size (em) in samples, at most 1,000.
     package func advance(of scalar: Unicode.Scalar, size: Int) -> Int {
@@ -85,7 +85,7 @@ package struct FontTables: Sendable {
         return (units * size + self.unitsPerEm / 2) / self.unitsPerEm
     }
 
-    /// Format 12: groups of consecutive characters with consecutive glyphs, in order.
+    /// Looks up a glyph in a format 12 subtable: groups of consecutive characters with consecutive glyphs, in order.
     private func glyphOfGroups(_ value: UInt32) -> Int {
         let count = min(Int(self.map.u32(12) ?? 0), (self.map.count - 16) / 12)
         let found = Self.first(count) { group in (self.map.u32(16 + 12 * group + 4) ?? .max) >= value }
@@ -95,7 +95,8 @@ package struct FontTables: Sendable {
         return Int(glyph) + Int(value - start)
     }
 
-    /// Format 4: segments of 16-bit characters, whose glyphs are given by an offset or by a list.
+    /// Looks up a glyph in a format 4 subtable: segments of 16-bit characters, whose glyphs are given by an offset or
+    /// by a list.
     private func glyphOfSegments(_ value: UInt32) -> Int {
         guard value <= 0xffff, let doubled = self.map.u16(6) else { return 0 }
         let (code, count) = (Int(value), doubled / 2)
@@ -111,7 +112,8 @@ package struct FontTables: Sendable {
         return (glyph + difference) & 0xffff
     }
 
-    /// Binary search: the first of `0..<count` that meets a condition, which must hold for all later values too.
+    /// Returns the first number of `0..<count` that meets a condition, by binary search: the condition must hold for
+    /// all later numbers too.
     private static func first(_ count: Int, where holds: (Int) -> Bool) -> Int? {
         var (low, high) = (0, max(0, count))
         while low < high {
@@ -121,7 +123,7 @@ package struct FontTables: Sendable {
         return low < count ? low : nil
     }
 
-    /// Big-endian numbers of a table; `nil` outside it.
+    /// Reads big-endian numbers from a table; `nil` outside the table.
     private struct Bytes: Sendable {
         private let bytes: [UInt8]
         private let base: Int

@@ -2,12 +2,14 @@
 ///
 /// Spec: ITU-T H.265 §7.3.2.2.1, §7.3.3.
 package struct HEVCSequenceParameterSet: Sendable, Hashable {
-    /// Coded luma samples, before cropping.
+    /// Coded frame size in luma samples, before cropping.
     package let width: Int
     package let height: Int
-    /// general_profile_space to general_level_idc: the first 12 bytes of that part in a configuration record.
+    /// The 12 bytes from general_profile_space to general_level_idc, as in an `HEVCDecoderConfigurationRecord`.
     package let profile: [UInt8]
 
+    /// Reads a sequence parameter set.
+    ///
     /// - Parameter nalUnit: The whole NAL unit with its two-byte header and emulation prevention bytes.
     /// - Returns: `nil` for anything that is not a readable parameter set.
     package init?(nalUnit: [UInt8]) {
@@ -30,7 +32,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         self.height = Int(height)
     }
 
-    /// Skips `profile_tier_level` of the lower temporal layers.
+    /// Skips the `profile_tier_level` fields of `count` lower temporal layers; `false` if the bytes end.
     private static func skipSubLayers(_ count: Int, _ reader: inout BitReader) -> Bool {
         guard count > 0 else { return true }
         var bits = 0
@@ -45,7 +47,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
 }
 
 extension HEVCSequenceParameterSet {
-    /// The first parameter set of an `HEVCDecoderConfigurationRecord`; `nil` if there is none that can be read.
+    /// Reads the first SPS of an `HEVCDecoderConfigurationRecord`; `nil` if there is none or it cannot be read.
     ///
     /// Spec: ISO/IEC 14496-15 §8.3.3.1.
     package init?(record: [UInt8]) {

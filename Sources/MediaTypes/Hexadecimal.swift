@@ -4,7 +4,7 @@
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// The digits as ASCII bytes.
+    /// Returns the hexadecimal digits as ASCII bytes.
     package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)

@@ -2,12 +2,14 @@
 package struct JSONField: Sendable, Hashable {
     package let name: String
     package let shape: JSONShape
-    /// Meaning of the value with its unit; empty if the name is sufficient.
+    /// Description of the value, with its unit; empty if the name is sufficient.
     package let meaning: String
-    /// The member is absent in some objects.
+    /// Whether the member is absent in some objects.
     package var isOptional: Bool
     private let shown: JSONValue?
 
+    /// Creates the description of a member.
+    ///
     /// - Parameter example: A value for documentation; `nil`: any value of the shape.
     package init(
         _ name: String, _ shape: JSONShape, _ meaning: String = "", isOptional: Bool = false, example: JSONValue? = nil
@@ -19,7 +21,7 @@ package struct JSONField: Sendable, Hashable {
         self.shown = example
     }
 
-    /// The same member, marked as optional.
+    /// This member, marked as optional.
     package var optional: JSONField {
         var field = self
         field.isOptional = true

@@ -14,6 +14,6 @@ extension JSONNode {
 
     /// The value as JSON text: UTF-8, members in order, no trailing line break.
     ///
-    /// - Parameter pretty: Indent by two spaces per level; short values stay on one line as in hand-written files.
+    /// - Parameter pretty: Whether to indent by two spaces per level; arrays of plain values stay on one line.
     package func text(pretty: Bool = false) -> String { self.value.text(pretty: pretty) }
 }

@@ -7,7 +7,7 @@ package struct JSONNode: Sendable, Equatable {
         case boolean(Bool)
         /// A number without fraction that fits in 64 bits, however it was written (`30`, `30.0`, `3e1`).
         case integer(Int64)
-        /// Any other number; finite.
+        /// Any other number: one with a fraction or too large for an exact integer; always finite.
         case number(Double)
         case string(String)
         case array([JSONNode])
@@ -22,7 +22,7 @@ package struct JSONNode: Sendable, Equatable {
         self.position = position
     }
 
-    /// The value of a member; `nil` if there is none, or if this is not an object.
+    /// The value of the member with this key; `nil` if there is none, or if this value is not an object.
     package subscript(key key: String) -> JSONNode? {
         guard case .object(let members) = self.content else { return nil }
         return members.first { $0.key == key }?.value
@@ -48,7 +48,7 @@ package struct JSONNode: Sendable, Equatable {
         if case .array(let elements) = self.content { elements } else { nil }
     }
 
-    /// Its type for a message: `a string`, `an object`.
+    /// The type of the value in words for a message, for example `a string` or `an object`.
     package var kind: String {
         switch self.content {
         case .null: "null"
@@ -64,10 +64,10 @@ package struct JSONNode: Sendable, Equatable {
     }
 }
 
-/// A key of an object and its value.
+/// A member of a JSON object: its key and its value.
 package struct JSONMember: Sendable, Equatable {
     package var key: String
-    /// Position of the key.
+    /// Position of the key in the text.
     package var position: SpecPosition
     package var value: JSONNode
 

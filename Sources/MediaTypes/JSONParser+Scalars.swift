@@ -93,7 +93,8 @@ extension JSONParser {
         if self.skip(UInt8(ascii: ".")) {
             isWhole = false
             guard self.digits() > 0 else {
-                throw start.failure("the number has no digits after its decimal point", fix: "write digits after it")
+                throw start.failure(
+                    "the number has no digits after its decimal point", fix: "write digits after the decimal point")
             }
         }
         if self.peek() == UInt8(ascii: "e") || self.peek() == UInt8(ascii: "E") {
@@ -105,12 +106,12 @@ extension JSONParser {
             }
         }
         guard self.offset - start.offset <= 512 else {
-            throw start.failure("the number is longer than 512 characters", fix: "write a shorter one")
+            throw start.failure("the number is longer than 512 characters", fix: "write a shorter number")
         }
         let text = String(decoding: self.bytes[start.offset..<self.offset], as: UTF8.self)
         if isWhole, let integer = Int64(text) { return .integer(integer) }
         guard let number = Double(text), number.isFinite else {
-            throw start.failure("the number is too large", fix: "write a smaller one")
+            throw start.failure("the number is too large", fix: "write a smaller number")
         }
         if let integer = Int64(exactly: number), integer.magnitude <= 1 << 53 { return .integer(integer) }
         return .number(number)

@@ -11,16 +11,16 @@ package struct JSONParser {
 
     /// Result of parsing a text.
     package struct Document: Sendable, Equatable {
-        /// The tree; `nil` if the text is not JSON. Of duplicate keys the first is kept.
+        /// The parsed tree; `nil` if the text is not JSON. If a key occurs twice, the first value is kept.
         package var root: JSONNode?
         /// Every duplicate key, and the first syntax error after them.
         package var mistakes: [SpecDiagnostic]
 
-        /// The tree if the text has no mistakes; `nil` also if a key occurs twice.
+        /// The parsed tree if the text has no mistakes; `nil` if it is not JSON or a key occurs twice.
         package var faultless: JSONNode? { self.mistakes.isEmpty ? self.root : nil }
     }
 
-    /// Ends the parsing; contains position and reason.
+    /// A syntax error, which ends the parsing, with its position, reason and remedy.
     struct Failure: Error {
         let what: String
         let fix: String
@@ -44,7 +44,7 @@ package struct JSONParser {
         guard bytes.count <= limit else {
             let mistake = SpecDiagnostic(
                 path: "", at: .text(line: 1, column: 1), what: "the text is longer than \(limit >> 20) MiB",
-                fix: "split it, or check that it is the right file")
+                fix: "shorten the text, or check that it is the right file")
             return Document(root: nil, mistakes: [mistake])
         }
         var parser = JSONParser(bytes)
@@ -160,7 +160,7 @@ package struct JSONParser {
     /// Skips the opening bracket and checks the depth.
     private mutating func enter(_ depth: Int) throws(Failure) {
         guard depth < Self.maxDepth else {
-            throw self.failure("nested deeper than \(Self.maxDepth) levels", fix: "flatten it")
+            throw self.failure("nested deeper than \(Self.maxDepth) levels", fix: "use fewer nested levels")
         }
         self.advance()
     }
@@ -207,7 +207,8 @@ package struct JSONParser {
         Failure(what: what, fix: fix, line: self.line, column: self.column)
     }
 
-    /// The current character, for a message. Never more than one character, because the text may contain secrets.
+    /// Returns the current character for a message. Never more than one character, because the text may contain
+    /// secrets.
     func shown() -> String {
         guard let byte = self.peek() else { return "the end of the text" }
         return byte.isVisible ? String(UnicodeScalar(byte)) : "byte \(byte)"

@@ -1,4 +1,4 @@
-/// The shape of a JSON value that this process writes, from which its JSON Schema is made.
+/// The type of a JSON value that this process writes, from which the JSON Schema of the value is generated.
 ///
 /// Spec: JSON Schema 2020-12.
 package indirect enum JSONShape: Sendable, Hashable {
@@ -20,11 +20,11 @@ package indirect enum JSONShape: Sendable, Hashable {
     case object([JSONField])
     /// An object whose member names are data, such as uids. All its values have the same shape.
     case map(JSONShape)
-    /// An object that is described elsewhere, or by another product.
+    /// An object with any members: its format is described elsewhere, or by another product.
     case open
     /// A shape that the same document defines under this name.
     case named(String)
-    /// The shape, or null.
+    /// A value of the given shape, or null.
     case orNull(JSONShape)
 
     /// An integer that is 0 or more.

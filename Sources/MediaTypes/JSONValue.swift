@@ -1,13 +1,13 @@
-/// JSON that this process writes: events, state, summaries. Objects keep the order of their members.
+/// A JSON value that this process writes, for example an event or a state. Objects keep the order of their members.
 package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// A number with at most three decimals, the finest resolution of any reported value.
+    /// A number with at most three decimals, given in thousandths; no reported value has a finer resolution.
     case thousandths(Int64)
-    /// Any other number that was read.
+    /// Any other number, as read from JSON text.
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -41,7 +41,7 @@ package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
 
     /// The value as JSON text: members in order, no trailing line break.
     ///
-    /// - Parameter pretty: Indent by two spaces per level; short values stay on one line as in hand-written files.
+    /// - Parameter pretty: Whether to indent by two spaces per level; arrays of plain values stay on one line.
     package func text(pretty: Bool) -> String {
         var out = ""
         self.write(to: &out, indentation: pretty ? 0 : nil)

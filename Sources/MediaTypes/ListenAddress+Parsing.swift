@@ -26,7 +26,8 @@ extension ListenAddress {
             host = String(host.dropFirst().dropLast())
         } else if host.contains(":") {
             throw Malformed(
-                what: "\"\(text)\" mixes an IPv6 address and a port", fix: "put the address in brackets: [::1]:8080")
+                what: "\"\(text)\" has more than one colon but no brackets",
+                fix: "put an IPv6 address in brackets: [::1]:8080")
         } else if host.isEmpty {
             throw Malformed(
                 what: "\"\(text)\" has no host",
@@ -47,7 +48,7 @@ extension ListenAddress {
         host.contains(":") ? "[\(host)]" : host
     }
 
-    /// For a number suggests a port, for other texts a host.
+    /// Returns a valid address that resembles `text`, for a message: a number becomes the port, a name the host.
     private static func example(for text: String) -> String {
         if text.isDigits { return "127.0.0.1:\(text)" }
         return Self.looksLikeName(text) ? "\(text):8080" : "127.0.0.1:8080"

@@ -5,16 +5,16 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// `path` is absolute, 1 to ``longestUnixPath`` bytes of UTF-8.
     case unix(path: String)
 
-    /// An error in the text of an address, with a suggestion.
+    /// An error in the text of an address, with a remedy.
     package struct Malformed: Error, Sendable, Hashable, CustomStringConvertible {
-        /// One sentence without trailing period.
+        /// What is wrong, in one sentence without trailing period.
         package let what: String
         package let fix: String
 
         package var description: String { "\(self.what). Fix: \(self.fix)" }
     }
 
-    /// Bytes that fit `sockaddr_un.sun_path` on Linux (108 with the closing NUL).
+    /// Maximum length of a socket path in bytes: what fits `sockaddr_un.sun_path` on Linux (108 with the closing NUL).
     package static let longestUnixPath = 107
 
     package init(parsing text: String) throws(Malformed) {

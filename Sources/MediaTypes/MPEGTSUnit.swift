@@ -5,18 +5,18 @@ package struct MPEGTSUnit: Sendable {
     package var kind: TrackKind
     /// Track number within its kind in the program, from 0.
     package var track: UInt8
-    /// `nil` if the codec is not supported; ``codecName`` contains its name.
+    /// Codec of the track; `nil` if the codec is not supported. ``codecName`` always contains its name.
     package var codec: CodecName?
     package var codecName: String
-    /// H.264 and H.265: NAL units with four-byte lengths. Other codecs: as sent, including ADTS headers.
+    /// Coded data. H.264 and H.265: NAL units with four-byte lengths. Other codecs: as sent, including ADTS headers.
     package var payload: PacketMemory
-    /// H.264: the NAL unit types in ``payload``. H.265: the types its units would have in H.264, to detect H.264 that
-    /// is declared as H.265.
+    /// H.264: the NAL unit types in ``payload``. H.265: the types that its NAL units would have if read as H.264, to
+    /// detect H.264 that is declared as H.265.
     package var types: NALTypes
-    /// 90 kHz, 33 bits; `nil` if the stream does not contain it.
+    /// Presentation and decoding time in ticks of 90 kHz, 33 bits; `nil` if the stream does not contain the time.
     package var pts: Int64?
     package var dts: Int64?
-    /// 90 kHz; 0 if unknown.
+    /// Duration in ticks of 90 kHz; 0 if unknown.
     package var duration: Int64
 
     package init(

@@ -13,9 +13,9 @@ public struct MediaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let rejected = Code("rejected")
         /// The data cannot be decoded or demuxed.
         public static let invalidData = Code("invalidData")
-        /// Video in colors that the libraries cannot convert.
+        /// Video has a color format that the libraries cannot convert.
         public static let unsupportedColor = Code("unsupportedColor")
-        /// Frames larger than the room's limits.
+        /// Video frames are larger than the room's limits.
         public static let tooLarge = Code("tooLarge")
         /// A file is missing or cannot be read.
         public static let notReadable = Code("notReadable")
@@ -25,7 +25,7 @@ public struct MediaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let outputLost = Code("outputLost")
         /// There is no space left on the device.
         public static let diskFull = Code("diskFull")
-        /// Work that was started was not finished in time; another worker will do it.
+        /// Started work was not finished in time; another worker will finish it.
         public static let unfinished = Code("unfinished")
         /// An address is in use or not available.
         public static let bindFailed = Code("bindFailed")

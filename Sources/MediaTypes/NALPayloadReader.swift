@@ -1,7 +1,7 @@
 package import MediaKernels
 
-/// Reads the bytes of a NAL unit after its header in place, without the emulation prevention bytes. A copy continues
-/// from where it was made. Does not allocate.
+/// Reads the bytes of a NAL unit after its header in place, without the emulation prevention bytes. A copy of the
+/// reader continues at the same position. Does not allocate.
 ///
 /// Spec: ITU-T H.264 §7.3.1, §7.4.1.1 (`emulation_prevention_three_byte`).
 package struct NALPayloadReader: Sendable {
@@ -17,6 +17,8 @@ package struct NALPayloadReader: Sendable {
     private var byte: UInt8 = 0
     private var bitsLeft = 0
 
+    /// Creates a reader at the first byte of a range.
+    ///
     /// - Parameter range: Range of one NAL unit, or of its beginning; limited to the payload.
     package init(_ memory: PacketMemory, in range: Range<Int>) {
         self.memory = memory
@@ -25,7 +27,7 @@ package struct NALPayloadReader: Sendable {
         self.left = range.count
     }
 
-    /// The next byte; `nil` at the end.
+    /// Reads the next byte; `nil` at the end.
     package mutating func next() -> UInt8? {
         guard self.left > 0, var byte = self.raw() else { return nil }
         if byte == 3, self.zeros >= 2 {
@@ -59,14 +61,15 @@ package struct NALPayloadReader: Sendable {
         return true
     }
 
-    /// The next `count` bytes as a separate reader; fewer if the unit ends earlier.
+    /// Returns a separate reader for the next `count` bytes, or for fewer if the unit ends earlier.
     package func prefix(_ count: Int) -> NALPayloadReader {
         var bytes = self
         bytes.left = min(self.left, max(0, count))
         return bytes
     }
 
-    /// The next bits, most significant first; `nil` if not all are available. Do not read bytes between reading bits.
+    /// Reads the next bits, most significant first; `nil` if not all are available. Do not call ``next()`` before all
+    /// bits of a byte are read.
     ///
     /// - Parameter count: 0…32.
     package mutating func bits(_ count: Int) -> UInt32? {
@@ -84,6 +87,6 @@ package struct NALPayloadReader: Sendable {
         return value
     }
 
-    /// The next bit.
+    /// Reads the next bit; `nil` at the end.
     package mutating func flag() -> Bool? { self.bits(1).map { $0 == 1 } }
 }

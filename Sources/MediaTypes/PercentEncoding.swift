@@ -2,7 +2,7 @@
 ///
 /// Spec: RFC 3986 §2.1.
 package enum PercentEncoding {
-    /// Encodes everything except unreserved characters (§2.3: letters, digits and `-._~`) and the bytes to keep.
+    /// Encodes all bytes except unreserved characters (§2.3: letters, digits and `-._~`) and those in `kept`.
     package static func encode(_ text: String, keeping kept: Set<UInt8> = []) -> String {
         var out = ""
         for byte in text.utf8 {
@@ -15,6 +15,8 @@ package enum PercentEncoding {
         return out
     }
 
+    /// Decodes percent-encoded text; with `plusIsSpace`, `+` is decoded as a space.
+    ///
     /// - Returns: `nil` for invalid UTF-8, and for a `%` without two hexadecimal digits.
     package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         var bytes: [UInt8] = []

@@ -4,9 +4,9 @@
 package struct PictureTimingRules: Sendable, Hashable {
     /// Ticks of `time_scale` per unit of a time code.
     package var unitsInTick: UInt32
-    /// Ticks per second.
+    /// Number of ticks per second (`time_scale`).
     package var timeScale: UInt32
-    /// Sizes of both delays at the beginning of each message, in bits; `nil` if they are absent.
+    /// Sizes in bits of the two delay fields at the beginning of each message; `nil` if messages have none.
     private var delayLengths: DelayLengths?
     private var hasPictureStructure: Bool
 
@@ -15,6 +15,8 @@ package struct PictureTimingRules: Sendable, Hashable {
         var output: Int
     }
 
+    /// Reads the information from the VUI part of a sequence parameter set.
+    ///
     /// - Parameter reader: Positioned at `vui_parameters_present_flag`.
     /// - Returns: `nil` if time codes cannot be read with this information.
     init?(_ reader: inout BitReader) {
@@ -35,7 +37,7 @@ package struct PictureTimingRules: Sendable, Hashable {
         self.hasPictureStructure = hasStructure
     }
 
-    /// Skips aspect ratio, overscan, video signal and chroma location.
+    /// Skips the fields for aspect ratio, overscan, video signal and chroma location; `false` if the bits end.
     private static func skipLook(_ reader: inout BitReader) -> Bool {
         guard let hasRatio = reader.flag() else { return false }
         if hasRatio {
@@ -65,7 +67,7 @@ package struct PictureTimingRules: Sendable, Hashable {
         return DelayLengths(removal: Int(removal) + 1, output: Int(output) + 1)
     }
 
-    /// The time code of a picture timing message (`payloadType` 1): a time of day without a time zone.
+    /// Reads the time code of a picture timing message (`payloadType` 1): a time of day without a time zone.
     ///
     /// Spec: §D.1.3, §D.2.3, Table D-1.
     ///

@@ -1,4 +1,4 @@
-/// A source's items on program time: the coded form of what its decoder receives.
+/// An item that a source's decoder receives, in coded form and with program time instead of the source's own time.
 package enum ProgramPacket: Sendable {
     case configuration(CodecParameters)
     /// A coded frame and its presentation time, in nanoseconds of program time.

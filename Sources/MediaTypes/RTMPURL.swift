@@ -1,18 +1,20 @@
 /// An RTMP URL for publishing or playing: `rtmp://host[:port]/app/name[?query]`, or `rtmps://…` over TLS.
 package struct RTMPURL: Sendable, Hashable {
     package let host: String
-    /// 1935, or 443 over TLS, unless the URL contains a port.
+    /// TCP port: that of the URL, or else 1935, or 443 over TLS.
     package let port: Int
-    /// All path segments but the last; if there is only one, that one.
+    /// RTMP application: all path segments but the last, or the only segment.
     package let app: String
-    /// The last path segment with the query; empty if the path has one segment.
+    /// Stream name: the last path segment with the query; only the query if the path has one segment.
     package let streamName: String
-    /// Whether the connection uses TLS.
+    /// Whether the connection uses TLS (`rtmps`).
     package let isSecure: Bool
 
+    /// Parses an RTMP URL.
+    ///
     /// - Parameters:
-    ///   - allowsTLS: Accept `rtmps` too, because the caller supports TLS.
-    ///   - key: The stream name with its query, for a URL that ends with the app; `nil`: the URL ends with the name.
+    ///   - allowsTLS: Whether `rtmps` is accepted too, because the caller supports TLS.
+    ///   - key: The stream name with its query, if the URL ends with the application; `nil`: the URL contains the name.
     /// - Returns: `nil` for another scheme, no host, no path, or a port outside 1 to 65,535.
     package init?(_ text: String, allowsTLS: Bool = false, key: String? = nil) {
         let scheme = text.prefix { $0 != ":" }.lowercased()

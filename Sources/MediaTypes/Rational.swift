@@ -1,10 +1,10 @@
-/// Exact arithmetic on media time. Nothing here rounds twice and nothing overflows: intermediate products have 128 bits
-/// where they need them.
+/// Exact arithmetic on media time. Each function rounds at most once and does not overflow: intermediate products have
+/// 128 bits if needed.
 public enum TimeMath {
     /// How to round a quotient that is not an integer.
     public enum Rounding: Sendable { case down, nearest, up }
 
-    /// `value * numerator / denominator`.
+    /// Returns `value * numerator / denominator`.
     /// - Parameter denominator: Must be positive; a constant in the program, never external data.
     /// - Returns: The exact quotient, rounded as requested; saturated at the limits of `Int64`.
     public static func scale(

@@ -8,7 +8,7 @@ package import MediaKernels
 ///
 /// Spec: ITU-T H.264 §D.1.8, §D.2.8.
 package enum RecoveryPoint {
-    /// `payloadType` of the message.
+    /// `payloadType` of the recovery point SEI message.
     private static let payloadType = 6
 
     /// Whether all frames shown from an access unit on are correct if decoding begins with it. Does not allocate.

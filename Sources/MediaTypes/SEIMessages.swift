@@ -12,9 +12,9 @@ package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
     package static let messageLimit = 16
 
     package struct Message: Sendable {
-        /// `payloadType`.
+        /// The message's `payloadType`.
         package let type: Int
-        /// The complete payload.
+        /// Reader for the message's payload, which is complete.
         package let payload: NALPayloadReader
     }
 
@@ -23,15 +23,17 @@ package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
     private let endsAtPicture: Bool
     /// Offset of the next NAL unit's length.
     private var place: Int
-    /// The rest of the current unit.
+    /// Reader for the rest of the current NAL unit; `nil` between units.
     private var unit: NALPayloadReader?
     /// Number of messages read from the current unit.
     private var count = 0
 
+    /// Creates an iterator over the messages of an access unit.
+    ///
     /// - Parameters:
-    ///   - range: NAL units with four-byte lengths. Iteration ends at an empty unit, and at one that extends beyond the
-    ///     range.
-    ///   - endsAtPicture: Stop at the first slice.
+    ///   - range: NAL units with four-byte lengths. Iteration ends at an empty unit, and at a unit that extends beyond
+    ///     the range.
+    ///   - endsAtPicture: Whether iteration ends at the first slice.
     package init(_ memory: PacketMemory, in range: Range<Int>, endsAtPicture: Bool = false) {
         self.memory = memory
         self.place = range.lowerBound

@@ -2,11 +2,11 @@
 package struct SRTURL: Sendable, Hashable {
     package let host: String
     package let port: Int
-    /// Empty: none. Secret.
+    /// SRT stream id, which must be kept secret; empty: none.
     package let streamID: String
-    /// In milliseconds; 120 unless the URL contains another value.
+    /// SRT latency in milliseconds; 120 unless the URL contains another value.
     package let latencyMs: Int
-    /// Empty: the stream is not encrypted. Secret.
+    /// Passphrase for encryption, which must be kept secret; empty: the stream is not encrypted.
     package let passphrase: String
     /// Size in bytes of the key derived from the passphrase: 16, 24 or 32; 0: the peer decides.
     package let keyLength: Int
@@ -14,6 +14,8 @@ package struct SRTURL: Sendable, Hashable {
     /// Maximum length of a stream id in bytes.
     package static let longestStreamID = 512
 
+    /// Parses an SRT URL.
+    ///
     /// - Returns: `nil` for another scheme, no host, no port from 1 to 65,535, an unknown query parameter, a latency
     ///   outside 20 to 8,000, a passphrase that is not 10 to 79 bytes long, or a `mode` other than `caller`.
     package init?(_ text: String) {

@@ -1,8 +1,8 @@
 /// A rectangle on the canvas in pixels; all four numbers even, so that chroma stays aligned.
 package struct PixelRect: Sendable, Hashable {
-    /// Left edge.
+    /// Position of the left edge, in pixels from the left edge of the canvas.
     package var x: Int
-    /// Top edge.
+    /// Position of the top edge, in pixels from the top edge of the canvas.
     package var y: Int
     package var width: Int
     package var height: Int
@@ -46,5 +46,5 @@ package enum TextAlign: String, Sendable, CaseIterable {
     case right
 }
 
-/// The direction in which the new picture of a slide pushes the old one out.
+/// The direction in which the new scene pushes the old scene out in a slide transition.
 package enum SlideDirection: String, Sendable, CaseIterable { case left, right, up, down }

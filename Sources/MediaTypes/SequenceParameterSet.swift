@@ -6,20 +6,20 @@ package struct SequenceParameterSet: Sendable, Hashable {
     /// The byte with the `constraint_set` flags.
     package let constraints: UInt8
     package let level: UInt8
-    /// 0 monochrome, 1 4:2:0, 2 4:2:2, 3 4:4:4.
+    /// `chroma_format_idc`: 0 monochrome, 1 4:2:0, 2 4:2:2, 3 4:4:4.
     package let chromaFormat: UInt8
-    /// 8…14.
+    /// Bit depths of luma and chroma samples, 8…14.
     package let lumaBitDepth: UInt8
     package let chromaBitDepth: UInt8
     /// Frame size after cropping, in luma samples.
     package let width: Int
     package let height: Int
-    /// `frame_mbs_only_flag`: no frame is coded as fields, completely or in parts.
+    /// `frame_mbs_only_flag`: whether the video is progressive, that is, no frame is coded as fields even in parts.
     package let framesOnly: Bool
-    /// How to read picture timing messages; `nil` if they cannot contain a time code.
+    /// Information for reading picture timing SEI messages; `nil` if the messages cannot contain a time code.
     package let timing: PictureTimingRules?
 
-    /// RFC 6381 §3.3: `avc1.PPCCLL`.
+    /// Codec string for playlists and MP4, `avc1.PPCCLL`. Spec: RFC 6381 §3.3.
     package var codecString: String {
         "avc1." + Hexadecimal.text([self.profile, self.constraints, self.level])
     }
@@ -29,6 +29,8 @@ package struct SequenceParameterSet: Sendable, Hashable {
         [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135].contains(profile)
     }
 
+    /// Reads a sequence parameter set.
+    ///
     /// - Parameter nalUnit: The whole NAL unit with its one-byte header and emulation prevention bytes.
     /// - Returns: `nil` for anything that is not a readable parameter set.
     package init?(nalUnit: [UInt8]) {
@@ -65,7 +67,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
         self.timing = PictureTimingRules(&reader)
     }
 
-    /// The payload of a NAL unit without its emulation prevention bytes. Spec: §7.4.1.1.
+    /// Returns the payload of a NAL unit without its emulation prevention bytes. Spec: §7.4.1.1.
     package static func removingEmulationPrevention(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var zeros = 0
@@ -143,7 +145,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
 }
 
 extension SequenceParameterSet {
-    /// The first parameter set of an `AVCDecoderConfigurationRecord`; `nil` if there is none that can be read.
+    /// Reads the first SPS of an `AVCDecoderConfigurationRecord`; `nil` if there is none or it cannot be read.
     ///
     /// Spec: ISO/IEC 14496-15 §5.3.3.1.
     package init?(record: [UInt8]) {

@@ -1,4 +1,4 @@
-/// One error or remark about a pipeline file: where, what, and what to do.
+/// One error or warning about a pipeline file: its position, what is wrong, and the remedy.
 package struct SpecDiagnostic: Sendable, Hashable {
     /// JSON path of the value, for example `renditions[2].height`; empty for the document.
     package var path: String
@@ -22,14 +22,14 @@ package struct SpecDiagnostic: Sendable, Hashable {
     /// The flag with the mistake, for example `--set canvas.width`, without its value, which may be a secret.
     package var flag: String? { if case .flag(let path, _) = self.position { "--set \(path)" } else { nil } }
 
-    /// `FILE:LINE:COLUMN: path: what. Fix: remedy`, or with the flag instead of the file.
+    /// Returns the message `FILE:LINE:COLUMN: path: what. Fix: remedy`, or with the flag instead of the file.
     package func text(file: String) -> String {
         let place = self.flag ?? (self.line > 0 ? "\(file):\(self.line):\(self.column)" : file)
         let subject = self.path.isEmpty ? "" : "\(self.path): "
         return "\(place): \(subject)\(self.what). Fix: \(self.fix)"
     }
 
-    /// Members `path`, `line` and `column` or `flag`, `what`, `fix`.
+    /// The message as a JSON object with the members `path`, `line` and `column` or else `flag`, `what` and `fix`.
     package var json: JSONNode {
         var members = [JSONMember("path", .string(self.path))]
         if let flag {

@@ -45,13 +45,13 @@ package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// `path.key`; a key that is not a plain word is written in brackets and quotes.
+    /// Returns `path.key`; a key that is not a plain word is written in brackets and quotes.
     package static func join(_ path: String, _ key: String) -> String {
         if self.isPlain(key[...]) { return path.isEmpty ? key : "\(path).\(key)" }
         return "\(path)[\(SpecText.quoted(key))]"
     }
 
-    /// The path without its last step; `nil` for the document itself.
+    /// Returns the path without its last step; `nil` for the document itself.
     package static func parent(of path: String) -> String? {
         guard !path.isEmpty else { return nil }
         guard let cut = path.lastIndex(where: { $0 == "." || $0 == "[" }) else { return "" }

@@ -1,4 +1,4 @@
-/// The origin of a value.
+/// Where a value of a pipeline comes from.
 package enum SpecPosition: Sendable, Hashable {
     /// No position: a default, or a value made by the program.
     case none

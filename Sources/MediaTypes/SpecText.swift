@@ -1,20 +1,21 @@
-/// Helpers for message texts.
+/// Functions that format values for messages.
 package enum SpecText {
-    /// The text in quotes, escaped as in JSON and truncated after 40 characters, so that a message stays on one line.
+    /// Returns the text in quotes, escaped as in JSON and truncated after 40 characters, so that a message has one
+    /// line.
     package static func quoted(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(40)
         let isCut = start.endIndex != text.unicodeScalars.endIndex
         return JSONValue.string(String(start) + (isCut ? "…" : "")).text
     }
 
-    /// `"a", "b" or "c"`.
+    /// Returns the words as a list for a message: `"a", "b" or "c"`.
     package static func choice(_ words: [String], quoted: Bool = true) -> String {
         let shown = quoted ? words.map(self.quoted) : words
         guard let last = shown.last, shown.count > 1 else { return shown.first ?? "" }
         return "\(shown.dropLast().joined(separator: ", ")) or \(last)"
     }
 
-    /// The number with thousands separators from five digits on, so that bit rates are readable.
+    /// Returns the number with thousands separators if it has five digits or more, so that bit rates are readable.
     package static func grouped(_ number: Int) -> String {
         let digits = Array(String(number.magnitude))
         guard digits.count > 4 else { return String(number) }
@@ -26,7 +27,7 @@ package enum SpecText {
         return text
     }
 
-    /// `numerator / denominator` with up to three decimals, rounded to the nearest, without trailing zeros.
+    /// Returns `numerator / denominator` with up to three decimals, rounded to the nearest, without trailing zeros.
     package static func decimal(_ numerator: Int, over denominator: Int) -> String {
         guard denominator > 0, numerator >= 0 else { return "0" }
         let thousandths = Int128(numerator) * 1000 + Int128(denominator) / 2
@@ -36,7 +37,7 @@ package enum SpecText {
         return fraction.isEmpty ? "\(quotient / 1000)" : "\(quotient / 1000).\(fraction)"
     }
 
-    /// The known word nearest to `word`, if it is near enough to be what was meant.
+    /// Returns the known word that `word` is probably a misspelling of; `nil` if no known word is similar enough.
     package static func nearest(to word: String, among known: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         var best: (word: String, distance: Int)?
@@ -48,8 +49,8 @@ package enum SpecText {
         return best.word
     }
 
-    /// Edit distance: the number of insertions, deletions, replacements and swaps of neighbors that turn one word into
-    /// the other.
+    /// Returns the edit distance: the number of insertions, deletions, replacements and swaps of neighbors that turn
+    /// one word into the other.
     package static func distance(_ first: String, _ second: String) -> Int {
         let a = Array(first.utf8)
         let b = Array(second.utf8)

@@ -6,24 +6,26 @@
 package struct StartupSegments: Sendable, Hashable {
     /// Number of segments in the first published playlist.
     package static let listed = 3
-    /// Maximum time in seconds that viewers wait for full segments; without a playlist, no viewer can join.
+    /// Maximum duration in seconds of three full segments for which the first playlist waits, because viewers cannot
+    /// join before it exists.
     private static let longestWait = 10
 
     /// Number of frames of each short segment.
     package let frames: Int64
-    /// First frame after them, a multiple of the grid's segment length.
+    /// Number of the first frame after the short segments, a multiple of the full segment length.
     package let end: Int64
-    /// Frames from one IDR frame to the next until ``end``.
+    /// Number of frames from one IDR frame to the next until ``end``.
     private let gop: Int64
 
+    /// Chooses the shortest length of at least half a second that fits GOPs, full segments and renditions.
+    ///
     /// - Parameters:
     ///   - fps: Frames per second of the canvas, at least 1.
     ///   - gopFrames: Frames from one IDR frame to the next, at least 1.
     ///   - segmentFrames: Frames of a full segment, a multiple of `gopFrames`.
     ///   - steps: For each rendition, the number of canvas frames per frame of the rendition.
-    /// - Returns: If no shorter length of at least half a second fits GOPs, segments and renditions, the three segments
-    ///   are full ones; `nil` if those are longer than ``longestWait`` together: then the first playlist lists one
-    ///   segment.
+    /// - Returns: If only the full segment length fits, three full segments are used, unless they are longer than
+    ///   ``longestWait`` together: then `nil`, and the first playlist lists one segment.
     package init?(fps: Int, gopFrames: Int, segmentFrames: Int, steps: [Int]) {
         guard fps > 0, gopFrames > 0, segmentFrames > 0 else { return nil }
         let shortest = min(max(1, (fps + 1) / 2), segmentFrames)
@@ -39,13 +41,13 @@ package struct StartupSegments: Sendable, Hashable {
         self.gop = Int64(min(found, gopFrames))
     }
 
-    /// First frames of the segments after the first one, including ``end``.
+    /// Numbers of the first frames of all short segments but the first, followed by ``end``.
     package var cuts: [Int64] { Array(stride(from: self.frames, through: self.end, by: Int64.Stride(self.frames))) }
 
-    /// The GOP of a frame.
+    /// Returns the GOP of a frame.
     ///
-    /// - Returns: A number that increases with each IDR frame and is below those of the grid's GOPs, and the first
-    ///   frame of the GOP; `nil` from ``end`` on, and for a frame below zero.
+    /// - Returns: The GOP's number, which increases with each IDR frame and is below the numbers of the GOPs after
+    ///   ``end``, and the first frame of the GOP; `nil` from ``end`` on, and for a frame below zero.
     package func gop(ofFrame frame: Int64) -> (number: Int64, first: Int64)? {
         guard frame >= 0, frame < self.end else { return nil }
         return (frame / self.gop - self.end / self.gop, frame / self.gop * self.gop)

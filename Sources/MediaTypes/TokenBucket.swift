@@ -1,7 +1,8 @@
-/// A token bucket with injected time.
+/// A rate limiter (token bucket). The caller passes the current time, in nanoseconds of a monotonic clock.
 package struct TokenBucket: Sendable {
     private let perSecond: Int64
-    /// Both in billionths of a token, so that nanoseconds times tokens per second need no division.
+    /// Capacity and current level in billionths of a token, so that nanoseconds times tokens per second need no
+    /// division.
     private let capacity: Int64
     private var level: Int64
     private var last: Int64
@@ -13,7 +14,7 @@ package struct TokenBucket: Sendable {
         self.last = now
     }
 
-    /// Takes one token; `false` if there is none.
+    /// Takes one token; returns `false` if there is none.
     package mutating func take(now: Int64) -> Bool {
         // A minute fills every bucket in use, and keeps the product far from overflow.
         let elapsed = min(max(0, now &- self.last), 60_000_000_000)

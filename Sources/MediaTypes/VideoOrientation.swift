@@ -2,18 +2,20 @@
 public struct VideoOrientation: Sendable, Hashable {
     /// Quarter turns clockwise, 0…3.
     public var quarterTurns: Int
-    /// Flipped horizontally before the rotation.
+    /// Whether the video is flipped horizontally before the rotation.
     public var isMirrored: Bool
 
     public static let upright = VideoOrientation()
 
+    /// Creates an orientation.
+    ///
     /// - Parameter quarterTurns: Any number; full turns are removed.
     public init(quarterTurns: Int = 0, isMirrored: Bool = false) {
         self.quarterTurns = quarterTurns & 3
         self.isMirrored = isMirrored
     }
 
-    /// Reads a display matrix; a skewed or scaled one gives the nearest quarter turn.
+    /// Reads a display matrix; a skewed or scaled matrix gives the nearest quarter turn.
     ///
     /// Spec: ISO/IEC 14496-12 §8.3.2.3 (`matrix`): a point (p, q), q downwards, is mapped to (a·p + c·q, b·p + d·q).
     ///
@@ -30,7 +32,7 @@ public struct VideoOrientation: Sendable, Hashable {
         self.init(quarterTurns: turns, isMirrored: isMirrored)
     }
 
-    /// The orientation after a further clockwise rotation.
+    /// Returns the orientation after a further clockwise rotation.
     public func turned(by quarterTurns: Int) -> VideoOrientation {
         VideoOrientation(quarterTurns: self.quarterTurns &+ quarterTurns, isMirrored: self.isMirrored)
     }

@@ -3,9 +3,10 @@ public struct WallClockTime: Sendable, Hashable {
     /// Time zones differ by multiples of this: 15 minutes, in nanoseconds.
     private static let zoneStep: Int64 = 900_000_000_000
 
-    /// Nanoseconds since 1970-01-01T00:00:00Z; without a time zone, nanoseconds since midnight at the publisher.
+    /// Nanoseconds since 1970-01-01T00:00:00Z if ``hasZone``, otherwise nanoseconds since the publisher's local
+    /// midnight.
     public var nanoseconds: Int64
-    /// `false` if only the local time of day is known, without date and time zone.
+    /// Whether date and time zone are known; `false` if only the local time of day is known.
     public var hasZone: Bool
 
     public init(nanoseconds: Int64, hasZone: Bool) {
@@ -21,8 +22,8 @@ public struct WallClockTime: Sendable, Hashable {
         self.init(nanoseconds: Int64(milliseconds * 1000) &* 1000, hasZone: true)
     }
 
-    /// Nanoseconds since the Unix epoch. A time without time zone is taken in the zone in which it is nearest to
-    /// `reference`.
+    /// Returns the nanoseconds since the Unix epoch. A time without time zone is taken in the zone in which it is
+    /// nearest to `reference`.
     ///
     /// - Parameter reference: The server's own time, in nanoseconds since the Unix epoch.
     public func resolved(near reference: Int64) -> Int64 {

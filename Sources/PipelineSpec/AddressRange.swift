@@ -3,7 +3,7 @@ import MediaTypes
 /// A range of IP addresses in CIDR notation, such as `192.0.2.0/24` or `2001:db8::/32`, or one address.
 package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     private let first: IPAddress
-    /// Prefix length in bits, counted in the 128-bit form (0…128).
+    /// Prefix length in bits (0…128), counted in the IPv6 form of the address, so that IPv4 lengths are larger by 96.
     private let length: Int
 
     /// Placeholder for a range that cannot be parsed. It contains only the unspecified address `::`.
@@ -14,7 +14,9 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         self.length = length
     }
 
-    /// - Returns: nil if the text is not a range. Bits after the prefix are treated as 0.
+    /// Parses an address or a range in CIDR notation. Bits after the prefix are treated as 0.
+    ///
+    /// - Returns: `nil` if the text is neither.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress($0) }), !text.contains("%") else { return nil }

@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// A rectangle on the canvas as the document states it: in pixels or in percent of the canvas.
+/// A rectangle on the canvas as written in the pipeline file: in pixels or in percent of the canvas.
 package struct Area: Sendable, Hashable {
     /// Left edge.
     package var x: Length
@@ -19,11 +19,11 @@ package struct Area: Sendable, Hashable {
     /// The whole canvas, regardless of its size.
     package static let whole = Area(x: 0, y: 0, width: .share(Length.whole), height: .share(Length.whole))
 
-    /// The rectangle in pixels; all four numbers are even.
+    /// Returns the rectangle in pixels; all four numbers are even.
     ///
-    /// If a position and its size are both percentages, then the far edge is rounded the same way as the near edge of an adjacent
-    /// pane. Percentages that add up therefore leave no gap: three panes of 33.33 % touch, and two of 50 % cover the whole
-    /// canvas.
+    /// If a position and its size are both percentages, then the right or bottom edge is rounded in the same way as the
+    /// left or top edge of an adjacent pane. Percentages that add up therefore leave no gap: three panes of 33.33 %
+    /// touch, and two panes of 50 % cover the whole canvas.
     package func pixels(width canvasWidth: Int, height canvasHeight: Int) -> PixelRect {
         let (left, width) = Self.span(self.x, self.width, canvasWidth)
         let (top, height) = Self.span(self.y, self.height, canvasHeight)

@@ -3,16 +3,16 @@ import MediaTypes
 /// One encoding of the room's audio: an audio rendition of the multivariant playlist, in its own group.
 package struct AudioRendition: Sendable, Hashable {
     package enum Codec: String, Sendable, CaseIterable { case aac }
-    /// MPEG-4 audio object types, ISO/IEC 14496-3 §1.5.1.
+    /// AAC profiles (MPEG-4 audio object types). Spec: ISO/IEC 14496-3 §1.5.1.
     package enum Profile: String, Sendable, CaseIterable { case lc }
 
-    /// `[A-Za-z0-9_-]{1,32}`; the name of its media playlist and of its group. Default `audio`.
+    /// Name of the rendition, its media playlist and its group: `[A-Za-z0-9_-]{1,32}`. Default `audio`.
     package var name = "audio"
-    /// Default ``Codec/aac``.
+    /// Audio codec. Default ``Codec/aac``.
     package var codec = Codec.aac
-    /// Default ``Profile/lc``.
+    /// AAC profile. Default ``Profile/lc``.
     package var profile = Profile.lc
-    /// Bit/s (32,000…320,000). Default: `audio.bitrate`.
+    /// Bit rate in bit/s (32,000…320,000). Default: `audio.bitrate`.
     package var bitrate = 0
 
     package init(name: String = "audio", bitrate: Int = 0) {
@@ -35,7 +35,7 @@ package struct AudioRendition: Sendable, Hashable {
 }
 
 extension ValueRule where Value == [String] {
-    /// One name, or a list of names.
+    /// A rule that accepts one name or a list of names.
     static func names(_ most: Int, marks: String, upTo count: Int) -> ValueRule {
         let one = ValueRule<String>.name(most, marks: marks)
         let several = ValueRule<[String]>.list(of: one, 1...count, standIn: "")

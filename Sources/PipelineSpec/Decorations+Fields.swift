@@ -92,7 +92,7 @@ extension Transition {
         [
             Field(
                 "type", \.kind, .choice,
-                "cut: at once; crossfade: one picture blends into the other; slide: the new picture pushes the old one out"
+                "cut: at once; crossfade: the old scene blends into the new one; slide: the new scene pushes the old one out"
             ),
             Field("durationMs", \.durationMs, .integer(100...5000), "duration of a crossfade or slide in milliseconds"),
             Field("direction", \.direction, .choice, "direction in which a slide moves"),

@@ -4,7 +4,7 @@ package import MediaTypes
 package struct StillImage: Sendable, Hashable {
     /// Path of a local PNG or JPEG file of at most 2 MB, relative to the working directory.
     package var path: String
-    /// The rectangle that the image is stretched to: inside the canvas, at least 2 by 2 pixels.
+    /// Rectangle that the image is stretched to: inside the canvas, at least 2 by 2 pixels.
     package var area: Area
     /// Stacking order (0…100): a higher value is drawn on top, and among equal values the later element.
     package var zOrder: Int
@@ -20,23 +20,23 @@ package struct StillImage: Sendable, Hashable {
 
 /// A line of text on the canvas.
 package struct TextLabel: Sendable, Hashable {
-    /// Its id in the control API: `[A-Za-z0-9_.-]{1,64}`.
+    /// Id of the text in the control API: `[A-Za-z0-9_.-]{1,64}`.
     package var textID: String
-    /// Up to 256 characters in any script; an empty text is not drawn.
+    /// The text, up to 256 characters in any script; an empty text is not drawn.
     package var text = ""
-    /// Position of its left end, middle or right end, depending on ``align``.
+    /// Position of the text's left end, middle or right end, depending on ``align``.
     package var x: Length = 0
-    /// Position of its top edge.
+    /// Position of the text's top edge.
     package var y: Length = 0
     /// Font size in pixels (8…400). Default 32.
     package var size = 32
-    /// Default white.
+    /// Color of the text. Default white.
     package var color = Color(red: 0xff, green: 0xff, blue: 0xff)
     /// Color of the box behind the text; `nil`: no box.
     package var background: Color?
     /// Opacity of the box in percent (0…100). Default 100.
     package var backgroundAlpha = 100
-    /// Default ``TextAlign/left``.
+    /// Whether ``x`` is the left end, the middle or the right end of the text. Default ``TextAlign/left``.
     package var align = TextAlign.left
     /// Stacking order (0…100): a higher value is drawn on top. Default 60.
     package var zOrder = 60
@@ -48,16 +48,16 @@ package struct TextLabel: Sendable, Hashable {
 
 /// A bar that shows the ratio of two scores.
 package struct ScoreBar: Sendable, Hashable {
-    /// Its id in the control API: `[A-Za-z0-9_.-]{1,64}`.
+    /// Id of the bar in the control API: `[A-Za-z0-9_.-]{1,64}`.
     package var scoreID: String
-    /// Inside the canvas and at least 2 by 2 pixels.
+    /// Rectangle of the bar, inside the canvas and at least 2 by 2 pixels.
     package var area: Area
     /// Score of the left side (0…1,000,000,000). Default 0. If both scores are 0, each side gets half of the bar.
     package var left = 0
     package var right = 0
-    /// Default `#FF3B6B`.
+    /// Color of the left side. Default `#FF3B6B`.
     package var leftColor = Color(red: 0xff, green: 0x3b, blue: 0x6b)
-    /// Default `#3B8BFF`.
+    /// Color of the right side. Default `#3B8BFF`.
     package var rightColor = Color(red: 0x3b, green: 0x8b, blue: 0xff)
     /// Stacking order (0…100): a higher value is drawn on top. Default 60.
     package var zOrder = 60
@@ -70,18 +70,18 @@ package struct ScoreBar: Sendable, Hashable {
 
 /// A countdown timer, drawn as `mm:ss`.
 package struct Countdown: Sendable, Hashable {
-    /// Which time a countdown shows.
+    /// The time that a countdown shows.
     package enum Clock: String, Sendable, CaseIterable {
-        /// It starts at ``Countdown/seconds`` each time its scene goes on air.
+        /// The countdown starts at ``Countdown/seconds`` each time its scene goes on air.
         case scene
-        /// The time left in the current phase of the PK, in every scene; `00:00` if no phase is running or the phase has no time
-        /// limit.
+        /// The time left in the current phase of the PK, in every scene; `00:00` if no phase is running or the phase
+        /// has no time limit.
         case pk
     }
 
-    /// Its id in the control API: `[A-Za-z0-9_.-]{1,64}`.
+    /// Id of the countdown in the control API: `[A-Za-z0-9_.-]{1,64}`.
     package var countdownID: String
-    /// Default ``Clock/scene``.
+    /// Which time the countdown shows. Default ``Clock/scene``.
     package var clock = Clock.scene
     /// Start value in seconds each time its scene goes on air (0…86,400); only for ``Clock/scene``. Default 0.
     package var seconds = 0
@@ -101,9 +101,9 @@ package struct Countdown: Sendable, Hashable {
 package struct Transition: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable { case cut, crossfade, slide }
 
-    /// Default ``Kind/cut``.
+    /// Kind of transition. Default ``Kind/cut``.
     package var kind = Kind.cut
-    /// Milliseconds (100…5,000). Default 500.
+    /// Duration of a crossfade or slide in milliseconds (100…5,000). Default 500.
     package var durationMs = 500
     /// Direction of a ``Kind/slide``. Default ``SlideDirection/left``.
     package var direction = SlideDirection.left

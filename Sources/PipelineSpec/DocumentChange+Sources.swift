@@ -2,8 +2,8 @@ import MediaTypes
 
 /// Compares the sources of two documents. Sources are matched by their ids; their order in the list does not matter.
 extension DocumentChange {
-    /// Reports sources that cannot be added, removed or changed while the room runs. Sources are matched by id, since adding one
-    /// to the list shifts the indexes of the others.
+    /// Reports sources that cannot be added, removed or changed while the room runs. Sources are matched by id, because
+    /// adding a source to the list shifts the indexes of later sources.
     static func sourceMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecDiagnostic] {
         let (before, after) = (current.pipeline.sources, next.pipeline.sources)
         var mistakes: [SpecDiagnostic] = []
@@ -47,8 +47,8 @@ extension DocumentChange {
 }
 
 extension Pipeline.Source {
-    /// What kind of source it is, if it exists for the whole life of the worker; `nil` for a publisher, which can be added and
-    /// removed.
+    /// Kind of the source in words, if the source cannot be added or removed while the worker runs; `nil` for a
+    /// publisher, which can be.
     fileprivate var fixedKind: String? {
         switch self.input {
         case .rtmp: nil
@@ -57,7 +57,7 @@ extension Pipeline.Source {
         }
     }
 
-    /// Whether the two differ only in members that a running room can change.
+    /// Whether this source differs from `current` only in members that a running room can change.
     fileprivate func differsOnlyAlive(from current: Pipeline.Source) -> Bool {
         var rest = self
         rest.volume = current.volume
@@ -74,8 +74,8 @@ extension Pipeline.Source {
 }
 
 extension Pipeline {
-    /// Whether only publishers are added or removed, and all other sources differ only in members that a running room can change.
-    /// The order does not matter.
+    /// Whether the sources can change from those of `current` while the room runs: only publishers are added or
+    /// removed, and remaining sources differ only in members that a running room can change. The order does not matter.
     func sourcesDifferOnlyAlive(from current: Pipeline) -> Bool {
         let joining = self.sources.filter { current.source($0.id) == nil }
         let leaving = current.sources.filter { self.source($0.id) == nil }

@@ -1,14 +1,15 @@
 package import MediaTypes
 
-/// The change from one version of a room's document to the next, checked against what a running room can change.
+/// The change from one version of a room's document to the next. It exists only if a running room can apply the change.
 package struct DocumentChange: Sendable {
-    /// Why a new version is refused.
+    /// Why a new version of the document is rejected.
     package enum Refusal: Error, Sendable, Equatable {
         /// The room already has this version or a later one.
         case superseded(by: Int)
-        /// The new version repeats a URL as ``RoomDocument/shown`` prints it, without its secret part; never empty.
+        /// The new version contains a webhook URL as ``RoomDocument/shown`` prints it, without its secret part. The
+        /// list is never empty.
         case hidden([SpecDiagnostic])
-        /// Changes that need a restart; never empty.
+        /// The listed changes need a restart of the worker. The list is never empty.
         case needsRestart([SpecDiagnostic])
     }
 
@@ -16,7 +17,7 @@ package struct DocumentChange: Sendable {
     package let document: RoomDocument
     /// JSON paths of the members that differ, without `revision`.
     package let paths: [String]
-    /// Whether anything changes; false if version and content are the same.
+    /// Whether the new version changes anything; `false` if revision and content are the same.
     package let isChange: Bool
 
     /// Compares the current version with the next one and checks whether the room can apply it.
@@ -58,8 +59,8 @@ package struct DocumentChange: Sendable {
         return SpecDiagnostic(path: path, at: .none, what: what, fix: fix)
     }
 
-    /// Finds webhook URLs that were copied from a document that the API returned, without the secret part. A client that sends
-    /// such a document back does not mean to change the receiver, so the change is refused.
+    /// Finds webhook URLs that were copied from a document that the API returned, without the secret part. A client
+    /// that sends such a document back does not mean to change the receiver, so the change is rejected.
     private static func hiddenURLs(from current: Pipeline, to next: Pipeline) -> [SpecDiagnostic] {
         let known = Set(current.control.events.compactMap(\.urlText))
         let cut = Set(known.map { JSONNode.origin($0) }).subtracting(known)
@@ -72,8 +73,8 @@ package struct DocumentChange: Sendable {
         }
     }
 
-    /// Reports outputs that cannot be added, removed or changed while the room runs. Outputs are matched by id, since adding one
-    /// to the list shifts the indexes of the others.
+    /// Reports outputs that cannot be added, removed or changed while the room runs. Outputs are matched by id, because
+    /// adding an output to the list shifts the indexes of later outputs.
     private static func outputMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecDiagnostic] {
         let (before, after) = (current.pipeline.fixedOutputs, next.pipeline.fixedOutputs)
         var mistakes: [SpecDiagnostic] = []
@@ -103,8 +104,8 @@ package struct DocumentChange: Sendable {
 
     private static let onlyPushes = "; only outputs of type rtmp can"
 
-    /// Paths that can change while the room runs: those of ``Pipeline/differsOnlyAlive(from:)``. RTMP outputs and publishers that
-    /// are added or removed are missing here because they are recognized by their type.
+    /// Paths that can change while the room runs: those of ``Pipeline/differsOnlyAlive(from:)``. RTMP outputs and
+    /// publishers that are added or removed are missing here because they are recognized by their type.
     package static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
         "pk", "alarms", "shutdown", "idle", "sources.volume", "sources.audioTracks", "sources.offsetMs",
@@ -130,7 +131,7 @@ package struct DocumentChange: Sendable {
 }
 
 extension JSONNode {
-    /// An element of one of the document's lists; `nil` if the document does not contain it.
+    /// The element at `index` of the document's member `list`; `nil` if the document does not contain it.
     subscript(list: String, index: Int) -> JSONNode? {
         guard case .array(let elements)? = self[key: list]?.content, elements.indices.contains(index) else {
             return nil
@@ -140,7 +141,7 @@ extension JSONNode {
 }
 
 extension Pipeline {
-    /// The outputs that exist for the whole life of the worker, with their indexes in `outputs`.
+    /// The outputs that cannot be added or removed while the worker runs, with their indexes in `outputs`.
     fileprivate var fixedOutputs: [(index: Int, output: Output)] {
         self.outputs.enumerated().compactMap { index, output -> (index: Int, output: Output)? in
             if case .rtmp = output { return nil }
@@ -148,7 +149,7 @@ extension Pipeline {
         }
     }
 
-    /// Whether the two differ only in members that a running room can change.
+    /// Whether this pipeline differs from `current` only in members that a running room can change.
     fileprivate func differsOnlyAlive(from current: Pipeline) -> Bool {
         var rest = self
         rest.room.title = current.room.title

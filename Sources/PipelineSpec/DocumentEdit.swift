@@ -2,17 +2,17 @@ package import MediaTypes
 
 /// One difference between a room's current document and its pipeline file.
 ///
-/// Elements of lists with ids (sources, outputs, scenes, renditions) are addressed by id, so that an edit still applies after the
-/// file gains another element before them.
+/// Elements of lists with ids (sources, outputs, scenes, renditions) are addressed by id, so that an edit still applies
+/// after another element was inserted before them in the file.
 package struct DocumentEdit: Sendable, Equatable {
     package enum Step: Sendable, Hashable {
         case key(String)
-        /// An element of a list, by its id.
+        /// The element of a list with this id.
         case element(String)
     }
 
     package var path: [Step]
-    /// `nil`: the document does not have this member.
+    /// New value of the member or element; `nil`: it is removed.
     package var value: JSONNode?
 
     package init(_ path: [Step], _ value: JSONNode?) {
@@ -40,7 +40,7 @@ extension DocumentEdit.Step {
 }
 
 extension DocumentEdit {
-    /// The path in readable form, such as `sources[1001/main].volume`.
+    /// The path of the edit in readable form, such as `sources[1001/main].volume`.
     package var name: String { Self.name(of: self.path) }
 
     package static func name(of path: [Step]) -> String {
@@ -52,7 +52,7 @@ extension DocumentEdit {
         }
     }
 
-    /// The edits that turn `base` into `node`, in the order of `node`. Empty if both are equal.
+    /// Returns the edits that turn `base` into `node`, in the order of `node`; empty if both are equal.
     package static func between(_ base: JSONNode, _ node: JSONNode) -> [DocumentEdit] {
         var edits: [DocumentEdit] = []
         self.compare(base, node, [], &edits)
@@ -186,9 +186,9 @@ extension JSONNode {
         }
     }
 
-    /// The ids of a list's elements.
+    /// Returns the ids of a list's elements.
     ///
-    /// - Returns: `nil` if an element has no id or two have the same.
+    /// - Returns: `nil` if an element has no id or two elements have the same id.
     static func identities(of elements: [JSONNode], in list: DocumentEdit.Step?) -> [String]? {
         guard case .key(let name)? = list else { return nil }
         var ids: [String] = []

@@ -2,10 +2,10 @@ package import MediaTypes
 
 /// Which servers the control API may make the room connect to: relays, RTMP outputs and webhooks.
 ///
-/// Servers that the pipeline file names are always allowed. The check uses the resolved address of each connection, so that DNS
-/// rebinding (a name that later resolves to another address) does not get around it.
+/// Servers that the pipeline file names are always allowed. The check uses the resolved address of each connection, so
+/// that DNS rebinding (a name that later resolves to another address) does not get around it.
 package struct EgressPolicy: Sendable, Equatable {
-    /// The server a URL names.
+    /// The server that a URL names.
     package struct Target: Sendable, Hashable {
         /// The host as in the URL, in lower case, without brackets.
         package let host: String
@@ -34,7 +34,7 @@ package struct EgressPolicy: Sendable, Equatable {
         package var description: String {
             switch self {
             case .linkLocal(let server):
-                "\(server) is at a link-local or metadata address, which no entry allows"
+                "\(server) is at a link-local or metadata address, which control.egress.allowedHosts cannot allow"
             case .local(let server):
                 "\(server) is at a loopback or private address, which control.egress.allowedHosts does not list"
             case .notListed(let server): "\(server) is not in control.egress.allowedHosts"
@@ -42,7 +42,7 @@ package struct EgressPolicy: Sendable, Equatable {
         }
     }
 
-    /// A server is allowed if at least one entry allows it.
+    /// Entries of `control.egress.allowedHosts`; a server is allowed if at least one entry allows it.
     package var allowed: [EgressEntry]
     /// Servers that the pipeline file names.
     package var named: Set<Target>
@@ -57,7 +57,7 @@ package struct EgressPolicy: Sendable, Equatable {
         self.webhooks = webhooks
     }
 
-    /// Why a connection to `address`, one of the addresses of `target`, is refused; `nil` if it is allowed.
+    /// Returns why a connection to `address`, one of the addresses of `target`, is refused; `nil` if it is allowed.
     package func refusal(of target: Target, at address: IPAddress) -> Refusal? {
         let isNamed = self.isNamed(target)
         guard address.reach != .linkLocal else {
@@ -68,8 +68,8 @@ package struct EgressPolicy: Sendable, Equatable {
         return address.reach == .local ? .local(target.description) : .notListed(target.description)
     }
 
-    /// Why every connection to `target` is refused, regardless of the address its name resolves to; `nil` if that depends on the
-    /// address.
+    /// Returns why every connection to `target` is refused, whatever address its name resolves to; `nil` if that
+    /// depends on the address, or if the connection is allowed.
     package func refusal(of target: Target) -> Refusal? {
         if let address = IPAddress(target.host) { return self.refusal(of: target, at: address) }
         guard !self.isNamed(target), !self.allowed.contains(where: { $0.mayAllow(target) }) else { return nil }
@@ -82,7 +82,7 @@ package struct EgressPolicy: Sendable, Equatable {
 }
 
 extension EgressPolicy.Target {
-    /// The server that the URL of a relay or an RTMP output names.
+    /// Creates the target for the server that the URL of a relay or an RTMP output names.
     package init(_ url: RTMPURL) {
         self.init(host: url.host, port: url.port, defaultPort: url.isSecure ? 443 : 1935)
     }
@@ -94,13 +94,13 @@ package enum EgressEntry: Sendable, Hashable, CustomStringConvertible {
     case publicAddresses
     /// A range of addresses, on any port.
     case range(AddressRange)
-    /// A host. Without a port, only the default port of the URL's scheme is allowed.
+    /// A host pattern. If the pattern has no port, only the default port of the URL's scheme is allowed.
     case host(HostPattern)
 
     /// Placeholder for an entry that cannot be parsed; allows nothing.
     static let standIn = EgressEntry.host(.standIn)
 
-    /// - Returns: nil if the text is not an entry.
+    /// Parses an entry of `control.egress.allowedHosts`; `nil` if the text is not a valid entry.
     package init?(_ text: String) {
         if text.lowercased() == "public" {
             self = .publicAddresses
@@ -121,9 +121,9 @@ package enum EgressEntry: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the entry allows `target` at `address`. A complete host name may resolve to any address except the link-local ones
-    /// that no entry allows. A name that matches `*.DOMAIN` must resolve to a global address, since others may be able to create
-    /// names below the domain.
+    /// Whether the entry allows `target` at `address`. A host name without a wildcard may resolve to any address except
+    /// the link-local addresses that no entry allows. A name that matches `*.DOMAIN` must resolve to a global address,
+    /// because other people may be able to create names below the domain.
     func allows(_ target: EgressPolicy.Target, at address: IPAddress) -> Bool {
         switch self {
         case .publicAddresses: address.reach == .global

@@ -9,13 +9,15 @@ package struct EventSink: Sendable, Hashable {
     }
 
     package var type = Kind.webhook
-    /// `http://…` or `https://…`, The path may be a secret. ``Secret/inline(_:)`` or ``Secret/env(_:)``.
+    /// URL of the receiver, `http://…` or `https://…`. Its path may be a secret. ``Secret/inline(_:)`` or
+    /// ``Secret/env(_:)``.
     package var url = Secret.inline("")
     /// Event types to deliver, such as `source.live` or `source.*`; empty: all.
     package var types: [String] = []
     /// Timeout of one delivery attempt in milliseconds (100…15,000). Default 3,000.
     package var timeoutMs = 3000
-    /// One secret per line; each adds a signature. `nil`: requests are not signed. Never ``Secret/inline(_:)``.
+    /// Secrets for signing requests, one per line; each adds a signature. `nil`: requests are not signed. Never
+    /// ``Secret/inline(_:)``.
     package var secret: Secret?
 
     package init() {}
@@ -47,7 +49,7 @@ package struct EventSink: Sendable, Hashable {
             Field(optional: "secretFile", \.secret.file, .path, "file that holds the secret instead"),
         ], keywords: [SourceDraft.needsURL])
 
-    /// The URL if the document contains it; `nil` if it comes from an environment variable.
+    /// The receiver's URL if the document contains it; `nil` if the URL comes from an environment variable.
     package var urlText: String? {
         get { if case .inline(let text) = self.url, !text.isEmpty { text } else { nil } }
         set { if let newValue { self.url = .inline(newValue) } }

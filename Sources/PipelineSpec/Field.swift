@@ -1,12 +1,12 @@
 import MediaTypes
 
-/// One key of a JSON object: its rule, the property it is stored in, and its description.
+/// One key of a JSON object: the rule for its value, the property that stores the value, and its description.
 struct Field<Root: Sendable>: Sendable {
     let key: String
     let isRequired: Bool
     /// Description with unit and range; used as the schema's `description` and in the `fix` when the key is missing.
     let meaning: String
-    /// Keywords of the JSON Schema, including the default from the prototype.
+    /// Returns the keywords of the key's JSON Schema, including the default, which is the value in the prototype.
     let schema: @Sendable (_ prototype: Root) -> [JSONMember]
     let read: @Sendable (_ node: JSONNode, _ path: String, _ root: inout Root, _ log: inout SpecLog) -> Void
 }
@@ -14,7 +14,8 @@ struct Field<Root: Sendable>: Sendable {
 extension Field {
     /// A field with a default.
     ///
-    /// - Parameter derived: The default depends on other fields. `meaning` describes it, and the schema has no `default`.
+    /// - Parameter derived: The default depends on other fields. `meaning` describes it, and the schema has no
+    ///   `default`.
     init<Value>(
         _ key: String, _ place: WritableKeyPath<Root, Value> & Sendable, _ rule: ValueRule<Value>, _ meaning: String,
         derived: Bool = false
@@ -38,7 +39,7 @@ extension Field {
         }
     }
 
-    /// An optional field; `nil` if the key is missing.
+    /// An optional field; the stored value is `nil` if the key is missing.
     init<Value>(
         optional key: String, _ place: WritableKeyPath<Root, Value?> & Sendable, _ rule: ValueRule<Value>,
         _ meaning: String
@@ -102,7 +103,7 @@ extension Field {
             schema: { [JSONMember("description", .string(meaning))] + schema($0) }, read: read)
     }
 
-    /// The same field of a part of a larger object.
+    /// Returns the field for a larger object in which this field's object is stored at `part`.
     func within<Whole>(_ part: WritableKeyPath<Whole, Root> & Sendable) -> Field<Whole> {
         Field<Whole>(
             key: self.key, isRequired: self.isRequired, meaning: self.meaning,

@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// The renditions as HLS in a directory, and over HTTP if ``HTTP/listen`` is set.
+/// Output of the renditions as HLS: in a directory, and over HTTP if ``HTTP/listen`` is set.
 ///
 /// Lengths of parts, GOPs and segments are counted in frames of the canvas; durations follow from them.
 package struct HLSOutput: Sendable, Hashable {
@@ -13,22 +13,23 @@ package struct HLSOutput: Sendable, Hashable {
 
     /// The viewers' listener: public and read-only.
     package struct HTTP: Sendable, Hashable {
-        /// A TCP address; `nil`: no listener. Default `127.0.0.1:0`; `nil` for an offline room.
+        /// TCP address of the listener; `nil`: no listener. Default `127.0.0.1:0`; `nil` for an offline room.
         package var listen: ListenAddress? = .tcp(host: "127.0.0.1", port: 0)
         /// Origins of web pages that may play the streams (CORS); `*` means any. Default `["*"]`.
         package var allowOrigins = ["*"]
         /// Certificate for HTTPS with HTTP/2; `nil`: HTTP/1.1 in clear text.
         package var tls: TLSSettings?
-        /// Viewers need signed URLs; `nil`: anyone can watch.
+        /// Settings for signed URLs, which viewers then need; `nil`: anyone can watch.
         package var signedURLs: SignedURLs?
-        /// Maximum number of concurrent connections (1…65,535), limited by the number of files that the process can open; further
-        /// connections wait. Default 8,192.
+        /// Maximum number of concurrent connections (1…65,535), limited by the number of files that the process can
+        /// open; further connections wait. Default 8,192.
         package var maxConnections = 8_192
-        /// Maximum number of concurrent connections from one address (1…65,535); further ones are closed. `nil`: no limit, since
-        /// all viewers behind a proxy have one address.
+        /// Maximum number of concurrent connections from one address (1…65,535); further connections are closed. `nil`:
+        /// no limit, because all viewers behind a proxy have one address.
         package var maxConnectionsPerAddress: Int?
-        /// Seconds that the listener stays open after the room's end (0…86,400). `nil`: if a viewer sent a request within the
-        /// last 30 seconds, then the window's length, at most 60; otherwise 3. 0 if the clock is offline.
+        /// Seconds that the listener stays open after the room's end (0…86,400). `nil`: the length of the live
+        /// playlist, at most 60 s, if a viewer sent a request within the last 30 s, otherwise 3 s; 0 if the clock is
+        /// offline.
         package var lingerSeconds: Int?
         /// Whether each rendition is also served as HTTP-FLV and WebSocket-FLV at `live/NAME.flv`. Default false.
         package var flv = false
@@ -36,38 +37,38 @@ package struct HLSOutput: Sendable, Hashable {
         package init() {}
     }
 
-    /// `[A-Za-z0-9_.-]{1,64}`. Default `hls`.
+    /// Id of the output: `[A-Za-z0-9_.-]{1,64}`. Default `hls`.
     package var outputID = "hls"
-    /// Directory, relative to the working directory.
+    /// Directory of playlists and segments, relative to the working directory.
     package var path: String
     /// File name of the multivariant playlist. Default `index.m3u8`.
     package var multivariantPlaylist = "index.m3u8"
-    /// Frames from one key frame (IDR) to the next (1…600), a multiple of ``partFrames``. Default 32 at 30 frames per second, in
-    /// proportion at other rates.
+    /// Frames from one key frame (IDR) to the next (1…600), a multiple of ``partFrames``. Default 32 at 30 fps, in
+    /// proportion at other frame rates.
     package var gopFrames = 32
     /// GOPs in a segment (1…30). Default 2.
     package var segmentGops = 2
-    /// Frames in a part (1…600). Default 16 at 30 frames per second, in proportion at other rates.
+    /// Frames in a part (1…600). Default 16 at 30 fps, in proportion at other frame rates.
     package var partFrames = 16
-    /// Whether the viewers' listener offers parts and blocking reload (low-latency HLS). Playlists in the directory never do.
-    /// Default true; false if the clock is offline.
+    /// Whether the viewers' listener offers parts and blocking reload (low-latency HLS). Playlists in the directory
+    /// never do. Default true; false if the clock is offline.
     package var lowLatency = true
-    /// Preset of renditions without their own. Default ``VideoEncoding/Preset/veryfast``.
+    /// Encoder preset of renditions that have no preset of their own. Default ``VideoEncoding/Preset/veryfast``.
     package var preset = VideoEncoding.Preset.veryfast
     /// Length of a live playlist in seconds (3…86,400), at least three target durations. Default 60.
     package var windowSeconds = 60
-    /// Default ``PlaylistType/live``; ``PlaylistType/event`` if the clock is offline.
+    /// Type of the media playlists. Default ``PlaylistType/live``; ``PlaylistType/event`` if the clock is offline.
     package var playlistType = PlaylistType.live
-    /// Whether every video rendition has an I-frame playlist, so that players can show frames while seeking (RFC 8216bis
-    /// §4.4.3.6). Default true for an event playlist without encryption; a short live window does not need it.
+    /// Whether every video rendition has an I-frame playlist, so that players can show frames while seeking (RFC
+    /// 8216bis §4.4.3.6). Default true for an event playlist without encryption; a short live window does not need it.
     package var iFramePlaylists = false
     /// Seconds that a segment stays on disk after it was removed from all playlists (0…86,400). Default 30.
     package var deleteGraceSeconds = 30
     package var http = HTTP()
-    /// Directory of clips, relative to the working directory. `nil`: `clips` in ``path``; for an encrypted output, `clips` in the
-    /// record output's directory.
+    /// Directory of clips, relative to the working directory. `nil`: `clips` in ``path``; for an encrypted output,
+    /// `clips` in the record output's directory.
     package var clipPath: String?
-    /// `nil`: segments are not encrypted.
+    /// Encryption of segments and parts; `nil`: they are not encrypted.
     package var encryption: HLSEncryption?
 
     package init(path: String) { self.path = path }
@@ -75,7 +76,8 @@ package struct HLSOutput: Sendable, Hashable {
     /// Frames in a segment.
     package var segmentFrames: Int { self.gopFrames * self.segmentGops }
 
-    /// EXT-X-TARGETDURATION in seconds: the duration of a whole segment rounded to the nearest second, at least 1.
+    /// Returns EXT-X-TARGETDURATION in seconds: the duration of a whole segment rounded to the nearest second, at least
+    /// 1.
     ///
     /// Spec: RFC 8216bis §4.4.3.1.
     package func targetDuration(fps: Int) -> Int {
@@ -85,8 +87,9 @@ package struct HLSOutput: Sendable, Hashable {
 }
 
 extension HLSOutput {
-    /// Default part length for `fps`: 16 frames at 30 fps, in proportion at other rates. If `gopFrames` is given, then the
-    /// divisor of it that differs from that by the smallest factor; the smaller of two equally near.
+    /// Returns the default part length in frames for `fps`: 16 frames at 30 fps, in proportion at other frame rates. If
+    /// `gopFrames` is given, returns the divisor of `gopFrames` that is nearest to that length by ratio, the smaller
+    /// one if two are equally near.
     package static func defaultPartFrames(fps: Int, gopFrames: Int?) -> Int {
         let wanted = max(1, Int(clamping: TimeMath.scale(Int64(fps), by: 16, over: 30)))
         guard let gopFrames, gopFrames > 0 else { return wanted }
@@ -98,8 +101,8 @@ extension HLSOutput {
         return best
     }
 
-    /// Default GOP length for `fps`: the multiple of `partFrames` nearest to 32 frames at 30 fps (in proportion at other rates),
-    /// at least one part.
+    /// Returns the default GOP length in frames for `fps`: the multiple of `partFrames` nearest to 32 frames at 30 fps
+    /// (in proportion at other frame rates), at least one part.
     package static func defaultGopFrames(fps: Int, partFrames: Int) -> Int {
         guard partFrames > 0 else { return 1 }
         let wanted = Int(clamping: TimeMath.scale(Int64(fps), by: 32, over: 30))

@@ -2,12 +2,12 @@ import MediaTypes
 
 /// A pattern for servers: `HOST`, `HOST:PORT` or `HOST:*`; `*.DOMAIN` can replace the host.
 ///
-/// Without a port, the pattern matches the default port only (1935 unless the caller sets another). Names are compared without
-/// regard to case. `*.DOMAIN` matches every name below the domain, but not the domain itself.
+/// Without a port, the pattern matches only the default port (1935 unless the caller sets another port). Names are
+/// compared without regard to case. `*.DOMAIN` matches every name below the domain, but not the domain itself.
 package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
-    /// In lower case, without brackets; begins with `.` if it matches every name below a domain.
+    /// Host in lower case, without brackets; begins with `.` if the pattern matches every name below a domain.
     private let host: String
-    /// nil: any port. ``portOfScheme``: the default port of the URL's scheme.
+    /// Port that the pattern matches; `nil`: any port. ``portOfScheme``: the default port of the URL's scheme.
     private let port: Int?
     package let description: String
 
@@ -21,8 +21,10 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     /// Marks the default port of the URL's scheme; 0 cannot occur as a written port.
     static let portOfScheme = 0
 
-    /// - Parameter defaultPort: The port if the pattern does not contain one.
-    /// - Returns: nil if the text is not a pattern.
+    /// Parses a host pattern.
+    ///
+    /// - Parameter defaultPort: The port to match if the pattern does not contain one.
+    /// - Returns: `nil` if the text is not a pattern.
     package init?(_ text: String, defaultPort: Int = 1935) {
         guard text.utf8.count <= 300 else { return nil }
         var rest = text.lowercased()[...]
@@ -54,9 +56,11 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     /// The IP address in the pattern; `nil` if it contains a name.
     var address: IPAddress? { IPAddress(self.host) }
 
-    /// Whether it matches every name below a domain (`*.DOMAIN`).
+    /// Whether the pattern matches every name below a domain (`*.DOMAIN`).
     var isBelow: Bool { self.host.hasPrefix(".") }
 
+    /// Whether the pattern matches a port, whatever the host.
+    ///
     /// - Parameter defaultPort: The default port of the URL's scheme.
     func allows(port: Int, defaultPort: Int) -> Bool {
         guard let own = self.port else { return true }
@@ -68,6 +72,8 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         self.allows(host: host, port: port, defaultPort: 1935)
     }
 
+    /// Whether the pattern matches the server at `host` and `port`.
+    ///
     /// - Parameter defaultPort: The default port of the URL's scheme.
     func allows(host: String, port: Int, defaultPort: Int) -> Bool {
         let host = host.lowercased()

@@ -3,7 +3,8 @@ extension IPAddress {
     package enum Reach: Sendable, Hashable {
         /// A global unicast address.
         case global
-        /// Loopback, private, shared, documentation, multicast or reserved: this machine or its network.
+        /// An address of this machine or its network, or one that is not global: loopback, private, shared,
+        /// documentation, multicast or reserved.
         case local
         /// Link-local, or an address at which clouds serve instance metadata and credentials.
         case linkLocal
@@ -18,8 +19,8 @@ extension IPAddress {
         return Self.local.contains { $0.contains(address) } ? .local : .global
     }
 
-    /// The embedded IPv4 address that packets to this IPv6 address are delivered to: NAT64, 6to4 and IPv4-compatible forms; `nil`
-    /// for any other.
+    /// The IPv4 address that is embedded in this IPv6 address and receives its packets (NAT64, 6to4 and IPv4-compatible
+    /// addresses); `nil` for any other address.
     private var carried: IPAddress? {
         if self.isIPv4 { return nil }
         if self.high == 0x0064_ff9b_0000_0000, self.low >> 32 == 0 { return Self.mapping(self.low) }
@@ -39,7 +40,8 @@ extension IPAddress {
         "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::/32", "fd20:ce::254",
     ])
 
-    /// Includes 0.0.0.0 and `::`, since Linux treats a connection to them as loopback.
+    /// Ranges of addresses that count as ``Reach/local``. They include 0.0.0.0 and `::`, because Linux treats a
+    /// connection to these as loopback.
     private static let local = Self.ranges([
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
         "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",

@@ -2,8 +2,8 @@ import Libc
 
 /// An IPv4 or IPv6 address.
 ///
-/// Stored as the 16 bytes of an IPv6 address; an IPv4 address as `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2). A dual-stack socket
-/// reports its IPv4 peers in that form, so both forms of one peer compare equal.
+/// It is stored as the 16 bytes of an IPv6 address, an IPv4 address as `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2). A
+/// dual-stack socket reports its IPv4 peers in that form, so both forms of one peer compare equal.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     let high: UInt64
     let low: UInt64
@@ -12,8 +12,10 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
+    /// Creates an address from its bytes.
+    ///
     /// - Parameter bytes: 4 or 16 bytes in network order.
-    /// - Returns: nil for another number of bytes.
+    /// - Returns: `nil` for another number of bytes.
     package init?(bytes: some Collection<UInt8>) {
         switch bytes.count {
         case 4: self.init(high: 0, low: Self.mapped | bytes.reduce(0) { $0 << 8 | UInt64($1) })
@@ -25,8 +27,9 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// - Parameter text: Such as `192.0.2.1`, `2001:db8::1` or `fe80::1%eth0` (the zone is ignored); without brackets.
-    /// - Returns: nil for anything else, including host names.
+    /// Parses an address without brackets, such as `192.0.2.1`, `2001:db8::1` or `fe80::1%eth0` (the zone is ignored).
+    ///
+    /// - Returns: `nil` for anything else, including host names.
     package init?(_ text: some StringProtocol) {
         let bare = text.prefix { $0 != "%" }
         guard bare.utf8.count <= 45, !bare.utf8.contains(0) else { return nil }
@@ -39,7 +42,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether this is an IPv4 address.
     package var isIPv4: Bool { self.high == 0 && self.low >> 32 == 0xffff }
 
-    /// Spec: RFC 5952 for IPv6.
+    /// The address as text, an IPv6 address in the form of RFC 5952.
     package var description: String {
         if self.isIPv4 {
             return (0..<4).map { String(self.low >> UInt64(24 - 8 * $0) & 0xff) }.joined(separator: ".")

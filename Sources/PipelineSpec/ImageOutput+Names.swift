@@ -1,24 +1,25 @@
 package import MediaTypes
 
-/// File names of stills.
+/// File names of still images.
 extension ImageOutput {
     /// Name of the program's still in its directory.
     package var fileName: String { self.path.split(separator: "/").last.map(String.init) ?? self.path }
 
-    /// Directory of the stills, with a slash at its end; `.` for the working directory.
+    /// Directory of the still images, with a slash at its end; `.` for the working directory.
     package var directory: String {
         self.path.contains("/") ? String(self.path.dropLast(self.fileName.count)) : "."
     }
 
-    /// Maximum length of a uid in a file name, in bytes; together with the rest of the name and the suffix of the temporary file,
-    /// it stays below the limit of 255.
+    /// Maximum length of a uid in a file name, in bytes. Together with the rest of the name and the suffix of the
+    /// temporary file, the name stays below the file systems' limit of 255 bytes.
     private static let longestWord = 160
 
-    /// Path of a source's still: in the directory of the program's still, as `name-uid.jpg` or `name-uid-sub.jpg`.
+    /// Returns the path of a source's still image: in the directory of the program's still, as `name-uid.jpg` or
+    /// `name-uid-sub.jpg`.
     ///
-    /// Letters, digits, `_` and `-` of the uid are kept; every other byte is written as a dot and two hexadecimal digits. A `-`
-    /// is written that way too if the name would otherwise equal that of another user's `sub` stream or of a sprite sheet. A uid
-    /// that is too long is cut and ends in its digest. No two sources have the same name.
+    /// Letters, digits, `_` and `-` of the uid are kept; every other byte is written as a dot and two hexadecimal
+    /// digits. A `-` is written that way too if the name could otherwise be that of another user's `sub` stream or of a
+    /// sprite sheet. A uid that is too long is cut and ends in its digest. No two sources have the same path.
     package func stillPath(of source: SourceID) -> String {
         var word = ""
         for byte in source.uid.utf8 {
@@ -37,7 +38,7 @@ extension ImageOutput {
         return "\(self.path.dropLast(4))-\(word)\(type).jpg"
     }
 
-    /// Whether the name is that of a `sub` stream or of a sprite sheet (two numbers).
+    /// Whether a name could also be that of a `sub` stream or of a sprite sheet (two numbers).
     private func isTaken(_ word: String) -> Bool {
         if word.hasSuffix("-\(SourceID.StreamType.sub.rawValue)") { return true }
         guard self.sprites != nil else { return false }

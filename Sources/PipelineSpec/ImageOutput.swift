@@ -2,24 +2,24 @@ import MediaTypes
 
 /// A still image of the program, written again every few seconds.
 package struct ImageOutput: Sendable, Hashable {
-    /// `[A-Za-z0-9_.-]{1,64}`. Default `image`.
+    /// Id of the output: `[A-Za-z0-9_.-]{1,64}`. Default `image`.
     package var outputID = "image"
-    /// A `.jpg` file, relative to the working directory; viewers and stores find it under its file name.
+    /// Path of a `.jpg` file, relative to the working directory. Viewers and upload outputs use only the file name.
     package var path: String
     /// Seconds between two stills (1…3,600). Default 10.
     package var intervalSeconds = 10
-    /// Width in pixels (16…1,920). `nil`: in proportion to ``height``; if both are `nil`, then the longer side is at most 640
-    /// pixels.
+    /// Width and height in pixels (16…1,920). If one of them is `nil`, it is in proportion to the other; if both are
+    /// `nil`, the longer side is at most 640 pixels.
     package var width: Int?
     package var height: Int?
-    /// Whether each source's latest frame is also written, in the same directory: `name-uid.jpg` and `name-uid-sub.jpg`. Default
-    /// false.
+    /// Whether each source's latest frame is also written, in the same directory: `name-uid.jpg` and
+    /// `name-uid-sub.jpg`. Default false.
     package var sources = false
     /// Thumbnails of the whole program for players' seek bars; `nil`: none.
     package var sprites: Sprites?
 
-    /// Thumbnails in sprite sheets next to the still (`name-1-0.jpg` and so on), and `name.vtt`, a WebVTT file that maps times to
-    /// rectangles of the sheets.
+    /// Thumbnails in sprite sheets next to the still (`name-1-0.jpg` and so on), and `name.vtt`, a WebVTT file that
+    /// maps times to rectangles of the sheets.
     package struct Sprites: Sendable, Hashable {
         /// Thumbnails per row (1…10). Default 5.
         package var columns = 5
@@ -30,7 +30,7 @@ package struct ImageOutput: Sendable, Hashable {
         /// Width of a thumbnail in pixels (32…400); its height is in proportion. Default 160.
         package var width = 160
 
-        /// Maximum side of a sheet in pixels, which every decoder supports.
+        /// Maximum width and height of a sheet in pixels; every decoder supports it.
         static let longestSide = 4_096
 
         package init() {}
@@ -51,7 +51,7 @@ package struct ImageOutput: Sendable, Hashable {
     /// Maximum of the longer side in pixels if neither side is given.
     private static let usualSide = 640
 
-    /// The size of a still made from a picture of `width` by `height` pixels; both sides even.
+    /// Returns the size of a still image made from a frame of `width` by `height` pixels; both sides are even.
     package func size(of width: Int, _ height: Int) -> (width: Int, height: Int) {
         Self.size(of: width, height, width: self.width, height: self.height)
     }

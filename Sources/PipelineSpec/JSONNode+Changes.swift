@@ -1,8 +1,8 @@
 package import MediaTypes
 
 extension JSONNode {
-    /// The value after a merge patch: a member replaces the old one, null removes it, and anything but an object replaces the
-    /// whole value.
+    /// Returns the value after a JSON merge patch: a member of the patch replaces the member with the same key, null
+    /// removes it, and a patch that is not an object replaces the whole value.
     ///
     /// Spec: RFC 7396 §2.
     package func merged(with patch: JSONNode) -> JSONNode {
@@ -32,10 +32,11 @@ extension JSONNode {
         return JSONNode(.object(members.compactMap { $0 }), at: self.position)
     }
 
-    /// Paths at which this value and `other` differ, in the order of this one; source positions are ignored.
+    /// Returns the paths at which this value and `other` differ, in the order of this value; source positions are
+    /// ignored.
     ///
-    /// A missing object counts as an empty one. If two arrays differ in length, then the result names the whole array. Below a
-    /// path of ``longestPath`` bytes it names the whole value.
+    /// A missing object counts as an empty object. If two arrays differ in length, the result contains the path of the
+    /// whole array. Below a path of ``longestPath`` bytes it contains only that path.
     package func differences(from other: JSONNode, at path: String = "") -> [String] {
         if path.utf8.count > Self.longestPath { return self.isSame(as: other) ? [] : [path] }
         switch (self.content, other.content) {
@@ -69,11 +70,12 @@ extension JSONNode {
         }
     }
 
-    /// Length of a path in bytes below which differences are not listed one by one: `ext` can be nested deeply, and each of its
-    /// leaves would repeat the whole path. No member that the pipeline defines has such a long path.
+    /// Maximum length of a path in bytes; differences below a longer path are not listed one by one. `ext` can be
+    /// nested deeply, and each of its leaves would repeat the whole path. No member that the pipeline defines has such
+    /// a long path.
     private static let longestPath = 256
 
-    /// The paths of all leaves of an object; for any other value, its own path.
+    /// Returns the paths of all leaves of an object; for any other value, its own path.
     private func everything(at path: String) -> [String] {
         guard case .object(let members) = self.content, !members.isEmpty, path.utf8.count <= Self.longestPath else {
             return [path]
@@ -110,14 +112,14 @@ extension JSONNode {
         }
     }
 
-    /// The scheme and host of a webhook's URL: chat services put a secret into the path.
+    /// Returns only scheme and host of a webhook's URL, because chat services put a secret into the path.
     static func origin(_ url: String) -> String {
         let plain = Self.plain(url)
         guard let scheme = plain.firstRange(of: "://") else { return plain }
         return String(plain[..<scheme.upperBound] + plain[scheme.upperBound...].prefix { $0 != "/" })
     }
 
-    /// A URL without user, password and query.
+    /// Returns a URL without user, password, query and fragment.
     static func plain(_ url: String) -> String {
         var text = url.prefix { $0 != "?" && $0 != "#" }
         if let scheme = text.firstRange(of: "://") {

@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// A named layout, which places users by their order alone.
+/// A named layout, which computes the users' rectangles from their number and order alone.
 package enum Layout: String, Sendable, CaseIterable {
     /// One user on the whole canvas.
     case solo
@@ -10,17 +10,17 @@ package enum Layout: String, Sendable, CaseIterable {
     case topBottom
     /// The first user on the whole canvas, the second over its lower right corner, a quarter as wide and high.
     case pip
-    /// 1 to 16 users in rows of equal cells. The number of columns is the square root of the number of users, rounded up. A row
-    /// that is not full is centered.
+    /// 1 to 16 users in rows of equal cells. The number of columns is the square root of the number of users, rounded
+    /// up. A row with fewer users is centered.
     case grid
-    /// The first user large, up to eight others in a strip on the right (on a portrait canvas, below). A host alone gets the
-    /// whole canvas.
+    /// The first user (the host) large, and up to eight others in a strip on the right (on a portrait canvas, below). A
+    /// host alone gets the whole canvas.
     case hostAndGuests
-    /// Those of its users that are live: one as ``solo``, two as ``sideBySide`` (on a portrait canvas ``topBottom``), more as
-    /// ``grid``.
+    /// Only the users that are live: one user as ``solo``, two as ``sideBySide`` (on a portrait canvas ``topBottom``),
+    /// more as ``grid``.
     case auto
 
-    /// How many users the layout accepts.
+    /// Range of the number of users that the layout accepts.
     package var userCount: ClosedRange<Int> {
         switch self {
         case .solo: 1...1
@@ -30,7 +30,8 @@ package enum Layout: String, Sendable, CaseIterable {
         }
     }
 
-    /// The rectangles for `count` users, in their order. Pure. All edges and sizes are even if those of the canvas are.
+    /// Returns the rectangles for `count` users, in their order. All edges and sizes are even if the canvas's sides
+    /// are.
     ///
     /// - Parameters:
     ///   - count: Number of users; 0 gives no rectangles.
@@ -51,7 +52,7 @@ package enum Layout: String, Sendable, CaseIterable {
         }
     }
 
-    /// The layout that ``auto`` chooses for `count` users.
+    /// Returns the layout that ``auto`` uses for `count` live users.
     package static func automatic(for count: Int, isUpright: Bool) -> Layout {
         switch count {
         case ...1: .solo
@@ -62,7 +63,7 @@ package enum Layout: String, Sendable, CaseIterable {
 
     // MARK: Geometry
 
-    /// Rows of equal cells, edge to edge.
+    /// Returns rows of equal cells, edge to edge, for `count` users.
     private static func cells(_ count: Int, columns: Int, in area: PixelRect) -> [PixelRect] {
         let rows = (count + columns - 1) / columns
         return (0..<count).map { index in
@@ -82,8 +83,8 @@ package enum Layout: String, Sendable, CaseIterable {
         }
     }
 
-    /// A rectangle of a quarter of the canvas's width and height in its lower right corner, with a margin of 1/32 of the shorter
-    /// side; further ones are stacked upward.
+    /// Returns rectangle number `index` (from 1) in the lower right corner, with a quarter of the canvas's width and
+    /// height and a margin of 1/32 of the shorter side. Rectangles with higher numbers are stacked upward.
     private static func corner(_ index: Int, in area: PixelRect) -> PixelRect {
         let width = area.width / 4 / 2 * 2
         let height = area.height / 4 / 2 * 2
@@ -99,7 +100,8 @@ package enum Layout: String, Sendable, CaseIterable {
         let along = isUpright ? area.width : area.height
         let across = isUpright ? area.height : area.width
         let host = self.edge(3, of: 4, in: across)
-        // The strip has at least four cells, so that a guest keeps the canvas's aspect ratio; five or more guests divide it.
+        // The strip has at least four cells, so that a guest keeps the canvas's aspect ratio; five or more guests
+        // divide it.
         let places = max(4, count - 1)
         let guests = (0..<count - 1).map { index in
             let start = self.edge(index, of: places, in: along)
@@ -121,7 +123,8 @@ package enum Layout: String, Sendable, CaseIterable {
         return columns
     }
 
-    /// The even pixel at which cell `index` of `count` begins. Cell sizes differ by at most two pixels and fill the whole length.
+    /// Returns the even pixel at which cell `index` of `count` begins. Cell sizes differ by at most two pixels, and the
+    /// cells fill the whole length.
     private static func edge(_ index: Int, of count: Int, in length: Int) -> Int {
         index == count ? length : length * index / count / 2 * 2
     }

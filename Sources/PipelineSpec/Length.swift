@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// A position or size on the canvas as the document states it: in pixels or in percent of the canvas.
+/// A position or size on the canvas as written in the pipeline file: in pixels or in percent of the canvas.
 package enum Length: Sendable, Hashable, CustomStringConvertible {
-    /// Even.
+    /// A number of pixels, even.
     case pixels(Int)
-    /// In units of 1/10,000 percent (0…``whole``): `"33.33%"` is 333,300.
+    /// A share of the canvas in units of 1/10,000 percent (0…``whole``): `"33.33%"` is 333,300.
     case share(Int)
 
-    /// The whole canvas: `"100%"`.
+    /// Value of ``share(_:)`` for the whole canvas: `"100%"`.
     package static let whole = 1_000_000
 
     /// Parses `50%` or `33.3333%`: 0 to 100 with at most four decimals. `nil` for any other text.
@@ -30,7 +30,7 @@ package enum Length: Sendable, Hashable, CustomStringConvertible {
         return text.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// `640`, or `33.33%`.
+    /// The length as text, for example `640` or `33.33%`.
     package var description: String {
         switch self {
         case .pixels(let pixels): "\(pixels)"
@@ -38,7 +38,7 @@ package enum Length: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The length in pixels, rounded down to an even number.
+    /// Returns the length in pixels, rounded down to an even number.
     ///
     /// - Parameter length: Size of the canvas in this direction, in pixels (0…1920).
     package func pixels(of length: Int) -> Int {

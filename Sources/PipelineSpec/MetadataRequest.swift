@@ -4,14 +4,16 @@ import MediaTypes
 package struct MetadataRequest: Sendable, Equatable {
     /// Type of the metadata, such as `gift`: `[A-Za-z0-9_.-]{1,64}`.
     package var type = ""
-    /// Chosen by the client; a repeated id is the same event. `nil`: every request is a new event.
+    /// Id of the event, chosen by the client: requests with the same id are the same event. `nil`: every request is a
+    /// new event.
     package var id: String?
     package var text: String?
-    /// A JSON object as text.
+    /// Content as the text of a JSON object; `nil`: none.
     package var data: String?
-    /// Program date-time of its frame, as in the request. `nil`: the next frame.
+    /// Program date-time of the frame that the metadata belongs to, as written in the request. `nil`: the next frame.
     package var at: String?
-    /// Whether it stays in effect until the next one of its type, so that viewers who join later receive it too.
+    /// Whether the metadata stays in effect until the next metadata of the same type, so that viewers who join later
+    /// receive it too.
     package var state = false
 
     package init() {}
@@ -49,7 +51,7 @@ package struct MetadataRequest: Sendable, Equatable {
             } else if request.text == nil, request.data == nil, !request.state, log.mistakes.isEmpty {
                 log.mistake(
                     "text", "is missing",
-                    fix: "add \"text\" or \"data\"; a state without either ends the current one")
+                    fix: "add \"text\" or \"data\"; only a state may have neither, which ends the current state")
             }
         }
     }

@@ -1,9 +1,9 @@
 package import MediaTypes
 
-/// A file or an environment variable that a document names and the room therefore reads.
+/// A file or an environment variable that a pipeline file or an API request names, so that the room reads it.
 package struct NamedResource: Sendable, Hashable {
-    /// What the resource is used for. A grant for one use does not cover another: a secret that only signs must not become a
-    /// stream key, which is sent to another server.
+    /// What the resource is used for. Permission for one use does not cover another use: a secret that only signs must
+    /// not become a stream key, which is sent to another server.
     package enum Use: Sendable, Hashable {
         /// The text of a file; `member` is the member that names it, such as `keyFile`.
         case file(member: String)
@@ -14,7 +14,7 @@ package struct NamedResource: Sendable, Hashable {
     }
 
     package let use: Use
-    /// Path or name, as in the document.
+    /// Path of the file or name of the variable, as written in the document.
     package let name: String
 
     package init(_ use: Use, _ name: String) {
@@ -22,14 +22,16 @@ package struct NamedResource: Sendable, Hashable {
         self.name = name
     }
 
-    /// All resources that a pipeline file or a scene names, each with the JSON path of its member.
+    /// Returns all resources that a pipeline file or a scene names, each with the JSON path of its member.
     package static func all(in document: JSONNode) -> [(path: String, resource: NamedResource)] {
         var found: [(path: String, resource: NamedResource)] = []
         self.collect(document, "", in: "", &found)
         return found
     }
 
-    /// - Parameter parent: The key of the member whose value, or an element of it, is `node`.
+    /// Collects the resources that `node` names.
+    ///
+    /// - Parameter parent: Key of the member that has `node` as its value, or as an element of its value.
     private static func collect(
         _ node: JSONNode, _ path: String, in parent: String, _ found: inout [(path: String, resource: NamedResource)]
     ) {
@@ -56,7 +58,7 @@ package struct NamedResource: Sendable, Hashable {
         }
     }
 
-    /// The use of the files in a list of paths.
+    /// Returns the use of the paths in a list with this key; `nil` if the list does not contain paths.
     private static func use(ofElements key: String) -> Use? { key == "fonts" ? .file(member: key) : nil }
 
     private static func use(_ key: String, in parent: String) -> Use? {
@@ -79,10 +81,12 @@ package struct ResourceGrants: Sendable {
     /// Whether a resource that the pipeline file does not name may still be used.
     private let mayUse: @Sendable (NamedResource) -> Bool
 
+    /// Creates the permissions for one request.
+    ///
     /// - Parameters:
     ///   - documents: The pipeline file and the room's current document.
-    ///   - mayUse: Called for resources that these documents do not name; returns whether the file is in a directory that the
-    ///     operator has released for requests.
+    ///   - mayUse: Called for resources that these documents do not name; returns whether the file is in a directory
+    ///     that the operator has released for requests.
     package init(_ documents: [JSONNode], mayUse: @escaping @Sendable (NamedResource) -> Bool) {
         self.named = Set(documents.flatMap { NamedResource.all(in: $0).map(\.resource) })
         self.mayUse = mayUse
@@ -90,7 +94,8 @@ package struct ResourceGrants: Sendable {
 
     package func allows(_ resource: NamedResource) -> Bool { self.named.contains(resource) || self.mayUse(resource) }
 
-    /// A mistake for each resource that a request names without permission. The message does not reveal whether the file exists.
+    /// Returns a mistake for each resource that a request names without permission. The message does not reveal whether
+    /// the file exists.
     package func mistakes(in document: JSONNode) -> [SpecDiagnostic] {
         NamedResource.all(in: document).filter { !self.allows($0.resource) }.map { path, resource in
             switch resource.use {

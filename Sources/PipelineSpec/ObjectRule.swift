@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// The members of a JSON object: one table that both the parser and the JSON Schema use.
+/// The rule for a JSON object: a table of its members, which both the parser and the JSON Schema use.
 struct ObjectRule<Root: Sendable>: Sendable {
     /// Description of the object for the schema.
     let meaning: String
@@ -85,12 +85,12 @@ struct ObjectRule<Root: Sendable>: Sendable {
 }
 
 extension ValueRule {
-    /// An object with the members of `rule`.
+    /// A rule for an object with the members of `rule`.
     static func object(_ rule: ObjectRule<Value>) -> ValueRule where Value: Sendable {
         ValueRule(schema: rule.schema, read: { rule.read($0, $1, &$2) })
     }
 
-    /// An object that is converted to another type after all its fields are parsed.
+    /// A rule for an object that `finish` converts to another type after all its fields are parsed.
     static func object<Draft>(
         _ rule: ObjectRule<Draft>, finish: @escaping @Sendable (Draft, _ path: String, inout SpecLog) -> Value
     ) -> ValueRule {

@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension Output {
-    /// An output; `type` selects the kind, and `segmentFormat` selects MPEG-TS.
+    /// The rule for an output: `type` selects the kind, and `segmentFormat` selects MPEG-TS.
     static let rule = ValueRule<Output>(
         schema: [
             JSONMember(
@@ -153,7 +153,7 @@ extension HLSOutput.HTTP {
 
     static func isPageOrigin(_ text: String) -> Bool { !text.contains("*") && Self.isOrigin(text) }
 
-    /// RFC 6454 §6.2: scheme and authority, no path.
+    /// Whether the text is `*` or a web origin: scheme and authority without a path. Spec: RFC 6454 §6.2.
     private static func isOrigin(_ text: String) -> Bool {
         if text == "*" { return true }
         guard let host = text.behindWebScheme else { return false }

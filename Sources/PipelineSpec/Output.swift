@@ -9,7 +9,7 @@ package enum Output: Sendable, Hashable {
     case rtmp(RTMPOutput)
     case transport(TransportOutput)
 
-    /// The id that names it in events and in the control API.
+    /// Id that names the output in events and in the control API.
     package var outputID: String {
         switch self {
         case .hls(let output): output.outputID
@@ -23,7 +23,7 @@ package enum Output: Sendable, Hashable {
         }
     }
 
-    /// The directory or file it writes to, as in the pipeline file; `nil` if it writes no files.
+    /// Directory or file that the output writes to, as in the pipeline file; `nil` if the output writes no files.
     package var path: String? {
         switch self {
         case .hls(let output): output.path
@@ -35,7 +35,7 @@ package enum Output: Sendable, Hashable {
         }
     }
 
-    /// Its `type` in the pipeline file.
+    /// The `type` of the output in the pipeline file.
     package var typeName: String {
         switch self {
         case .hls, .transport: "hls"
@@ -49,9 +49,9 @@ package enum Output: Sendable, Hashable {
     }
 }
 
-/// The composed video before encoding, as YUV4MPEG2: for tests and archives.
+/// Output of the composed video before encoding, as a YUV4MPEG2 file, for tests and archives.
 package struct RawOutput: Sendable, Hashable {
-    /// `[A-Za-z0-9_.-]{1,64}`. Default `raw`.
+    /// Id of the output: `[A-Za-z0-9_.-]{1,64}`. Default `raw`.
     package var outputID = "raw"
     /// Path of a `.y4m` file, relative to the working directory.
     package var path: String

@@ -1,10 +1,11 @@
 package import MediaTypes
 
-/// The rectangle of one source on the canvas, and which part of its video and audio is used.
+/// The rectangle of one source on the canvas, with settings for the source's video and audio in the scene.
 package struct Pane: Sendable, Hashable {
     /// The part of a source's video that is shown.
     package struct Crop: Sendable, Hashable {
-        /// Percentages of the video (``Length/share(_:)``); inside it and not empty. Default the whole video.
+        /// The part in percent of the video (``Length/share(_:)``), inside the video and not empty. Default the whole
+        /// video.
         package var area = Area(x: .share(0), y: .share(0), width: .share(Length.whole), height: .share(Length.whole))
 
         package init() {}
@@ -14,7 +15,7 @@ package struct Pane: Sendable, Hashable {
     package struct Border: Sendable, Hashable {
         /// Width in pixels (0…64). Default 0: no border.
         package var width = 0
-        /// Default white.
+        /// Color of the border. Default white.
         package var color = Color(red: 0xff, green: 0xff, blue: 0xff)
 
         package init(width: Int = 0, color: Color = Color(red: 0xff, green: 0xff, blue: 0xff)) {
@@ -24,23 +25,23 @@ package struct Pane: Sendable, Hashable {
     }
 
     package var source: SourceID
-    /// Inside the canvas and at least 2 by 2 pixels.
+    /// Rectangle of the pane, inside the canvas and at least 2 by 2 pixels.
     package var area: Area
     /// Stacking order (0…100): a higher value is drawn on top, and among equal values the later element. Default 0.
     package var zOrder = 0
-    /// Default ``Adaption/cropFill``.
+    /// How video with another aspect ratio is scaled. Default ``Adaption/cropFill``.
     package var adaption = Adaption.cropFill
-    /// The part of its video that is shown; applied before ``adaption``. Default the whole video.
+    /// The part of the source's video that is shown; applied before ``adaption``. Default the whole video.
     package var crop = Crop()
-    /// Default none.
+    /// Border inside the pane's edges. Default none.
     package var border = Border()
     /// Corner radius in pixels (0…960). Default 0: square corners.
     package var cornerRadius = 0
-    /// Whether its video is shown. Default true.
+    /// Whether the source's video is shown. Default true.
     package var videoPush = true
-    /// Whether its audio is heard. Default true.
+    /// Whether the source's audio is mixed into the program. Default true.
     package var audioPush = true
-    /// Gain of its audio in this scene, in percent (0…200). `nil`: the source's volume.
+    /// Gain of the source's audio in this scene, in percent (0…200). `nil`: the source's volume.
     package var volume: Int?
 
     package init(_ source: SourceID, _ area: Area, adaption: Adaption = .cropFill) {

@@ -1,29 +1,30 @@
 extension Pipeline {
-    /// Stream keys that an external service issues and signs.
+    /// Settings for stream keys that an external service issues and signs.
     package struct Auth: Sendable, Equatable {
         /// Format of the signed key.
         package enum Kind: String, Sendable, CaseIterable {
-            /// `?e=EXPIRY&n=NONCE&s=SIGNATURE`: expiry in Unix seconds; the signature is the base64url (RFC 4648 §5, with padding
-            /// or without) of HMAC-SHA256 (RFC 2104) over `rtmp1|ROOM|NAME|EXPIRY|NONCE`.
+            /// `?e=EXPIRY&n=NONCE&s=SIGNATURE`: expiry in Unix seconds; the signature is the base64url (RFC 4648 §5,
+            /// with padding or without) of HMAC-SHA256 (RFC 2104) over `rtmp1|ROOM|NAME|EXPIRY|NONCE`.
             case hmac
-            /// `?txSecret=DIGEST&txTime=EXPIRY`: Tencent's. Expiry in hexadecimal Unix seconds; the digest is the hexadecimal MD5
-            /// or SHA-256 of secret, name and expiry as written.
+            /// `?txSecret=DIGEST&txTime=EXPIRY`, the format of Tencent: the expiry is in hexadecimal Unix seconds; the
+            /// digest is the hexadecimal MD5 or SHA-256 of secret, name and expiry as written.
             case tencent
-            /// `?auth_key=TIME-RAND-UID-DIGEST`: Alibaba's type A. The digest is the hexadecimal MD5 of
-            /// `/APP/NAME-TIME-RAND-UID-SECRET`; the key is valid for a configured time from TIME on.
+            /// `?auth_key=TIME-RAND-UID-DIGEST`, type A of Alibaba: the digest is the hexadecimal MD5 of
+            /// `/APP/NAME-TIME-RAND-UID-SECRET`; the key is valid for ``Pipeline/Auth/validSeconds`` from TIME on.
             case alibaba
         }
 
-        /// Default ``Kind/hmac``.
+        /// Format of the signed key. Default ``Kind/hmac``.
         package var type = Kind.hmac
-        /// One secret per line; a key signed with any of them is accepted. Never ``Secret/inline(_:)``.
+        /// Secrets that keys are signed with, one per line; a key signed with any of them is accepted. Never
+        /// ``Secret/inline(_:)``.
         package var secret: Secret?
         /// Allowed clock difference between signer and worker, in seconds (0…3,600). Default 30.
         package var maxSkewSeconds = 30
         /// How long a key of type alibaba is valid, in seconds (1…2,592,000). Default 86,400.
         package var validSeconds = 86_400
-        /// Whether a key is valid for only one publication, so that an encoder that reconnects needs a new key. A successor
-        /// worker knows which keys were used. Default false.
+        /// Whether a key is valid for only one publication, so that an encoder that reconnects needs a new key. A
+        /// successor worker knows which keys were used. Default false.
         package var singleUse = false
 
         package init() {}
@@ -66,26 +67,28 @@ extension Pipeline {
     package struct OnPublish: Sendable, Equatable {
         /// Format of the request.
         package enum Form: String, Sendable, CaseIterable {
-            /// A JSON body with `"action": "on_publish"`; 200 or 201 with the body `0` or `{"code": 0}` admits the publisher.
+            /// A JSON body with `"action": "on_publish"`; 200 or 201 with the body `0` or `{"code": 0}` admits the
+            /// publisher.
             case srs
             /// A form with `call=publish` and the stream's own query; any 2xx admits the publisher.
             case nginx
-            /// A JSON body with client and request, signed in `X-OME-Signature`; `{"allowed": true}` admits the publisher.
+            /// A JSON body with client and request, signed in `X-OME-Signature`; `{"allowed": true}` admits the
+            /// publisher.
             case ome
         }
 
         /// What happens to a publisher if the webhook does not answer.
         package enum OnFailure: String, Sendable, CaseIterable { case deny, allow }
 
-        /// `http://…` or `https://…`.
+        /// URL of the webhook, `http://…` or `https://…`.
         package var url = ""
-        /// Default ``Form/srs``.
+        /// Format of the request. Default ``Form/srs``.
         package var form = Form.srs
-        /// Timeout of the request in milliseconds (100…2,500). Encoders give up after 3,000. Default 2,500.
+        /// Timeout of the request in milliseconds (100…2,500). Encoders give up after 3,000 ms. Default 2,500.
         package var timeoutMs = 2500
-        /// Default ``OnFailure/deny``.
+        /// What happens to a publisher if the webhook does not answer. Default ``OnFailure/deny``.
         package var onFailure = OnFailure.deny
-        /// Signs requests of ``Form/ome``; `nil`: they are not signed.
+        /// Secret for signing requests of ``Form/ome``; `nil`: requests are not signed.
         package var secret: Secret?
 
         package init() {}

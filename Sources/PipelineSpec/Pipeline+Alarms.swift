@@ -3,20 +3,22 @@ extension Pipeline {
     package struct Alarms: Sendable, Equatable {
         /// Length of the measurement window in milliseconds (2,000…60,000). Default 5,000.
         package var windowMs = 5000
-        /// How long the condition of a level must be absent before the level falls, in milliseconds (0…600,000). Default 10,000.
+        /// Time for which the condition of an alarm level must be absent before the level falls, in milliseconds
+        /// (0…600,000). Default 10,000.
         package var clearAfterMs = 10_000
-        /// Milliseconds without media, beyond what the jitter buffer in force absorbs, for the three alerts (0…60,000, rising).
-        /// Default 50, 300, 800.
+        /// Milliseconds without media, in addition to the current length of the jitter buffer, at which the three
+        /// alerts are raised (0…60,000, rising). Default 50, 300, 800.
         package var gapMs = [50, 300, 800]
-        /// Percent of the expected frames per second below which the three alerts are raised (0…100, falling). Default 90, 75,
-        /// 50.
+        /// Percent of the expected frames per second below which the three alerts are raised (0…100, falling). Default
+        /// 90, 75, 50.
         package var fpsPercent = [90, 75, 50]
-        /// Percent of real time at which media arrives, below which the three alerts are raised (0…100, falling). Default 90, 75,
-        /// 50.
+        /// Percent of real time at which media arrives, below which the three alerts are raised (0…100, falling).
+        /// Default 90, 75, 50.
         package var networkPercent = [90, 75, 50]
         /// Percent of the expected video bit rate below which alert 1 is raised (0…100). Default 60.
         package var bitratePercent = 60
-        /// Milliseconds by which audio and video have moved apart, for the three alerts (1…60,000, rising). Default 80, 150, 300.
+        /// Milliseconds by which audio and video have moved apart, at which the three alerts are raised (1…60,000,
+        /// rising). Default 80, 150, 300.
         package var skewMs = [80, 150, 300]
         /// Milliseconds between key frames above which alert 1 is raised (500…600,000). Default 4,000.
         package var keyFrameIntervalMs = 4000
@@ -55,7 +57,7 @@ extension Pipeline.Alarms {
 }
 
 extension ValueRule where Value == [Int] {
-    /// The thresholds of alerts 1, 2 and 3, in this order.
+    /// A rule for the thresholds of alerts 1, 2 and 3, in this order.
     fileprivate static func alerts(_ range: ClosedRange<Int>, isRising: Bool) -> ValueRule {
         let list = self.list(of: .integer(range), 3...3, standIn: range.lowerBound)
         return ValueRule(

@@ -1,9 +1,9 @@
 extension Pipeline {
-    /// One audio track of a publication with several (Enhanced RTMP multitrack), such as app audio and microphone.
+    /// One audio track of a publisher that sends several (Enhanced RTMP multitrack), such as app audio and microphone.
     package struct AudioTrack: Sendable, Equatable {
         /// The track's number, set by the publisher (0…255); 0 is the main track.
         package var track = 0
-        /// Gain in percent (0…200), before the source's own. Default 100.
+        /// Gain of the track in percent (0…200), multiplied with the source's volume. Default 100.
         package var volume = 100
 
         package init() {}

@@ -5,23 +5,24 @@ extension Pipeline {
         package enum Policy: String, Sendable, CaseIterable {
             /// One size for all scenes: a scene change does not affect encoders, playlists and players.
             case fixed
-            /// Each scene can have its own size: each change of size needs a new initialization segment and a discontinuity.
+            /// Each scene can have its own size: each change of size needs a new initialization segment and a
+            /// discontinuity.
             case perScene
         }
 
-        /// Pixels, even (64…1920). Default 1280.
+        /// Width in pixels, even (64…1920). Default 1280.
         package var width = 1280
-        /// Pixels, even (64…1920). Default 720.
+        /// Height in pixels, even (64…1920). Default 720.
         package var height = 720
         /// Frames per second (1…60). Default 30.
         package var fps = 30
-        /// Default `#101014`.
+        /// Color behind and around the panes. Default `#101014`.
         package var backgroundColor = Color(red: 0x10, green: 0x10, blue: 0x14)
-        /// Default ``Policy/fixed``.
+        /// Whether all scenes have the same canvas size. Default ``Policy/fixed``.
         package var policy = Policy.fixed
-        /// Images behind the panes of every scene without its own `bgImages`.
+        /// Images behind the panes of every scene that has no `bgImages` of its own.
         package var bgImages: [StillImage] = []
-        /// Paths of up to 8 font files. For each character they are tried in this order, then the system's fonts.
+        /// Paths of up to 8 font files. For each character the fonts are tried in this order, then the system's fonts.
         package var fonts: [String] = []
 
         package init(width: Int = 1280, height: Int = 720, fps: Int = 30) {
@@ -35,7 +36,7 @@ extension Pipeline {
     package struct Audio: Sendable, Equatable {
         /// Samples per second: 48,000.
         package var sampleRate = 48_000
-        /// Channels: 2.
+        /// Number of channels: 2.
         package var channels = 2
         /// AAC bit rate in bit/s (32,000…320,000). Default 128,000.
         package var bitrate = 128_000
@@ -43,7 +44,7 @@ extension Pipeline {
         package var rampMs = 20
         /// Time between two `audio.levels` events, in milliseconds (0…60,000; 0: none). Default 1,000.
         package var levelIntervalMs = 1000
-        /// Users whose speech lowers the others. `nil`: no ducking.
+        /// Settings for lowering the volume of other sources while someone speaks. `nil`: no ducking.
         package var ducking: Ducking?
 
         package init() {}
@@ -51,15 +52,16 @@ extension Pipeline {
 
     /// Lowers the volume of all other sources while one of the listed users speaks.
     package struct Ducking: Sendable, Equatable {
-        /// The users whose speech lowers the others.
+        /// The users whose speech lowers the volume of all other sources.
         package var uids: [String] = []
         /// Momentary loudness above which a user counts as speaking, in LUFS (−70…−10). Default −45.
         package var thresholdDb = -45
-        /// By how much the others are lowered, in decibels (1…60). Default 12.
+        /// Attenuation of all other sources while one of the users speaks, in decibels (1…60). Default 12.
         package var reductionDb = 12
-        /// Duration of lowering the others, in milliseconds (5…2,000). Default 80.
+        /// Time in which the other sources fade down when a user begins to speak, in milliseconds (5…2,000). Default
+        /// 80.
         package var attackMs = 80
-        /// Duration of raising the others again, in milliseconds (20…10,000). Default 600.
+        /// Time in which the other sources fade back up after the speech, in milliseconds (20…10,000). Default 600.
         package var releaseMs = 600
 
         package init() {}

@@ -1,7 +1,7 @@
 package import MediaTypes
 
 extension Pipeline {
-    /// The control listener: operators only.
+    /// Settings of the control API and its listener, which is for operators only.
     package struct Control: Sendable, Equatable {
         /// Address of the control API (`/v1`). Default `127.0.0.1:0`: the system chooses the port.
         package var listen = ListenAddress.tcp(host: "127.0.0.1", port: 0)
@@ -27,7 +27,7 @@ extension Pipeline {
         package var stateDirectory: String?
         /// Servers that API requests may make the room connect to.
         package var egress = Egress()
-        /// Vocabularies of other products whose names and codes are added to events.
+        /// Other products whose event names and codes are added to events.
         package var compat: [EventVocabulary] = []
 
         package init() {}
@@ -37,7 +37,8 @@ extension Pipeline {
 extension Pipeline.Control {
     /// Servers that API requests may set for relays, RTMP outputs and webhooks.
     package struct Egress: Sendable, Equatable {
-        /// Default `public`. Empty: only servers that the pipeline file names.
+        /// Servers that requests may name in addition to those that the pipeline file names; empty: none. Default
+        /// `public`.
         package var allowedHosts = [EgressEntry.publicAddresses]
 
         package init() {}

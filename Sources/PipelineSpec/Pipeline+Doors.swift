@@ -3,7 +3,7 @@ package import MediaTypes
 extension Pipeline {
     /// The RTMPS listener: RTMP over TLS 1.2 or later, with the app, keys and limits of the RTMP listener.
     package struct RTMPS: Sendable, Equatable {
-        /// A TCP address. Default `0.0.0.0:1936`. Encoders use port 443 if the URL has no port.
+        /// TCP address of the listener. Default `0.0.0.0:1936`. Encoders use port 443 if the URL has no port.
         package var listen = ListenAddress.tcp(host: "0.0.0.0", port: 1936)
         package var tls = TLSSettings()
 
@@ -23,7 +23,8 @@ extension Pipeline.RTMPS {
 }
 
 extension PipelineRules {
-    /// Checks that publishers have a listener, that its certificate can be used and that no two listeners have one port.
+    /// Checks that publishers have a listener, that the certificate can be used and that no two listeners use the same
+    /// port.
     func checkDoors(_ log: inout SpecLog) {
         let ingest = self.pipeline.ingest
         ingest.rtmps?.tls.check(self.checks, at: "ingest.rtmps.tls", &log)
@@ -64,7 +65,8 @@ extension PipelineRules {
 }
 
 extension ListenAddress {
-    /// Whether both use the same TCP port of the same address, judged by their texts. Port 0 is any free port and never collides.
+    /// Whether both addresses use the same TCP port of the same host, judged by their texts. Port 0 means any free port
+    /// and never collides.
     fileprivate func collides(with other: ListenAddress) -> Bool {
         guard case .tcp(let host, let port) = self, case .tcp(let otherHost, let otherPort) = other,
             port == otherPort, port != 0

@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension Pipeline {
-    /// The top level of the document.
+    /// The rule for the whole pipeline file.
     static let rule = ObjectRule(
         "one room: its sources, what is composed from them, and its outputs",
         Pipeline(room: Room(roomID: ""), sources: [], scenes: [], outputs: []),

@@ -1,9 +1,10 @@
 extension Pipeline {
-    /// When a live room without publishers ends on its own.
+    /// Time limits after which a live room without publishers ends on its own.
     package struct Idle: Sendable, Equatable {
         /// How long a new room waits for its first publisher, in seconds (0…604,800); 0: without limit. Default 0.
         package var waitForFirstSourceSeconds = 0
-        /// How long a room that has had a publisher continues without any, in seconds (0…604,800); 0: without limit. Default 0.
+        /// How long a room that has had a publisher continues without any publisher, in seconds (0…604,800); 0: without
+        /// limit. Default 0.
         package var maxIdleSeconds = 0
 
         package init() {}

@@ -3,7 +3,8 @@ package import MediaTypes
 extension Pipeline {
     /// The listeners for publishers and the rules for them.
     package struct Ingest: Sendable, Equatable {
-        /// Codecs that publishers may send; for any other, the publisher is rejected with the codec's name.
+        /// A codec that publishers may be allowed to send. A publisher that sends any other codec is rejected, with the
+        /// codec's name in the reason.
         package enum Codec: String, Sendable, CaseIterable {
             case h264, hevc, av1, vp9, vp8
             case aac, mp3, opus, ac3, eac3, flac, g711a, g711u, pcm, adpcm, nellymoser, speex
@@ -23,7 +24,7 @@ extension Pipeline {
         /// Proxies whose connections begin with a PROXY header; empty: none.
         package var proxies: [AddressRange] = []
         package var pull = Pull()
-        /// Default H.264, AAC and MP3.
+        /// Codecs that publishers may send. Default H.264, AAC and MP3.
         package var codecs: [Codec] = [.h264, .aac, .mp3]
 
         package init() {}
@@ -35,36 +36,37 @@ extension Pipeline {
         package enum OnDuplicate: String, Sendable, CaseIterable {
             /// The new publisher replaces the old one.
             case takeover
-            /// The new publisher is refused.
+            /// The new publisher is rejected.
             case reject
         }
 
-        /// A TCP address. `nil`: no listener; publishers then need RTMPS or SRT. Default `0.0.0.0:1935`.
+        /// TCP address of the listener. `nil`: no listener; publishers then need RTMPS or SRT. Default `0.0.0.0:1935`.
         package var listen: ListenAddress? = .tcp(host: "0.0.0.0", port: 1935)
         /// The application name in the publish URL. Default `live`.
         package var app = "live"
         /// Chunk size that the worker announces, in bytes (128…65,536). Default 4096.
         package var chunkSize = 4096
-        /// Default ``OnDuplicate/takeover``.
+        /// What happens to a second publisher with a stream key that is in use. Default ``OnDuplicate/takeover``.
         package var onDuplicate = OnDuplicate.takeover
-        /// Time from the connection to the end of its handshake, TLS included, in milliseconds (500…60,000). Default 5,000.
+        /// Time from the connection to the end of its handshake, TLS included, in milliseconds (500…60,000). Default
+        /// 5,000.
         package var handshakeTimeoutMs = 5000
-        /// Time from the connection, or from the end of a publication, to publish, in milliseconds (1,000…60,000). Default
-        /// 10,000.
+        /// Time from the connection, or from the end of a publication, to publish, in milliseconds (1,000…60,000).
+        /// Default 10,000.
         package var publishTimeoutMs = 10_000
         /// Time from publish to the first media packet, in milliseconds (1,000…600,000). Default 20,000.
         package var firstPacketTimeoutMs = 20_000
         /// Time without any packet after which a connection is closed, in milliseconds (1,000…3,600,000). Default
         /// 90,000, because a screen broadcast may pause for a long time.
         package var idleTimeoutMs = 90_000
-        /// Time a lost publisher has to reconnect before its source counts as gone, in milliseconds (0…600,000).
-        /// Default 15,000.
+        /// Time that a disconnected publisher has to reconnect before its source counts as lost for good, in
+        /// milliseconds (0…600,000). Default 15,000.
         package var reconnectGraceMs = 15_000
-        /// Maximum number of concurrent connections (1…1,024). Default 256. A further one closes a connection that does not
-        /// publish.
+        /// Maximum number of concurrent connections (1…1,024). Default 256. A further connection closes an existing
+        /// connection that does not publish.
         package var maxConnections = 256
-        /// Maximum number of concurrent connections from one address, or from one /64 of IPv6, that do not publish and make no
-        /// progress (1…1,024). Default 8. A further one closes the one that has been inactive longest.
+        /// Maximum number of concurrent connections from one address, or from one /64 of IPv6, that do not publish and
+        /// make no progress (1…1,024). Default 8. A further connection closes the one that has been inactive longest.
         package var maxConnectionsPerAddress = 8
         /// Largest audio or video message, in bytes (65,536…16,777,215). Default 8 MiB.
         package var maxMessageBytes = 8 << 20

@@ -1,7 +1,8 @@
 extension Pipeline {
-    /// When a live room starts to reduce its work because its machine is overloaded.
+    /// The threshold from which a live room reduces its work because its machine is overloaded.
     package struct Overload: Sendable, Equatable {
-        /// How far the video may lag behind real time before the room reduces its work, in milliseconds (100…2,000). Default 400.
+        /// How far the video may lag behind real time before the room reduces its work, in milliseconds (100…2,000).
+        /// Default 400.
         package var maxLagMs = 400
 
         package init() {}

@@ -1,17 +1,19 @@
 extension Pipeline {
-    /// The phases of a PK: countdown → pk → punish → end, each with its own scene and timer.
+    /// The phases of a PK (a contest between two streamers): countdown → pk → punish → end, each with its own scene and
+    /// timer.
     package struct PK: Sendable, Equatable {
         /// What starts the first phase.
         package enum Start: String, Sendable, CaseIterable {
-            /// A command.
+            /// A command of the control API.
             case manual
-            /// All sources of ``PK/scene`` are live; this starts it only once in the worker's life.
+            /// The moment when all sources of ``PK/scene`` are live. This starts the PK only once while the worker
+            /// runs.
             case whenReady
         }
 
-        /// Id of the scene of the PK itself. Its sources are those of the PK.
+        /// Id of the scene for the pk phase. The sources of this scene take part in the PK.
         package var scene: String
-        /// Default ``Start/manual``.
+        /// What starts the first phase. Default ``Start/manual``.
         package var start = Start.manual
         /// Duration of the countdown phase in milliseconds (0…600,000). Default 0: no countdown.
         package var countdownMs = 0

@@ -3,11 +3,12 @@ import MediaTypes
 extension Pipeline {
     /// Reads a pipeline file, applies the overrides to it, fills in the defaults and checks every rule.
     ///
-    /// Reports all mistakes in one pass; only a JSON syntax error ends the parsing at its location. Never traps on any input.
+    /// Reports all mistakes in one pass; only a JSON syntax error ends the parsing at its location. Never traps on any
+    /// input.
     ///
     /// - Parameters:
     ///   - bytes: The file, at most 4 MiB of UTF-8.
-    ///   - overrides: In the order given; a later one wins.
+    ///   - overrides: Command-line overrides in the order given; a later override wins.
     ///   - checks: Checks that depend on this machine.
     package static func parse(
         _ bytes: [UInt8], overrides: [SpecOverride] = [], checks: SpecChecks = .none
@@ -59,7 +60,7 @@ extension Pipeline {
         }
     }
 
-    /// The defaults that depend on other values.
+    /// Fills in the defaults that depend on other values.
     private mutating func fillIn(_ log: SpecLog) {
         if !log.isWritten("program.scene") { self.program.scene = self.scenes.first?.sceneID ?? "" }
         if !log.isWritten("pk.endScene") { self.pk?.endScene = self.program.scene }

@@ -3,7 +3,7 @@ extension Pipeline.Source {
     package enum OnNoVideo: String, Sendable, CaseIterable {
         /// The source's placeholder image, or the card with its name.
         case placeholder
-        /// Nothing: whatever is below its pane is visible.
+        /// Nothing: whatever is below the source's pane is visible.
         case leavePane
     }
 }
@@ -13,7 +13,8 @@ extension Pipeline.Source {
     package enum WallClock: String, Sendable, CaseIterable {
         /// Sources with such timestamps are synchronized by them.
         case use
-        /// The source is timed by the arrival of its packets, for example because its clock is wrong or to avoid the extra delay.
+        /// The source is timed by the arrival of its packets, for example because its clock is wrong or to avoid the
+        /// extra delay.
         case ignore
     }
 }

@@ -3,7 +3,8 @@ package import MediaTypes
 extension Pipeline {
     /// Servers that `rtmp-pull` and `srt-pull` sources may be pulled from.
     package struct Pull: Sendable, Equatable {
-        /// Empty by default: a pipeline file from an untrusted origin must not make the worker connect to arbitrary servers.
+        /// Patterns of the allowed servers. Empty by default, because a pipeline file from an untrusted origin must not
+        /// make the worker connect to arbitrary servers.
         package var allowedHosts: [HostPattern] = []
 
         package init() {}
@@ -18,9 +19,9 @@ extension Pipeline {
 
     /// Another room that receives a source's packets, from the start of the source's publication.
     package struct Relay: Sendable, Equatable {
-        /// `[A-Za-z0-9_.-]{1,64}`, unique in its source.
+        /// Id of the relay: `[A-Za-z0-9_.-]{1,64}`, unique in its source.
         package var relayID: String
-        /// `rtmp://host[:port]/app/key`.
+        /// URL of the other room: `rtmp://host[:port]/app/key`.
         package var url: Secret
 
         package init(relayID: String, url: Secret) {
@@ -81,7 +82,7 @@ extension SourceDraft {
 }
 
 extension ValueRule where Value == String {
-    /// An RTMP URL to publish to or to play from. Its last part is a secret.
+    /// A rule for an RTMP URL to publish to or to play from. The last part of the URL is a secret.
     static var rtmpURL: ValueRule {
         self.text("rtmp://host[:port]/app/key", pattern: "^[rR][tT][mM][pP]://[^/]+/.+$", isSecret: true) { text in
             text.utf8.count <= 1024 && text.isVisible && RTMPURL(text) != nil

@@ -1,5 +1,5 @@
 extension Pipeline {
-    /// Data about the program in the video of every rendition, as `user_data_unregistered` SEI messages.
+    /// Settings for data about the program in the video of every rendition, as `user_data_unregistered` SEI messages.
     package struct SEI: Sendable, Equatable {
         /// Maximum length of ``extraInfo`` in bytes.
         package static let longestText = 4096
@@ -12,7 +12,7 @@ extension Pipeline {
         package var intervalMs = 1_000
         /// Whether every key frame (IDR) has a message. Default true.
         package var followIDR = true
-        /// `app_data` of messages without an event; up to ``longestText`` bytes.
+        /// Text for the member `app_data` of messages without an event; up to ``longestText`` bytes.
         package var extraInfo = ""
 
         package init() {}

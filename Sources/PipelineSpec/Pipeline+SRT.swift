@@ -1,14 +1,16 @@
 package import MediaTypes
 
 extension Pipeline {
-    /// The SRT listener: MPEG-TS over SRT, with the keys, admission and timeouts of RTMP. The stream id is the stream key.
+    /// The SRT listener: MPEG-TS over SRT, with the keys, admission and timeouts of RTMP. The stream id is the stream
+    /// key.
     package struct SRT: Sendable, Equatable {
-        /// A UDP address. Default `0.0.0.0:9000`.
+        /// UDP address of the listener. Default `0.0.0.0:9000`.
         package var listen = ListenAddress.tcp(host: "0.0.0.0", port: 9000)
-        /// SRT latency: the time in which lost packets can be sent again, in milliseconds (20…8,000). The larger value of the two
-        /// sides applies. Default 120.
+        /// SRT latency: the time in which lost packets can be sent again, in milliseconds (20…8,000). The larger value
+        /// of the two sides applies. Default 120.
         package var latencyMs = 120
-        /// Passphrase that publishers must encrypt with; `nil`: encryption is not accepted. Never ``Secret/inline(_:)``.
+        /// Passphrase that publishers must encrypt with; `nil`: encryption is not accepted. Never
+        /// ``Secret/inline(_:)``.
         package var passphrase: Secret?
         /// Length in bytes of the AES key derived from the passphrase (16, 24, 32). Default 16.
         package var keyLength = 16
@@ -47,14 +49,14 @@ extension Pipeline.SRT {
 }
 
 extension ValueRule where Value == Int {
-    /// Length of an AES key in bytes: 16, 24 or 32.
+    /// A rule for the length of an AES key in bytes: 16, 24 or 32.
     static var srtKeyLength: ValueRule {
         self.one(of: [16, 24, 32], otherwise: "is not the length of an AES key")
     }
 }
 
 extension ValueRule where Value == String {
-    /// A URL that a stream is pulled from. It contains secrets.
+    /// A rule for a URL that a stream is pulled from. The URL contains secrets.
     static var pullURL: ValueRule {
         self.text(
             "rtmp://host[:port]/app/name, or srt://host:port?streamid=… (parameters: streamid, latency, passphrase, pbkeylen)",

@@ -3,15 +3,16 @@ package import MediaTypes
 extension Pipeline {
     /// A source of media with any number of tracks: a publisher, a file or a stream that the worker pulls.
     package struct Source: Sendable, Equatable {
-        /// Where the media comes from.
+        /// Where the media of a source comes from.
         package enum Input: Sendable, Equatable {
-            /// A publisher that presents one of these stream keys. Empty: it presents a signed key, or a webhook decides.
+            /// A publisher with one of these stream keys. If the list is empty, the publisher needs a signed key, or a
+            /// webhook decides whether it may publish.
             case rtmp(streamKeys: [Secret])
             /// A media file; `loop` starts it again at its end.
             case file(path: String, loop: Bool)
             /// An RTMP server that this worker plays from.
             case pull(url: Secret)
-            /// An SRT listener that this worker calls.
+            /// A remote SRT listener that this worker connects to.
             case srtPull(url: Secret)
         }
 
@@ -19,33 +20,35 @@ extension Pipeline {
         /// A name to display.
         package var name: String?
         package var input: Input
-        /// Gain of its audio, in percent (0…200). Default 100.
+        /// Gain of the source's audio, in percent (0…200). Default 100.
         package var volume = 100
         /// Length of the jitter buffer in milliseconds (0…5,000). Default 200.
         package var jitterBufferMs = 200
-        /// Maximum length that the jitter buffer may grow to on a bad network, in milliseconds (0…5,000); never less than
-        /// ``jitterBufferMs``. Default 1,500.
+        /// Maximum length that the jitter buffer may grow to on a bad network, in milliseconds (0…5,000); never less
+        /// than ``jitterBufferMs``. Default 1,500.
         package var maxJitterBufferMs = 1500
         /// Maximum clock drift that is corrected gradually, in parts per million (0…1,000). Default 500.
         package var maxDriftPpm = 500
         /// Time without a packet after which the source counts as stalled, in milliseconds (100…60,000). Default 1,000.
         package var stallMs = 1000
-        /// Shifts all its tracks on program time, in milliseconds (−10,000…10,000; positive is later). Default 0.
+        /// Offset of all tracks of the source, in milliseconds (−10,000…10,000; positive values show the source later).
+        /// Default 0.
         package var offsetMs = 0
-        /// Default ``WallClock/use``.
+        /// Whether wall-clock timestamps in the stream are used. Default ``WallClock/use``.
         package var wallClock = WallClock.use
-        /// Whether its publisher's text data and cue points are forwarded to viewers. Default false.
+        /// Whether the publisher's text data and cue points are forwarded to viewers. Default false.
         package var metadata = false
-        /// Clockwise rotation of its video in degrees (0, 90, 180, 270), in addition to the rotation that the stream declares.
+        /// Clockwise rotation of the source's video in degrees (0, 90, 180, 270), in addition to the rotation that the
+        /// stream declares.
         package var rotation = 0
         package var onNoVideo = OnNoVideo.placeholder
-        /// What the publisher is expected to send; `nil`: alarms compare with the best it has sent.
+        /// What the publisher is expected to send; `nil`: alarms compare with the best that it has sent so far.
         package var expected: Expected?
         package var onLost = OnLost()
         package var decode = Decode()
-        /// Gains of its audio tracks; tracks that are not listed keep their published volume.
+        /// Gains of the source's audio tracks; tracks that are not listed keep their published volume.
         package var audioTracks: [AudioTrack] = []
-        /// Other rooms that receive its packets from the start; at most four.
+        /// Other rooms that receive the source's packets, from the start of each publication; at most four.
         package var relays: [Relay] = []
 
         package init(_ id: SourceID, _ input: Input) {
@@ -53,16 +56,17 @@ extension Pipeline {
             self.input = input
         }
 
-        /// How long its last frame stays while its publisher is connected and sends nothing, in milliseconds; `nil`: without
-        /// limit. This is ``OnLost/stalledHoldMs`` if written. Otherwise there is no limit if a static screen may send no frames
-        /// (``Expected/variableFrameRate``), else ``OnLost/resolvedHoldMs``.
+        /// How long the source's last frame stays while its publisher is connected but sends nothing, in milliseconds;
+        /// `nil`: without limit. This is ``OnLost/stalledHoldMs`` if written. Otherwise there is no limit if a static
+        /// screen may send no frames (``Expected/variableFrameRate``), else it is ``OnLost/resolvedHoldMs``.
         package var stalledHoldMs: Int? {
             if let written = self.onLost.stalledHoldMs { return written }
             return self.expected?.variableFrameRate == true ? nil : self.onLost.resolvedHoldMs
         }
     }
 
-    /// What a publisher is expected to send. Alarms compare with it; a publisher that sends something else is not refused.
+    /// What a publisher is expected to send. Alarms compare with these values; a publisher that sends something else is
+    /// not rejected.
     package struct Expected: Sendable, Equatable {
         /// Width in pixels (16…8192). Default 1280.
         package var width = 1280
@@ -84,15 +88,15 @@ extension Pipeline {
         package init() {}
     }
 
-    /// What the scene does when a source's publisher is lost: the last frame is held for a time, then, until the source is back,
-    /// a placeholder is shown, the pane is removed, or another scene goes on air.
+    /// What the scene does when a source's publisher is lost: the last frame is held for a time, then, until the source
+    /// is back, a placeholder is shown, the pane is removed, or another scene goes on air.
     package struct OnLost: Sendable, Equatable {
         /// What happens after the last frame has been held for its time.
         package enum Then: String, Sendable, CaseIterable {
             /// The pane stays and shows the placeholder image or a card with the source's name.
             case placeholder
-            /// The pane is removed from the scene and returns with the source; a named layout is recomputed without it. The last
-            /// pane of a scene stays.
+            /// The pane is removed from the scene and returns with the source; a named layout is recomputed without the
+            /// pane. The last pane of a scene is not removed.
             case leavePane
             /// ``OnLost/fallbackScene`` goes on air if the current scene shows the source.
             case fallbackScene
@@ -103,15 +107,15 @@ extension Pipeline {
         /// How long the last frame stays if the publisher is connected and sends nothing, in milliseconds (0…600,000);
         /// `nil`: see ``Pipeline/Source/stalledHoldMs``.
         package var stalledHoldMs: Int?
-        /// Path of the image shown after that. `nil`: a card with the source's name.
+        /// Path of the image that is shown after the last frame. `nil`: a card with the source's name.
         package var placeholderImage: String?
-        /// Default ``Then/placeholder``.
+        /// What happens after the last frame has been held. Default ``Then/placeholder``.
         package var then = Then.placeholder
         /// Id of a scene, for ``Then/fallbackScene``.
         package var fallbackScene: String?
 
-        /// ``holdMs`` if written; otherwise 1,000 with ``Then/fallbackScene`` (viewers of a PK wait for the other anchor), 2,000
-        /// without.
+        /// How long the last frame stays, in milliseconds: ``holdMs`` if written; otherwise 1,000 with
+        /// ``Then/fallbackScene``, because viewers of a PK wait for the other host, and 2,000 without it.
         package var resolvedHoldMs: Int { self.holdMs ?? (self.then == .fallbackScene ? 1000 : 2000) }
 
         package init() {}
@@ -122,7 +126,7 @@ extension Pipeline {
         /// Decoder threads (1…16). Default 1: each additional frame thread adds one frame of delay.
         package var threads = 1
         package var damaged = Damaged.show
-        /// Codecs that its publisher may send; empty: those of ``Pipeline/Ingest/codecs``.
+        /// Codecs that the source's publisher may send; empty: those of ``Pipeline/Ingest/codecs``.
         package var codecs: [Ingest.Codec] = []
 
         package init() {}

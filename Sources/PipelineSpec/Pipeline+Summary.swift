@@ -1,8 +1,8 @@
 import MediaTypes
 
 extension Pipeline {
-    /// A summary of the room in a few lines for an operator: canvas, sources, scenes, renditions, and the lengths of parts, GOPs
-    /// and segments.
+    /// Returns a summary of the room in a few lines for an operator: canvas, sources, scenes, renditions, and the
+    /// lengths of parts, GOPs and segments.
     ///
     /// Contains no secrets. Ends with a line break.
     package func summary() -> String {
@@ -107,7 +107,7 @@ extension Pipeline {
         return "\(scene.sceneID)\(onAir): \(scene.isAutomatic ? "auto, " : "")\(shown)\(Self.decorations(scene))"
     }
 
-    /// The number of decorations on the scene, by kind.
+    /// Returns the number of decorations on the scene, by kind, as text.
     private static func decorations(_ scene: Scene) -> String {
         let counts = [
             ((scene.bgImages?.count ?? 0) + scene.images.count, "image"), (scene.texts.count, "text"),

@@ -2,8 +2,8 @@ package import MediaTypes
 
 /// The validated pipeline file of one room: all defaults are filled in and all rules are met.
 ///
-/// Created by `parse(_:overrides:checks:)`. Relative paths are kept as written; they are relative to the working directory of the
-/// process, not to the file.
+/// Created by `parse(_:overrides:checks:)`. Relative paths are kept as written; they are relative to the working
+/// directory of the process, not to the file.
 package struct Pipeline: Sendable, Equatable {
     /// The version of the pipeline file format: the only allowed value of `apiVersion`.
     package static let apiVersion = "tandem/v1"
@@ -13,17 +13,17 @@ package struct Pipeline: Sendable, Equatable {
     package var revision: Int?
     /// What paces the program. Default: ``ClockMode/live``.
     package var clock: ClockMode = .live
-    /// Program time after which the room ends, in milliseconds (1…2,592,000,000). `nil`: it runs until a command or signal ends
-    /// it (live), or until its files end (offline).
+    /// Program time after which the room ends, in milliseconds (1…2,592,000,000). `nil`: the room runs until a command
+    /// or signal ends it (live), or until its files end (offline).
     package var durationMs: Int?
     package var control = Control()
     package var ingest = Ingest()
-    /// At least one. ``SourceID`` and stream keys are unique.
+    /// The sources, at least one, with unique ids and stream keys.
     package var sources: [Source]
     package var canvas = Canvas()
     /// Images on top of every scene.
     package var watermarks: [StillImage] = []
-    /// At least one. Scene ids are unique.
+    /// The scenes, at least one, with unique ids.
     package var scenes: [Scene]
     package var program: Program
     /// The phases of a PK; `nil` if the room has none.
@@ -33,7 +33,7 @@ package struct Pipeline: Sendable, Equatable {
     package var renditions: [Rendition]
     /// The encodings of the audio: at least one, with unique names that differ from those of video renditions.
     package var audioRenditions = [AudioRendition(bitrate: Audio().bitrate)]
-    /// At least one; at most one of them is HLS.
+    /// The outputs, at least one; at most one of them is HLS.
     package var outputs: [Output]
     package var limits = Limits()
     package var overload = Overload()
@@ -54,12 +54,12 @@ package struct Pipeline: Sendable, Equatable {
         self.outputs = outputs
     }
 
-    /// The scene with this id; `nil` if there is none.
+    /// Returns the scene with this id; `nil` if there is none.
     package func scene(_ sceneID: String) -> Scene? {
         self.scenes.first { $0.sceneID == sceneID }
     }
 
-    /// The source with this id; `nil` if there is none.
+    /// Returns the source with this id; `nil` if there is none.
     package func source(_ id: SourceID) -> Source? {
         self.sources.first { $0.id == id }
     }
@@ -78,8 +78,8 @@ package struct Pipeline: Sendable, Equatable {
         self.outputs.compactMap { output in if case .raw(let raw) = output { raw } else { nil } }
     }
 
-    /// The volume of a pane's audio in a scene, in percent (0…200): the scene's override, otherwise the pane's, otherwise the
-    /// source's. 0 if `audioPush` is false.
+    /// Returns the volume of a pane's audio in a scene, in percent (0…200): that of the scene's override, otherwise the
+    /// pane's, otherwise the source's; 0 if `audioPush` is false.
     package func volume(of pane: Pane, in scene: Scene) -> Int {
         guard pane.audioPush else { return 0 }
         if let override = scene.audioOverrides.first(where: { $0.uid == pane.source.uid }) { return override.volume }
@@ -92,13 +92,14 @@ extension Pipeline {
     package enum ClockMode: String, Sendable, CaseIterable {
         /// The machine's clock: the program never waits for a source.
         case live
-        /// The data: the program runs as fast as the machine allows, drops nothing, and writes the same bytes in each run.
+        /// The data: the program runs as fast as the machine allows, drops nothing, and writes the same bytes in each
+        /// run.
         case offline
     }
 
     /// Id and title of the room.
     package struct Room: Sendable, Equatable {
-        /// `[A-Za-z0-9_.-]{1,64}`.
+        /// Id of the room: `[A-Za-z0-9_.-]{1,64}`.
         package var roomID: String
         /// A title to display.
         package var title: String?
@@ -111,7 +112,7 @@ extension Pipeline {
 
     /// The first scene on air.
     package struct Program: Sendable, Equatable {
-        /// Id of a scene. Default: the first one.
+        /// Id of the scene that is on air first. Default: the first scene in the file.
         package var scene: String
     }
 
@@ -125,8 +126,8 @@ extension Pipeline {
         package var maxInputFps = 60
         /// Maximum number of entries in `sources` (1…128). Default 16.
         package var maxSources = 16
-        /// Maximum size of the directories of the HLS output and of the recording together, in bytes (1 MiB…1 PiB); `nil`: the
-        /// space in their file systems.
+        /// Maximum size of the directories of the HLS output and of the recording together, in bytes (1 MiB…1 PiB);
+        /// `nil`: the space in their file systems.
         package var maxDiskBytes: Int?
 
         package init() {}

@@ -35,7 +35,8 @@ extension PipelineRules {
         }
     }
 
-    /// Checks `fps` of a rendition: the canvas's rate, or half of it if parts and GOPs then have a whole number of frames.
+    /// Checks `fps` of a rendition: the canvas's rate, or half of it if parts and GOPs then have a whole number of
+    /// frames.
     func checkRate(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
         let canvas = self.pipeline.canvas
         guard !rendition.isAudioOnly, log.isWritten("\(path).fps"), log.isSound("\(path).fps", "canvas.fps"),
@@ -87,8 +88,8 @@ extension PipelineRules {
         }
     }
 
-    /// Checks that parts are long enough for the audio: a part has a whole number of AAC frames, so one part can have a frame
-    /// more than another.
+    /// Checks that parts are long enough for the audio: a part has a whole number of AAC frames, so that one part can
+    /// have one frame more than another.
     ///
     /// Spec: RFC 8216bis §4.4.4.9: a part is at least 85 % of the part target.
     func checkParts(_ output: HLSOutput, _ path: String, _ log: inout SpecLog) {

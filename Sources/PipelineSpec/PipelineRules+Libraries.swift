@@ -1,6 +1,6 @@
 extension PipelineRules {
-    /// Warns about settings that the FFmpeg libraries of this process cannot carry out. A warning, because the file may
-    /// be valid where the room will run.
+    /// Warns about settings that the FFmpeg libraries of this process do not support. These are warnings, not mistakes,
+    /// because the file may be valid on the machine where the room will run.
     func checkLibraries(_ log: inout SpecLog) {
         self.warn(about: .encoder, at: "outputs", &log)
         for (index, codec) in self.pipeline.ingest.codecs.enumerated() {

@@ -1,9 +1,9 @@
 import MediaTypes
 
-/// Rules against two outputs with the same file name or the same name for viewers.
+/// Rules against two outputs that write the same file or have the same name for viewers.
 extension PipelineRules {
-    /// Checks that all playlists have different names: `NAME.m3u8` of each video and audio rendition, `NAME-iframes.m3u8` of each
-    /// video rendition if I-frame playlists are on, and the multivariant playlist.
+    /// Checks that all playlists have different names: `NAME.m3u8` of each video and audio rendition,
+    /// `NAME-iframes.m3u8` of each video rendition if I-frame playlists are on, and the multivariant playlist.
     func checkPlaylistNames(_ log: inout SpecLog) {
         let pictures = self.pipeline.pictureRenditions.map(\.name)
         let media = Set((pictures + self.pipeline.audioRenditions.map(\.name)).map { "\($0).m3u8" })
@@ -33,8 +33,8 @@ extension PipelineRules {
         }
     }
 
-    /// Warns about two stills with the same file name: viewers and stores find a still by its file name, although the paths
-    /// differ.
+    /// Warns about two still images with the same file name in different directories: viewers and upload outputs use
+    /// only the file name.
     func checkImageNames(_ log: inout SpecLog) {
         var names: [Substring: Int] = [:]
         for (index, output) in self.pipeline.outputs.enumerated() {
@@ -55,7 +55,7 @@ extension PipelineRules {
         }
     }
 
-    /// Warns if the still of a source would overwrite that of another output.
+    /// Warns if the still image of a source would overwrite the still image of another output.
     func checkSourceStills(_ log: inout SpecLog) {
         for (index, output) in self.pipeline.outputs.enumerated() {
             guard case .image(let image) = output, log.isSound("outputs[\(index)].path") else { continue }

@@ -103,8 +103,8 @@ extension PipelineRules {
         self.checkSourceStills(&log)
     }
 
-    /// Checks that recordings and clips of an encrypted room, which are not encrypted, are outside the directories that viewers
-    /// can read. This compares the paths as written; the room compares the real directories when it starts.
+    /// Checks that recordings and clips of an encrypted room, which are not encrypted, are outside the directories that
+    /// viewers can read. This compares the paths as written; the room compares the real directories when it starts.
     private func checkClearPlaces(_ log: inout SpecLog) {
         guard let hls = self.pipeline.hls, hls.encryption != nil else { return }
         let served = [hls.path] + self.pipeline.transports.map(\.path)
@@ -126,7 +126,7 @@ extension PipelineRules {
         }
     }
 
-    /// The components of a path, without `.` and with `..` resolved as far as the text allows.
+    /// Returns the components of a path, without `.` and with `..` resolved as far as the text allows.
     static func components(of path: String) -> [Substring] {
         let root: Substring = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
         var components = [root]

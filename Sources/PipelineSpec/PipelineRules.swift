@@ -2,7 +2,7 @@ import MediaTypes
 
 /// Rules that involve more than one part of a pipeline.
 ///
-/// A rule reports nothing if one of its values already has a mistake.
+/// A rule reports nothing if one of the values that it compares already has a mistake.
 struct PipelineRules {
     let pipeline: Pipeline
     let checks: SpecChecks

@@ -3,9 +3,9 @@ import MediaTypes
 /// Which scene goes on air, and when: the body of a request that changes the program.
 package struct ProgramRequest: Sendable, Equatable {
     package var sceneID: String
-    /// Program date-time at which it goes on air, as in the request. `nil`: at the next frame.
+    /// Program date-time at which the scene goes on air, as written in the request. `nil`: at the next frame.
     package var at: String?
-    /// Replaces the scene's own transition.
+    /// Transition to use instead of the scene's own; `nil`: the scene's own.
     package var transition: Transition?
 
     /// The member `scene`, an older name of `sceneId`.

@@ -1,10 +1,10 @@
 import MediaTypes
 
-/// Publishes one rendition, without further transcoding, to an RTMP server such as a CDN.
+/// Output that publishes one rendition, without further transcoding, to an RTMP server such as a CDN.
 package struct RTMPOutput: Sendable, Hashable {
     /// How the certificate of an RTMPS server is verified.
     package struct TLS: Sendable, Hashable {
-        /// PEM file of the certificate authorities to trust; `nil`: the system's.
+        /// PEM file of the certificate authorities to trust; `nil`: those of the system.
         package var authorities: String?
         /// Whether the server's certificate must be valid and contain its host name.
         package var verify = true
@@ -14,24 +14,24 @@ package struct RTMPOutput: Sendable, Hashable {
 
     /// Delays between connection attempts in milliseconds: exponential backoff with jitter.
     package struct Retry: Sendable, Hashable {
-        /// Maximum of the first delay; it doubles with each attempt.
+        /// Maximum of the first delay in milliseconds; the maximum doubles with each attempt, up to ``maxDelayMs``.
         package var initialDelayMs = 1_000
-        /// Maximum of all delays.
+        /// Maximum of all delays in milliseconds.
         package var maxDelayMs = 30_000
 
         package init() {}
     }
 
-    /// `[A-Za-z0-9_.-]{1,64}`. Default `rtmp`.
+    /// Id of the output: `[A-Za-z0-9_.-]{1,64}`. Default `rtmp`.
     package var outputID = "rtmp"
-    /// `rtmp[s]://host[:port]/app/key`, without the stream key if ``key`` contains it.
+    /// Target URL: `rtmp[s]://host[:port]/app/key`, without the stream key if ``key`` contains it.
     package var url = Secret.inline("")
-    /// The stream key, with its query if it has one; `nil` if ``url`` contains it.
+    /// The stream key, with its query if it has one; `nil` if ``url`` contains the stream key.
     package var key: Secret?
-    /// Name of a rendition; `nil`: the first rendition.
+    /// Name of the rendition to send; `nil`: the first rendition.
     package var rendition: String?
     package var retry = Retry()
-    /// Milliseconds without progress after which a connection is closed.
+    /// Milliseconds without progress (bytes sent or acknowledged) after which the connection is closed.
     package var stallTimeoutMs = 4_000
     package var tls = TLS()
 
@@ -62,12 +62,13 @@ package struct RTMPOutput: Sendable, Hashable {
             Field("tls", \.tls, .object(TLS.rule), "how the certificate of an rtmps:// server is verified"),
         ])
 
-    /// Whether a text is valid as a stream key, from any origin: 1 to 256 printable ASCII characters without space.
+    /// Whether a text is a valid stream key, from the file or elsewhere: 1 to 256 printable ASCII characters without
+    /// space.
     package static func isKey(_ text: String) -> Bool {
         (1...256).contains(text.utf8.count) && text.isVisible
     }
 
-    /// The URL if the document contains it; `nil` if it comes from an environment variable.
+    /// The target URL if the document contains it; `nil` if the URL comes from an environment variable.
     package var urlText: String? {
         get { if case .inline(let text) = self.url, !text.isEmpty { text } else { nil } }
         set { if let newValue { self.url = .inline(newValue) } }
@@ -112,7 +113,7 @@ extension RTMPOutput.Retry {
 }
 
 extension ValueRule where Value == String {
-    /// A URL to publish to. Its last part may be a secret.
+    /// A rule for a URL to publish to. The last part of the URL may be a secret.
     fileprivate static var pushURL: ValueRule {
         self.text(
             "rtmp://host[:port]/app/key", pattern: "^[rR][tT][mM][pP][sS]?://[^/]+/.+$", isSecret: true
@@ -127,12 +128,12 @@ extension ValueRule where Value == String {
 }
 
 extension Pipeline {
-    /// The RTMP outputs.
+    /// The RTMP outputs in file order.
     package var pushes: [RTMPOutput] {
         self.outputs.compactMap { if case .rtmp(let output) = $0 { output } else { nil } }
     }
 
-    /// The rendition an RTMP output sends.
+    /// Returns the rendition that an RTMP output sends; `nil` if there is no rendition with the given name.
     package func rendition(of output: RTMPOutput) -> Rendition? {
         guard let name = output.rendition else { return self.renditions.first }
         return self.renditions.first { $0.name == name }

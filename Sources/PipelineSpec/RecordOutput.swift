@@ -1,17 +1,18 @@
 import MediaTypes
 
-/// The recording: keeps all segments that the HLS output has listed, and writes them as files when the room ends.
+/// Output that records the room: it keeps all segments that the HLS output has listed, and writes the recording's files
+/// when the room ends.
 package struct RecordOutput: Sendable, Hashable {
-    /// `[A-Za-z0-9_.-]{1,64}`. Default `record`.
+    /// Id of the output: `[A-Za-z0-9_.-]{1,64}`. Default `record`.
     package var outputID = "record"
-    /// Directory, relative to the working directory; must differ from the HLS output's.
+    /// Directory of the recording, relative to the working directory; must differ from that of the HLS output.
     package var path: String
     /// Names of renditions to write as MP4 files; empty: only the first rendition.
     package var renditions: [String] = []
     /// Whether the segments of all renditions are kept, with VOD playlists.
     package var vodPlaylist = true
-    /// Whether it records from the start of the room; otherwise it waits for a command. Successor workers keep the commanded
-    /// state.
+    /// Whether the output records from the start of the room; otherwise it waits for a command. A successor worker
+    /// keeps the state that the last command has set.
     package var active = true
 
     static let rule = ObjectRule(

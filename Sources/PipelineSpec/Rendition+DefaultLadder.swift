@@ -1,22 +1,24 @@
 extension Rendition {
-    /// The renditions of the default ladder: short side, and bit rate for the pixel count of a 16:9 frame of that height.
+    /// The larger renditions of the default ladder: length of the short side, pixel count of a 16:9 frame of that
+    /// height, and bit rate in bit/s for that pixel count.
     private static let steps = [
         (shortSide: 720, pixels: 1280 * 720, bitrate: 2_500_000),
         (shortSide: 480, pixels: 854 * 480, bitrate: 1_200_000),
         (shortSide: 360, pixels: 640 * 360, bitrate: 700_000),
     ]
 
-    /// For viewers on slow networks: with container overhead and 128 kbit/s of audio, it stays below 350 kbit/s. It has its own
-    /// bit rate, since the rate per pixel of the larger renditions would exceed that limit.
+    /// The smallest rendition, for viewers on slow networks: with container overhead and 128 kbit/s of audio, it stays
+    /// below 350 kbit/s. Its bit rate is fixed, because the rate per pixel of the larger renditions would exceed that
+    /// limit.
     private static let smallest = (shortSide: 240, bitrate: 150_000)
     /// The name of the rendition without video.
     private static let audioOnlyName = "audioOnly"
 
-    /// The default renditions: 720p, 480p, 360p and 240p in the canvas's aspect ratio, none larger than the canvas; then audio
-    /// only.
+    /// Returns the default renditions: 720p, 480p, 360p and 240p in the canvas's aspect ratio, none larger than the
+    /// canvas; then audio only.
     ///
-    /// If the canvas's short side is between two of these sizes (or below all of them), then the first rendition has the size of
-    /// the canvas. Sizes above 90 % of it are omitted.
+    /// If the canvas's short side is between two of these sizes (or below all of them), the first rendition has the
+    /// size of the canvas. Sizes above 90 % of the first rendition are omitted.
     package static func defaultLadder(for canvas: Pipeline.Canvas) -> [Rendition] {
         var ladder = self.firstLadder(for: canvas)
         guard let top = ladder.first else { return [] }
@@ -29,8 +31,8 @@ extension Rendition {
         return ladder + [audio]
     }
 
-    /// The default ladder of earlier versions, without the 240p and audio-only renditions. A room that was started with it keeps
-    /// it.
+    /// Returns the default ladder of earlier versions of the program, without the 240p and audio-only renditions. A
+    /// room that was started with this ladder keeps it.
     static func firstLadder(for canvas: Pipeline.Canvas) -> [Rendition] {
         let short = min(canvas.width, canvas.height)
         guard short > 0 else { return [] }
@@ -39,6 +41,8 @@ extension Rendition {
         return ([top] + below).map { self.step($0, of: canvas) }
     }
 
+    /// Returns the rendition whose short side is `side`, in the canvas's aspect ratio.
+    ///
     /// - Parameter bitrate: Bit rate in bit/s; `nil`: the default ladder's rate for this number of pixels.
     private static func step(_ side: Int, of canvas: Pipeline.Canvas, bitrate: Int? = nil) -> Rendition {
         let short = max(1, min(canvas.width, canvas.height))
@@ -50,9 +54,9 @@ extension Rendition {
             video: VideoEncoding(bitrate: bitrate ?? self.defaultBitrate(width: width, height: height)))
     }
 
-    /// The default ladder's bit rate for frames of this size, in bit/s, rounded to 50,000.
+    /// Returns the default ladder's bit rate for frames of this size, in bit/s, rounded to 50,000.
     ///
-    /// It uses the rate per pixel of the next larger rendition, since smaller frames need more bits per pixel.
+    /// The rate per pixel is that of the nearest rendition of the default ladder that is not smaller.
     package static func defaultBitrate(width: Int, height: Int) -> Int {
         let pixels = width * height
         let step = self.steps.last { $0.pixels >= pixels } ?? self.steps[0]
@@ -66,7 +70,7 @@ extension Pipeline {
     ///
     /// - Parameters:
     ///   - tracks: Names of the tracks that the room has.
-    ///   - hasAudioOnly: Whether its multivariant playlist has an audio-only variant.
+    ///   - hasAudioOnly: Whether the room's multivariant playlist has an audio-only variant.
     mutating func keepLadder(tracks: Set<String>, hasAudioOnly: Bool) {
         let first = Rendition.firstLadder(for: self.canvas).map(\.name)
         guard !hasAudioOnly, tracks.subtracting(self.audioRenditions.map(\.name)) == Set(first) else { return }

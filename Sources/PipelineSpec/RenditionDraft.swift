@@ -1,9 +1,9 @@
 import MediaTypes
 
-/// A rendition while its JSON object is being parsed; default bit rates are set after its size is known.
+/// A rendition while its JSON object is being parsed; default bit rates are set once the size is known.
 struct RenditionDraft: Sendable {
     var rendition = Rendition(name: "", width: 16, height: 16, fps: 0, video: VideoEncoding(bitrate: 0))
-    /// `nil`: the document has `"video": null`.
+    /// Video settings; `nil` if the document has `"video": null`.
     var video: VideoEncoding? = VideoEncoding(bitrate: 0)
 
     static let rule = ObjectRule(
@@ -30,7 +30,7 @@ struct RenditionDraft: Sendable {
             ),
         ])
 
-    /// Checks that an audio-only rendition has neither size nor frame rate, and that any other has a size.
+    /// Checks that an audio-only rendition has neither size nor frame rate, and that any other rendition has a size.
     private static func checkKind(_ draft: RenditionDraft, _ path: String, _ log: inout SpecLog) {
         for key in ["width", "height"] where draft.video != nil && !log.isWritten("\(path).\(key)") {
             log.mistake(
@@ -46,7 +46,7 @@ struct RenditionDraft: Sendable {
         }
     }
 
-    /// Sets default bit rates; `fps` stays 0 until the canvas is known.
+    /// Returns the parsed rendition with default bit rates; `fps` stays 0 until the canvas is known.
     static func finished(_ draft: RenditionDraft, _ path: String, _ log: inout SpecLog) -> Rendition {
         var rendition = draft.rendition
         self.checkKind(draft, path, &log)

@@ -1,10 +1,10 @@
 package import MediaTypes
 
-/// Differences between the room's current document and its pipeline file, as edits that a successor worker can apply to its
-/// version of the file.
+/// Differences between the room's current document and its pipeline file, as edits that a successor worker can apply to
+/// its version of the file.
 extension RoomDocument {
-    /// The edits that turn `file` into this document. Command-line flags are in neither document, and the revision is not an
-    /// edit.
+    /// Returns the edits that turn `file` into this document. They contain neither values set by command-line flags nor
+    /// the revision.
     ///
     /// - Parameter seal: Returns the text to store instead of a stream key; see ``HashedStreamKey``.
     package func edits(from file: RoomDocument, seal: (String) -> String) -> [DocumentEdit] {
@@ -13,10 +13,10 @@ extension RoomDocument {
         }
     }
 
-    /// A member as written in the file; `nil` if it is missing.
+    /// Returns the member at a path as written in the file; `nil` if it is missing.
     package func member(_ path: [DocumentEdit.Step]) -> JSONNode? { self.written[path: path] }
 
-    /// All text overlays, score bars or countdowns with this id in the file's scenes, as a JSON array.
+    /// Returns all text overlays, score bars or countdowns with this id in the file's scenes, as a JSON array.
     ///
     /// - Parameters:
     ///   - list: `texts`, `scoreBars` or `countdowns`.
@@ -30,10 +30,10 @@ extension RoomDocument {
             })
     }
 
-    /// The document with the edits applied, with the same flags.
+    /// Returns the document with the edits applied, with the same command-line flags.
     ///
-    /// All edits are applied together if the result is valid. Otherwise they are tried one by one, and each is kept if the
-    /// document is still valid with it.
+    /// All edits are applied together if the result is valid. Otherwise they are tried one by one, and each edit is
+    /// kept if the document is still valid with it.
     ///
     /// - Parameter revision: The revision that the document had with these edits; a revision never decreases.
     /// - Returns: The document, and the edits that could not be applied, with the reason.
@@ -57,8 +57,8 @@ extension RoomDocument {
         return (document, refused)
     }
 
-    /// Maximum number of edits that are tried one by one: each attempt parses the document, which takes milliseconds while
-    /// viewers wait.
+    /// Maximum number of edits that are tried one by one: each attempt parses the document, which takes milliseconds
+    /// while viewers wait.
     private static let mostTried = 64
 
     private struct EditFailure: Error { var text: String }
@@ -80,7 +80,7 @@ extension RoomDocument {
 }
 
 extension JSONNode {
-    /// The value with every stream key replaced by its sealed form.
+    /// Returns the value with every stream key replaced by the text that `seal` returns for it.
     ///
     /// - Parameter path: Path of the value in a pipeline file.
     func sealingKeys(in path: [DocumentEdit.Step], _ seal: (String) -> String) -> JSONNode {

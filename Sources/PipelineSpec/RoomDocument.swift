@@ -1,20 +1,22 @@
 package import MediaTypes
 
-/// The document of a room: the JSON as written, the JSON with command-line flags applied, and the validated pipeline.
+/// The pipeline file of a room in three forms: the JSON as written, the JSON with command-line flags applied, and the
+/// validated pipeline.
 package struct RoomDocument: Sendable {
     /// A parsed document with its warnings, or all its mistakes.
     package typealias Reading = Result<(document: RoomDocument, warnings: [SpecDiagnostic]), SpecReport.Refusal>
 
-    /// The JSON without flags. Flags override every version of the file.
+    /// The JSON without command-line flags, which override every version of the file.
     let written: JSONNode
     let overrides: [SpecOverride]
     /// The JSON with the flags applied.
     package let effective: JSONNode
     /// The validated pipeline of ``effective``.
     package private(set) var pipeline: Pipeline
-    /// The running room's tracks, used if the document does not contain `renditions`; see ``keepLadder(tracks:hasAudioOnly:)``.
+    /// The running room's tracks, used if the document does not contain `renditions`; see
+    /// ``keepLadder(tracks:hasAudioOnly:)``.
     private var running: (tracks: Set<String>, hasAudioOnly: Bool)?
-    /// The document's version; 0 if the file has no `revision`.
+    /// Version number of the document; 0 if the file has no `revision`.
     package internal(set) var revision: Int
 
     /// Parses a file with ``Pipeline/parse(_:overrides:checks:)``.
@@ -45,7 +47,7 @@ package struct RoomDocument: Sendable {
         self.revision = pipeline.revision ?? 0
     }
 
-    /// Parses the next version of this file, with the same flags.
+    /// Parses the next version of this file, with the same command-line flags.
     package func next(
         _ bytes: [UInt8], checks: SpecChecks = .none
     ) -> Reading {
@@ -57,12 +59,12 @@ package struct RoomDocument: Sendable {
         }
     }
 
-    /// For a room that was started by an earlier version of the program: if the document does not contain `renditions`, then this
-    /// version and all later ones keep the default ladder that the room was started with.
+    /// Keeps the default ladder that the room was started with, if an earlier version of the program started it and the
+    /// document does not contain `renditions`. This holds for all later versions of the document too.
     ///
     /// - Parameters:
     ///   - tracks: Names of the tracks that the room has.
-    ///   - hasAudioOnly: Whether its multivariant playlist has an audio-only variant.
+    ///   - hasAudioOnly: Whether the room's multivariant playlist has an audio-only variant.
     package mutating func keepLadder(tracks: Set<String>, hasAudioOnly: Bool) {
         self.running = (tracks, hasAudioOnly)
         if self.effective[key: "renditions"] == nil {
@@ -70,7 +72,8 @@ package struct RoomDocument: Sendable {
         }
     }
 
-    /// The JSON tree that a request would lead to, for checks before parsing; `nil` if the body is not JSON.
+    /// Returns the JSON tree that the document would have after a request, for checks before parsing; `nil` if the body
+    /// is not JSON.
     package func tree(after body: [UInt8], isPatch: Bool) -> JSONNode? {
         let parsed = JSONParser.parse(body)
         guard var root = parsed.root, parsed.mistakes.isEmpty else { return nil }
@@ -79,9 +82,10 @@ package struct RoomDocument: Sendable {
         return root
     }
 
-    /// The document after a merge patch. It has the next revision unless the patch contains one.
+    /// Returns the document after a JSON merge patch. If the patch contains no `revision`, ``DocumentChange`` assigns
+    /// the next one.
     ///
-    /// Mistakes have no line and column, since the merged text does not exist as a file.
+    /// Mistakes have no line and column, because the merged text does not exist as a file.
     ///
     /// Spec: RFC 7396.
     package func patched(
@@ -111,7 +115,7 @@ package struct RoomDocument: Sendable {
         }
     }
 
-    /// The document for display: with its revision, without secrets.
+    /// The document for display, with its revision and without secrets.
     package var shown: JSONNode {
         var shown = self.effective.withoutSecrets
         if case .object(let members) = shown.content {

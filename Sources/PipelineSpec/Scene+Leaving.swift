@@ -1,8 +1,8 @@
 package import MediaTypes
 
 extension Scene {
-    /// The scene without the panes of these sources. A named layout is recomputed for the remaining users, if needed with another
-    /// layout that accepts that number; explicit panes keep their rectangles. Pure.
+    /// Returns the scene without the panes of these sources. A named layout is recomputed for the remaining users, if
+    /// needed with another layout that accepts that number of users; explicit panes keep their rectangles.
     package func without(_ sources: Set<SourceID>) -> Scene {
         guard !sources.isEmpty else { return self }
         var scene = self

@@ -6,18 +6,18 @@ package struct SceneReport: Sendable, Equatable {
     package let scene: Scene?
     /// Whether the document has a `revision`.
     package let hasRevision: Bool
-    /// In document order; empty exactly when there is a scene.
+    /// All mistakes in document order; empty if and only if ``scene`` is not `nil`.
     package let mistakes: [SpecDiagnostic]
-    /// In document order.
+    /// All warnings in document order.
     package let warnings: [SpecDiagnostic]
 }
 
 extension Scene {
-    /// Parses the document of one scene for a valid pipeline, with the same rules as in the pipeline file. Never traps on any
-    /// input.
+    /// Parses the document of one scene for a valid pipeline, with the same rules as in the pipeline file. Never traps
+    /// on any input.
     ///
     /// - Parameters:
-    ///   - sceneID: The id of the scene; added to the document if it has no `sceneId`, and must equal it otherwise.
+    ///   - sceneID: Id of the scene. If the document has a `sceneId`, it must be the same.
     ///   - checks: Checks that depend on this machine.
     package static func parse(
         _ bytes: [UInt8], sceneID: String, in pipeline: Pipeline, checks: SpecChecks = .none

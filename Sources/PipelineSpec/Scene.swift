@@ -4,8 +4,8 @@ package import MediaTypes
 package struct Scene: Sendable, Hashable {
     /// How the panes are arranged.
     package enum Arrangement: Sendable, Hashable {
-        /// A named layout of these users' main streams, in this order. ``Layout/auto`` without users applies to the main streams
-        /// of all sources.
+        /// A named layout of these users' main streams, in this order. ``Layout/auto`` without users applies to the
+        /// main streams of all sources.
         case layout(Layout, uids: [String])
         /// An explicit list of panes.
         case panes([Pane])
@@ -14,7 +14,7 @@ package struct Scene: Sendable, Hashable {
     /// A user's volume while the scene is on air.
     package struct AudioOverride: Sendable, Hashable {
         package var uid: String
-        /// Percent (0…200).
+        /// Volume in percent (0…200).
         package var volume: Int
 
         package init(uid: String, volume: Int) {
@@ -25,24 +25,24 @@ package struct Scene: Sendable, Hashable {
 
     package typealias CanvasSize = MediaTypes.CanvasSize
 
-    /// `[A-Za-z0-9_.-]{1,64}`.
+    /// Id of the scene: `[A-Za-z0-9_.-]{1,64}`.
     package var sceneID: String
     /// Version number of this scene (0…9,007,199,254,740,991). Default 0.
     package var revision = 0
     package var arrangement: Arrangement
-    /// `nil`: the pipeline's canvas.
+    /// Canvas size while the scene is on air; `nil`: that of the pipeline's canvas.
     package var canvas: CanvasSize?
-    /// `nil`: the canvas's color.
+    /// Color behind and around the panes; `nil`: that of the pipeline's canvas.
     package var backgroundColor: Color?
-    /// Images behind the panes. `nil`: the canvas's.
+    /// Images behind the panes; `nil`: those of the pipeline's canvas.
     package var bgImages: [StillImage]?
     package var images: [StillImage] = []
     package var texts: [TextLabel] = []
     package var scoreBars: [ScoreBar] = []
     package var countdowns: [Countdown] = []
-    /// At most one per user.
+    /// Volumes of users while the scene is on air; at most one per user.
     package var audioOverrides: [AudioOverride] = []
-    /// The transition with which it goes on air.
+    /// The transition with which the scene goes on air.
     package var transition = Transition()
 
     package init(_ sceneID: String, _ arrangement: Arrangement) {
@@ -50,16 +50,16 @@ package struct Scene: Sendable, Hashable {
         self.arrangement = arrangement
     }
 
-    /// The size of its canvas in pixels.
+    /// Returns the size of the canvas in pixels while the scene is on air.
     package func size(on canvas: Pipeline.Canvas) -> (width: Int, height: Int) {
         (self.canvas?.width ?? canvas.width, self.canvas?.height ?? canvas.height)
     }
 
-    /// The panes in file order, with layouts and percentages resolved to rectangles. Pure.
+    /// Returns the panes in file order, with layouts and percentages resolved to rectangles.
     ///
     /// - Parameters:
-    ///   - canvas: The pipeline's.
-    ///   - live: The live users, for ``Layout/auto``; `nil`: all users that it lists.
+    ///   - canvas: The pipeline's canvas.
+    ///   - live: The live users, for ``Layout/auto``; `nil`: all users that the layout lists.
     package func resolvedPanes(canvas: Pipeline.Canvas, live: [String]? = nil) -> [PlacedPane] {
         let (width, height) = self.size(on: canvas)
         switch self.arrangement {
@@ -92,12 +92,12 @@ package struct Scene: Sendable, Hashable {
         return Array(heads.prefix(16))
     }
 
-    /// Whether its panes depend on which users are live (``Layout/auto``).
+    /// Whether the scene's panes depend on which users are live (``Layout/auto``).
     package var isAutomatic: Bool {
         if case .layout(.auto, _) = self.arrangement { true } else { false }
     }
 
-    /// The users that it names, without duplicates, in file order.
+    /// The users that the scene names, without duplicates, in file order.
     package var uids: [String] {
         var seen: Set<String> = []
         return switch self.arrangement {

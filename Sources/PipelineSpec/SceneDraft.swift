@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// A scene while its JSON object is being parsed; its arrangement is built after all keys are read.
+/// A scene while its JSON object is being parsed; the arrangement of panes is built after all keys are read.
 struct SceneDraft: Sendable {
     var scene = Scene("", .panes([]))
     var layout = Layout.solo

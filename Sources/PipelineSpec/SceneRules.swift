@@ -2,11 +2,13 @@ import MediaTypes
 
 /// Rules that involve a scene and the pipeline it belongs to.
 ///
-/// A rule reports nothing if one of its values already has a mistake.
+/// A rule reports nothing if one of the values that it compares already has a mistake.
 struct SceneRules {
     let pipeline: Pipeline
     let checks: SpecChecks
 
+    /// Checks a scene against all rules.
+    ///
     /// - Parameter path: Path of the scene in the document; empty if the document is the scene itself.
     func check(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
         func join(_ key: String) -> String { SpecPath.join(path, key) }
@@ -50,7 +52,9 @@ struct SceneRules {
         }
     }
 
-    /// - Returns: The rectangle if it is inside the scene's canvas, otherwise `nil`.
+    /// Checks that a rectangle is inside the scene's canvas.
+    ///
+    /// - Returns: The rectangle in pixels if it is inside the canvas, otherwise `nil`.
     @discardableResult
     func checkArea(_ area: Area, _ name: String, _ scene: Scene, _ place: String, _ log: inout SpecLog) -> PixelRect? {
         let (width, height) = scene.size(on: self.pipeline.canvas)
@@ -82,6 +86,8 @@ struct SceneRules {
         return isInside ? rect : nil
     }
 
+    /// Checks that the pipeline has a source with this id.
+    ///
     /// - Parameter typePath: Path of the stream type; for layouts, the path of the uid itself.
     private func checkSource(_ id: SourceID, _ path: String, _ typePath: String, _ log: inout SpecLog) {
         // The missing source may be one that could not be parsed.
@@ -141,6 +147,8 @@ struct SceneRules {
         }
     }
 
+    /// Checks that the images fit on the canvas and can be used.
+    ///
     /// - Parameter scene: The scene whose canvas the images must fit into.
     func checkImages(_ images: [StillImage], _ scene: Scene, _ path: String, _ log: inout SpecLog) {
         for (index, image) in images.enumerated() {
@@ -189,7 +197,7 @@ struct SceneRules {
         }
     }
 
-    /// Checks that the position of a text is on the canvas. Its size depends on the font and is not checked.
+    /// Checks that the position of a text is on the canvas. The text's size depends on the font and is not checked.
     private func checkCorner(_ x: Length, _ y: Length, _ scene: Scene, _ place: String, _ log: inout SpecLog) {
         let (width, height) = scene.size(on: self.pipeline.canvas)
         for (edge, length, limit) in [("x", x, width), ("y", y, height)]

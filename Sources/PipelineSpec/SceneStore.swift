@@ -1,4 +1,4 @@
-/// The scenes of a running room by id, with the current version of each.
+/// The scenes of a running room, with the current version of each scene.
 package struct SceneStore: Sendable {
     package enum Change: String, Sendable { case unchanged, added, replaced }
 
@@ -12,9 +12,9 @@ package struct SceneStore: Sendable {
     /// Maximum number of scenes.
     package static let limit = 256
 
-    /// In the order in which they were added.
+    /// The scenes in the order in which they were added.
     package private(set) var scenes: [Scene]
-    /// Last versions of removed scenes, so that a delayed older request does not add a scene again.
+    /// Last version of each removed scene by id, so that a delayed older request does not add a scene again.
     private var removed: [String: Int] = [:]
 
     package init(_ scenes: [Scene]) { self.scenes = scenes }
@@ -56,8 +56,8 @@ package struct SceneStore: Sendable {
         }
     }
 
-    /// Adds or replaces a scene whose order is decided elsewhere, such as by the revision of the room's document: it gets a
-    /// higher version than all earlier ones.
+    /// Adds or replaces a scene without checking its version, for callers that check the order themselves, for example
+    /// by the revision of the room's document. The scene gets a higher version than all its earlier versions.
     package mutating func putNext(_ scene: Scene) {
         var scene = scene
         if let last = self[scene.sceneID]?.revision ?? self.removed[scene.sceneID] {
@@ -72,7 +72,9 @@ package struct SceneStore: Sendable {
         self.removed[sceneID] = max(self.removed[sceneID] ?? 0, revision)
     }
 
-    /// - Returns: The removed scene; `nil` if there was none.
+    /// Removes a scene and keeps its version.
+    ///
+    /// - Returns: The removed scene; `nil` if there was no such scene.
     @discardableResult
     package mutating func remove(_ sceneID: String) -> Scene? {
         guard let index = self.scenes.firstIndex(where: { $0.sceneID == sceneID }) else { return nil }

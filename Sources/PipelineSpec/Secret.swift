@@ -1,10 +1,10 @@
-/// The origin of a secret. Its text never appears in a description, a dump or a message.
+/// The origin of a secret. The secret's text never appears in a description, a dump or a message.
 package enum Secret: Hashable, Sendable {
     /// The secret itself, written in the pipeline file.
     case inline(String)
-    /// Name of the environment variable that holds it.
+    /// Name of the environment variable that holds the secret.
     case env(String)
-    /// Path of the file that holds it; one trailing line break is not part of the secret.
+    /// Path of the file that holds the secret; one trailing line break is not part of the secret.
     case file(String)
 }
 
@@ -23,15 +23,15 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>(), displayStyle: .enum) }
 }
 
-/// The members `…Env` and `…File` of the pipeline file: each of them replaces the secret when it is written.
+/// Accessors for the members `…Env` and `…File` of the pipeline file. Setting one of them replaces the secret.
 extension Secret {
-    /// Name of the environment variable that holds it; `nil` if it comes from elsewhere.
+    /// Name of the environment variable that holds the secret; `nil` if the secret comes from elsewhere.
     var variable: String? {
         get { if case .env(let name) = self { name } else { nil } }
         set { if let newValue { self = .env(newValue) } }
     }
 
-    /// Path of the file that holds it; `nil` if it comes from elsewhere.
+    /// Path of the file that holds the secret; `nil` if the secret comes from elsewhere.
     var file: String? {
         get { if case .file(let path) = self { path } else { nil } }
         set { if let newValue { self = .file(newValue) } }
@@ -39,13 +39,13 @@ extension Secret {
 }
 
 extension Secret? {
-    /// As ``Secret/variable``, for a secret that may be missing.
+    /// Name of the environment variable that holds the secret; `nil` if there is no secret or it comes from elsewhere.
     var variable: String? {
         get { self?.variable }
         set { if let newValue { self = .env(newValue) } }
     }
 
-    /// As ``Secret/file``, for a secret that may be missing.
+    /// Path of the file that holds the secret; `nil` if there is no secret or it comes from elsewhere.
     var file: String? {
         get { self?.file }
         set { if let newValue { self = .file(newValue) } }

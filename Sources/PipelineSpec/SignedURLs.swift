@@ -1,6 +1,6 @@
 /// Settings for admitting viewers only with signed URLs.
 package struct SignedURLs: Sendable, Hashable {
-    /// One secret per line; URLs signed with any of them are valid. Never ``Secret/inline(_:)``.
+    /// Secrets for signing URLs, one per line; a URL signed with any of them is valid. Never ``Secret/inline(_:)``.
     package var secret: Secret?
 
     package init() {}

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// A source while its JSON object is being parsed; its input is built after all keys are read.
+/// A source while its JSON object is being parsed; the source's input is built after all keys are read.
 struct SourceDraft: Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case rtmp, file
@@ -122,7 +122,8 @@ struct SourceDraft: Sendable {
         ])
     }
 
-    /// Exactly one of the keys, or none if keys are signed or a webhook decides.
+    /// Schema keywords: exactly one of the members for a stream key, or none of them if keys are signed or a webhook
+    /// decides.
     private static let needsKey: JSONNode = .object([
         JSONMember(
             "oneOf",
@@ -181,7 +182,7 @@ struct SourceDraft: Sendable {
         return source
     }
 
-    /// Reports each of the keys that the document contains.
+    /// Reports a mistake for each of the keys that the document contains.
     private static func refuse(
         _ keys: [String], _ what: String, _ otherwise: String, _ path: String, _ log: inout SpecLog
     ) {

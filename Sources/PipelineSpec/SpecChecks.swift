@@ -1,6 +1,6 @@
 /// Checks that depend on the machine that runs the room: image files, fonts, certificates, FFmpeg's libraries.
 package struct SpecChecks: Sendable {
-    /// A problem and its fix; both without a trailing period.
+    /// A problem and its remedy; both texts without a trailing period.
     package struct Problem: Error, Hashable {
         package var what: String
         package var fix: String
@@ -29,16 +29,17 @@ package struct SpecChecks: Sendable {
         case srt
     }
 
-    /// Why the image file at this path cannot be used; `nil` if it can.
+    /// Returns why the image file at this path cannot be used; `nil` if it can.
     package var image: @Sendable (_ path: String) -> Problem?
-    /// Why the font file at this path cannot be used; `nil` if it can.
+    /// Returns why the font file at this path cannot be used; `nil` if it can.
     package var font: @Sendable (_ path: String) -> Problem?
-    /// Why this text cannot be drawn completely with the pipeline's and the machine's fonts; `nil` if it can.
+    /// Returns why this text cannot be drawn completely with the pipeline's and the machine's fonts; `nil` if it can.
     package var text: @Sendable (_ text: String, _ fonts: [String]) -> Problem?
 
-    /// What is wrong with the files of a certificate; `nil` if nothing is.
+    /// Returns what is wrong with the files of a certificate; `nil` if nothing is.
     package var certificate: @Sendable (_ settings: TLSSettings) -> CertificateProblem?
-    /// What does not work because the FFmpeg libraries of this process lack the part; `nil` if they have it.
+    /// Returns what does not work because the FFmpeg libraries of this process lack the part; `nil` if they have the
+    /// part.
     package var library: @Sendable (_ part: LibraryPart) -> Problem?
 
     package init(
@@ -66,6 +67,8 @@ package struct SpecChecks: Sendable {
         path.isEmpty || !log.isSound(place) ? nil : self.font(path)
     }
 
+    /// Returns why a text cannot be drawn; `nil` if it can, if it is empty, or if its value already has a mistake.
+    ///
     /// - Parameter fonts: The pipeline's font files.
     func problem(ofText text: String, _ fonts: [String], at place: String, _ log: SpecLog) -> Problem? {
         text.isEmpty || !log.isSound(place) ? nil : self.text(text, fonts)

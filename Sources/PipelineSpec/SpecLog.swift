@@ -18,7 +18,10 @@ struct SpecLog {
         self.mistakes.append(mistake)
     }
 
-    /// - Parameter position: `nil`: the position of the value or, if it is missing, of the nearest enclosing value.
+    /// Reports a mistake.
+    ///
+    /// - Parameter position: Position of the mistake; `nil`: the position of the value at `path` or, if that value is
+    ///   missing, of the nearest enclosing value.
     mutating func mistake(_ path: String, _ what: String, fix: String, at position: SpecPosition? = nil) {
         self.add(SpecDiagnostic(path: path, at: position ?? self.position(of: path), what: what, fix: fix))
     }
@@ -27,13 +30,13 @@ struct SpecLog {
         self.warnings.append(SpecDiagnostic(path: path, at: self.position(of: path), what: what, fix: fix))
     }
 
-    /// Whether the document itself has a value at `path`; otherwise it is a default.
+    /// Whether the document itself has a value at `path`; otherwise the value is a default.
     func isWritten(_ path: String) -> Bool {
         self.positions[path] != nil
     }
 
-    /// Whether none of the paths and none of the values that enclose them has a mistake. Rules check this first, so that they do
-    /// not report consequences of another mistake.
+    /// Whether none of the paths and none of the values that enclose them has a mistake. Rules check this first, so
+    /// that they do not report consequences of another mistake.
     func isSound(_ paths: String...) -> Bool {
         if self.broken.isEmpty { return true }
         return paths.allSatisfy { path in
@@ -46,11 +49,12 @@ struct SpecLog {
         }
     }
 
-    /// Checks that a secret is given by one of its two members, `…Env` and `…File`.
+    /// Checks that a secret is given by only one of its two members, `…Env` and `…File`, and, if it is required, by
+    /// one.
     ///
     /// - Parameters:
-    ///   - key: The common beginning of the two names, such as `secret`.
-    ///   - what: Text that follows "where" in the `fix`, if the secret is required.
+    ///   - key: The common beginning of the names of both members, such as `secret`.
+    ///   - what: If the secret is required, the text that follows "where" in the `fix`; `nil`: the secret is optional.
     mutating func checkSecret(_ key: String, at path: String, required what: String? = nil) {
         switch (self.isWritten("\(path).\(key)Env"), self.isWritten("\(path).\(key)File")) {
         case (true, true):
@@ -62,11 +66,11 @@ struct SpecLog {
         }
     }
 
-    /// Reports an id that an earlier element has already, otherwise notes that this element has it.
+    /// Reports an id that an earlier element already has; otherwise records the id for this element.
     ///
     /// - Parameters:
     ///   - element: The element with the id, as messages name it.
-    ///   - ids: The elements so far, by their ids.
+    ///   - ids: Earlier elements by id, each as messages name it.
     mutating func checkUnique(
         _ id: String, _ path: String, of element: String, _ ids: inout [String: String], fix: String
     ) {

@@ -1,10 +1,10 @@
 import MediaTypes
 
-/// One `--set path=value` of the command line: a value that replaces the one in the file.
+/// One `--set path=value` of the command line: a value that replaces the value in the file.
 package struct SpecOverride: Sendable, Hashable {
     /// The path as given, such as `sources[0].streamKey`.
     package var path: String
-    /// JSON, or a string without quotes.
+    /// The value as given: JSON, or a string without quotes.
     package var value: String
 
     package init(path: String, value: String) {
@@ -39,7 +39,8 @@ package struct SpecOverride: Sendable, Hashable {
         return self.moved(root, to: position)
     }
 
-    /// The value with every position replaced, since lines and columns within a flag's text are of no use to the reader.
+    /// Returns the value with every position replaced by that of the flag, because lines and columns within a flag's
+    /// text are of no use to the reader.
     private static func moved(_ node: JSONNode, to position: SpecPosition) -> JSONNode {
         switch node.content {
         case .array(let elements):

@@ -2,9 +2,9 @@ package import MediaTypes
 
 /// The result of parsing a pipeline file.
 package struct SpecReport: Sendable, Equatable {
-    /// All mistakes of a refused file.
+    /// All mistakes of a rejected file.
     package struct Refusal: Error, Sendable, Equatable {
-        /// In file order, those of flags last; never empty.
+        /// The mistakes in file order, those of command-line flags last; never empty.
         package let mistakes: [SpecDiagnostic]
     }
 
@@ -12,14 +12,14 @@ package struct SpecReport: Sendable, Equatable {
     /// Warnings, such as values that were corrected, in file order.
     package let warnings: [SpecDiagnostic]
 
-    /// The pipeline; `nil` if the file was refused.
+    /// The validated pipeline; `nil` if the file was rejected.
     package var pipeline: Pipeline? { try? self.result.get() }
     /// The mistakes; empty if the file is valid.
     package var mistakes: [SpecDiagnostic] {
         if case .failure(let refusal) = self.result { refusal.mistakes } else { [] }
     }
 
-    /// One line for each mistake and each warning, then the number of mistakes; empty if there are none.
+    /// Returns one line for each mistake and each warning, followed by the number of mistakes; empty if there are none.
     ///
     /// - Parameter file: The name to print, as the operator gave it.
     package func text(file: String) -> String {
@@ -31,7 +31,7 @@ package struct SpecReport: Sendable, Equatable {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// Members `file`, `valid`, `mistakes`, `warnings`.
+    /// Returns the report as a JSON object with the members `file`, `valid`, `mistakes` and `warnings`.
     package func json(file: String) -> JSONNode {
         .object([
             JSONMember("file", .string(file)), JSONMember("valid", JSONNode(.boolean(self.mistakes.isEmpty))),

@@ -2,7 +2,7 @@
 package struct TLSSettings: Sendable, Hashable {
     /// PEM file with the certificate, followed by the intermediate certificates; relative to the working directory.
     package var certificate = ""
-    /// PEM file of its private key, without a passphrase; relative to the working directory.
+    /// PEM file of the certificate's private key, without a passphrase; relative to the working directory.
     package var key = ""
 
     package init() {}
@@ -21,7 +21,7 @@ extension TLSSettings {
                 "PEM file of the private key, without a passphrase, relative to the working directory"),
         ])
 
-    /// Checks the files on this machine.
+    /// Checks the certificate files on this machine and reports their problems.
     func check(_ checks: SpecChecks, at path: String, _ log: inout SpecLog) {
         guard log.isSound(path), !self.certificate.isEmpty, !self.key.isEmpty else { return }
         switch checks.certificate(self) {

@@ -1,9 +1,10 @@
-/// The renditions as MPEG-TS segments in addition to the HLS output, for devices without support for fragmented MP4. Each segment
-/// contains video and audio, has the same boundaries as the HLS output's, and needs no second encoder.
+/// The renditions as MPEG-TS segments in addition to the HLS output, for devices without support for fragmented MP4.
+/// Each segment contains video and audio, has the same boundaries as the HLS output's, and needs no second encoder.
 package struct TransportOutput: Sendable, Hashable {
-    /// `[A-Za-z0-9_.-]{1,64}`. Default `ts`. The viewers' listener serves its playlists below `<outputId>/`.
+    /// Id of the output: `[A-Za-z0-9_.-]{1,64}`. Default `ts`. The viewers' listener serves the output's playlists
+    /// below `<outputId>/`.
     package var outputID = "ts"
-    /// Directory, relative to the working directory.
+    /// Directory of playlists and segments, relative to the working directory.
     package var path: String
     /// File name of the multivariant playlist. Default `index.m3u8`.
     package var multivariantPlaylist = "index.m3u8"

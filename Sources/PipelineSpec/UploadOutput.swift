@@ -2,24 +2,24 @@ import MediaTypes
 
 /// Settings common to all uploads of the room's HLS.
 package struct StoreRules: Sendable, Hashable {
-    /// What the store's playlists contain for a segment that could not be uploaded in time.
+    /// What the uploaded playlists contain for a segment that could not be uploaded in time.
     package enum Restamp: String, Sendable, CaseIterable {
-        /// `EXT-X-GAP`.
+        /// An `EXT-X-GAP` tag.
         case gap
-        /// A slate segment of the same duration.
+        /// A slate segment (still image and silence) of the same duration.
         case slate
     }
 
-    /// Milliseconds from a segment's publication until the upload gives up (100…600,000); `nil`: the target duration, or the
-    /// segment's duration if that is longer.
+    /// Milliseconds from a segment's publication until the upload gives up (100…600,000); `nil`: the target duration,
+    /// or the segment's duration if that is longer.
     package var retryForMs: Int?
     /// Maximum number of segments that wait for upload (1…1,000). Default 16.
     package var queueSegments = 16
-    /// Default ``Restamp/gap``.
+    /// What playlists contain for a segment that could not be uploaded in time. Default ``Restamp/gap``.
     package var onLost = Restamp.gap
-    /// Whether objects are deleted when players can no longer need them. Default true.
+    /// Whether uploaded objects are deleted when players no longer need them. Default true.
     package var deletes = true
-    /// PEM file of the certificate authorities to trust; `nil`: the system's.
+    /// PEM file of the certificate authorities to trust; `nil`: those of the system.
     package var authorities: String?
 
     package init() {}
@@ -35,36 +35,36 @@ package struct HTTPOutput: Sendable, Hashable {
     /// Credentials for the server.
     package struct Credentials: Sendable, Hashable {
         package enum Kind: String, Sendable, CaseIterable {
-            /// RFC 6750: the secret is the token.
+            /// Bearer authentication (RFC 6750): the secret is the token.
             case bearer
-            /// RFC 7617: the secret is `user:password`.
+            /// Basic authentication (RFC 7617): the secret is `user:password`.
             case basic
         }
 
         package var type = Kind.bearer
-        /// Never ``Secret/inline(_:)``.
+        /// The token, or `user:password`. Never ``Secret/inline(_:)``.
         package var secret: Secret?
 
         package init() {}
     }
 
-    /// `[A-Za-z0-9_.-]{1,64}`. Default `http`.
+    /// Id of the output: `[A-Za-z0-9_.-]{1,64}`. Default `http`.
     package var outputID = "http"
-    /// `http://…` or `https://…`: objects are stored below it.
+    /// URL below which objects are stored: `http://…` or `https://…`.
     package var url: String
     package var method = Method.put
-    /// `nil`: none.
+    /// Credentials for the server; `nil`: requests have none.
     package var credentials: Credentials?
     package var store = StoreRules()
 }
 
 /// Uploads the room's HLS to a bucket of an S3-compatible service.
 package struct S3Output: Sendable, Hashable {
-    /// `[A-Za-z0-9_.-]{1,64}`. Default `s3`.
+    /// Id of the output: `[A-Za-z0-9_.-]{1,64}`. Default `s3`.
     package var outputID = "s3"
-    /// `http://host:port` or `https://host`.
+    /// Address of the service: `http://host:port` or `https://host`.
     package var endpoint: String
-    /// Default `us-east-1`.
+    /// Region used in signatures. Default `us-east-1`.
     package var region = "us-east-1"
     package var bucket: String
     /// Prefix of every object name; empty, or ending with a slash. Default empty.
@@ -79,7 +79,7 @@ package struct S3Output: Sendable, Hashable {
 }
 
 extension Output {
-    /// Whether it uploads to another server and writes no files.
+    /// Whether the output uploads to another server and writes no files.
     var isElsewhere: Bool {
         switch self {
         case .http, .s3: true
@@ -176,8 +176,9 @@ extension StoreRules {
             "what this store's playlists contain for a segment that could not be uploaded in time: gap (EXT-X-GAP), or a slate segment of the same duration"
         ),
         Field("deletes", \.deletes, .boolean, "whether objects are deleted when players can no longer need them"),
-        // rfc8216bis Appendix B.1 requires blocking reload from a low-latency server. Without it, a player that plays parts
-        // reloads only once per target duration and runs out of media, since it started PART-HOLD-BACK behind the live edge.
+        // rfc8216bis Appendix B.1 requires blocking reload from a low-latency server. Without it, a player that plays
+        // parts reloads only once per target duration and runs out of media, since it started PART-HOLD-BACK behind the
+        // live edge.
         Field(
             neverOn: "lowLatency",
             because:
@@ -202,7 +203,7 @@ extension String {
 }
 
 extension ValueRule where Value == String {
-    /// A URL to which object names can be appended. It may contain a token.
+    /// A rule for a URL to which object names can be appended. The URL may contain a token.
     fileprivate static var placeURL: ValueRule {
         self.text("http://host/path or https://host/path", pattern: "^https?://[!-~]+$", isSecret: true) { text in
             guard let rest = text.behindWebScheme, text.utf8.count <= 2048, let first = rest.first else { return false }
@@ -210,7 +211,7 @@ extension ValueRule where Value == String {
         }
     }
 
-    /// A URL with only scheme and authority.
+    /// A rule for a URL with only scheme and authority.
     fileprivate static var endpoint: ValueRule {
         self.text("http://host:port or https://host", pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+/?$") { text in
             guard var rest = text.behindWebScheme, text.utf8.count <= 256 else { return false }

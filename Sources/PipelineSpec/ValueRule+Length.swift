@@ -3,7 +3,8 @@ import MediaTypes
 extension ValueRule where Value == Length {
     private static let percent = "^(100(\\.0{1,4})?|[0-9]{1,2}(\\.[0-9]{1,4})?)%$"
 
-    /// Pixels as an integer (an odd number is lowered to even with a warning), or percent of the canvas as a string.
+    /// A rule for a length: pixels as an integer (an odd number is lowered to even with a warning), or percent of the
+    /// canvas as a string.
     static func length(_ range: ClosedRange<Int>) -> ValueRule {
         let pixels = ValueRule<Int>.evened(range)
         let share: JSONNode = .object([JSONMember("type", "string"), JSONMember("pattern", .string(Self.percent))])
@@ -30,7 +31,7 @@ extension ValueRule where Value == Length {
             })
     }
 
-    /// Percent as a string: a part of a video whose size is not known yet.
+    /// A rule for a percentage as a string, for a part of a video whose size is not known yet.
     static var share: ValueRule {
         let fix = "write percent of the video, such as \"12.5%\""
         return ValueRule(
@@ -45,7 +46,7 @@ extension ValueRule where Value == Length {
 }
 
 extension ValueRule where Value == Int {
-    /// A number from 0 to 1, stored in percent, rounded to the nearest integer.
+    /// A rule for a number from 0 to 1, which is stored in percent, rounded to the nearest integer.
     static var fraction: ValueRule {
         ValueRule(
             schema: [self.type("number"), JSONMember("minimum", 0), JSONMember("maximum", 1)],
@@ -63,7 +64,7 @@ extension ValueRule where Value == Int {
 }
 
 extension ValueRule where Value == String {
-    /// The path of a local image file; URLs are not fetched.
+    /// A rule for the path of a local image file; other URLs than `file:///` are rejected.
     static var imagePath: ValueRule {
         self.path.refined { text throws(Problem) in
             if text.hasPrefix("file:///") { return String(text.dropFirst(7)) }

@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension ValueRule {
-    /// A string that `parse` accepts.
+    /// A rule for a string that `parse` accepts.
     ///
     /// - Parameters:
     ///   - pattern: An equivalent regular expression for the schema; `nil`: none.
@@ -24,15 +24,16 @@ extension ValueRule {
 }
 
 extension ValueRule where Value == String {
-    /// A string for which `accepts` returns true; the other parameters are those of ``parsed(_:pattern:isSecret:parse:)``.
+    /// A rule for a string for which `accepts` returns true; the other parameters are those of
+    /// ``parsed(_:pattern:isSecret:parse:)``.
     static func text(
         _ wording: String, pattern: String? = nil, isSecret: Bool = false, accepts: @escaping @Sendable (String) -> Bool
     ) -> ValueRule {
         self.parsed(wording, pattern: pattern, isSecret: isSecret) { accepts($0) ? $0 : nil }
     }
 
-    /// A name of letters, digits and the given marks, safe in paths and URLs; `.` and `..` are not allowed, since they name other
-    /// directories there.
+    /// A rule for a name of letters, digits and the given marks, safe in paths and URLs; `.` and `..` are not allowed,
+    /// because they name other directories in a path.
     static func name(_ most: Int, marks: String) -> ValueRule {
         self.text(
             "1 to \(most) letters, digits or any of \(marks)", pattern: "^[A-Za-z0-9\(marks)]{1,\(most)}$",
@@ -44,24 +45,24 @@ extension ValueRule where Value == String {
         }
     }
 
-    /// An id of 1 to 64 letters, digits and marks.
+    /// A rule for an id of 1 to 64 letters, digits and the marks `_`, `.` and `-`.
     static var id: ValueRule { self.name(64, marks: "_.-") }
 
-    /// Any text to display, up to 256 characters.
+    /// A rule for any text to display, up to 256 characters.
     static var title: ValueRule {
         self.text("up to 256 characters of text", pattern: "^.{0,256}$") { text in
             text.unicodeScalars.count <= 256 && !text.unicodeScalars.contains { $0 == "\n" || $0 == "\r" }
         }
     }
 
-    /// A path in the file system.
+    /// A rule for a path in the file system.
     static var path: ValueRule {
         self.text("a path of 1 to 4096 bytes", pattern: "^[^\\u0000]+$") { text in
             (1...4096).contains(text.utf8.count) && !text.utf8.contains(0)
         }
     }
 
-    /// The name of an environment variable (POSIX.1 §8.1).
+    /// A rule for the name of an environment variable. Spec: POSIX.1 §8.1.
     static var variable: ValueRule {
         // Messages do not repeat the text: by mistake it may be the secret itself.
         self.text(
@@ -71,7 +72,7 @@ extension ValueRule where Value == String {
         }
     }
 
-    /// A stream key that an encoder can send: it becomes the last part of a URL.
+    /// A rule for a stream key, which encoders send as the last part of a URL.
     static var streamKey: ValueRule {
         self.text(
             "1 to 256 printable ASCII characters without space, /, ?, # and &", pattern: "^[!-~]{1,256}$",
@@ -81,14 +82,14 @@ extension ValueRule where Value == String {
         }
     }
 
-    /// The URL of a webhook. It may contain a token, so messages do not repeat it.
+    /// A rule for the URL of a webhook. The URL may contain a token, so messages do not repeat it.
     static var webhookURL: ValueRule {
         self.text(
             "http://host/path or https://host/path", pattern: "^https?://[!-~]+$", isSecret: true,
             accepts: EventSink.isURL)
     }
 
-    /// A user's id: a string, or an integer that is converted to a string.
+    /// A rule for a user's id: a string, or an integer that is converted to a string.
     static var uid: ValueRule {
         let wording = "1 to 128 characters in quotes, or an integer"
         return ValueRule(
@@ -130,6 +131,8 @@ extension ValueRule where Value == Color {
 }
 
 extension ValueRule where Value == ListenAddress {
+    /// A rule for the address of a listener.
+    ///
     /// - Parameter unix: Whether a Unix socket is allowed.
     static func address(unix: Bool) -> ValueRule {
         let fix = "write host:port, port 0 for any free port\(unix ? ", or unix:/path of at most 107 bytes" : "")"
@@ -152,13 +155,13 @@ extension ValueRule where Value == ListenAddress {
 }
 
 extension JSONNode {
-    /// The original text of a value that a flag set.
+    /// The original text of a value that a command-line flag has set; `nil` for a value from the file.
     fileprivate var flagText: String? {
         if case .flag(_, let text) = self.position { text } else { nil }
     }
 
-    /// The text of a string. If a flag set the value, then a number, boolean or null also counts as text, since the shell removes
-    /// quotes.
+    /// The text of a string. If a flag set the value, then a number, boolean or null also counts as text, since the
+    /// shell removes quotes.
     var givenText: String? {
         switch self.content {
         case .string(let text): text

@@ -2,13 +2,13 @@ import MediaTypes
 
 typealias Problem = SpecChecks.Problem
 
-/// A rule for a JSON value: how it is parsed, how it is written as a default, and its JSON Schema.
+/// A rule for a JSON value: how the value is parsed, how it is written as a default, and its JSON Schema.
 struct ValueRule<Value>: Sendable {
     /// Keywords of the JSON Schema.
     let schema: [JSONMember]
     /// Parses the value; returns `nil` after it has reported a mistake at `path`.
     let read: @Sendable (_ node: JSONNode, _ path: String, _ log: inout SpecLog) -> Value?
-    /// The value as JSON for the schema's `default`; `nil` if the schema has none.
+    /// Returns the value as JSON for the schema's `default`; `nil` if the schema has no default.
     let write: @Sendable (Value) -> JSONNode?
 
     init(
@@ -20,7 +20,7 @@ struct ValueRule<Value>: Sendable {
         self.write = write
     }
 
-    /// A rule that needs nothing but the node. The problem that `parse` throws is reported as a mistake.
+    /// Creates a rule that needs only the JSON node. The problem that `parse` throws is reported as a mistake.
     init(
         schema: [JSONMember], write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
         parse: @escaping @Sendable (JSONNode) throws(Problem) -> Value
@@ -34,7 +34,7 @@ struct ValueRule<Value>: Sendable {
         self.init(schema: schema, read: read, write: write)
     }
 
-    /// The same rule with a further condition on the value.
+    /// Returns this rule with a further condition on the value.
     func refined(_ check: @escaping @Sendable (Value) throws(Problem) -> Value) -> ValueRule {
         ValueRule(
             schema: self.schema,
@@ -52,7 +52,7 @@ struct ValueRule<Value>: Sendable {
 }
 
 extension ValueRule where Value == Int {
-    /// An integer in a range.
+    /// A rule for an integer in a range.
     ///
     /// - Parameter beyond: Advice for values above the range, appended to the `fix`; `nil`: none.
     static func integer(_ range: ClosedRange<Int>, beyond: String? = nil) -> ValueRule {
@@ -76,7 +76,7 @@ extension ValueRule where Value == Int {
             })
     }
 
-    /// An even number: an odd one is a mistake.
+    /// A rule for an even number; an odd number is a mistake.
     static func even(_ range: ClosedRange<Int>) -> ValueRule {
         let integer = self.integer(range).refined { number throws(Problem) in
             if number.isMultiple(of: 2) { return number }
@@ -86,7 +86,7 @@ extension ValueRule where Value == Int {
             schema: integer.schema + [JSONMember("multipleOf", 2)], read: integer.read, write: integer.write)
     }
 
-    /// An even number: an odd one is lowered by one, with a warning.
+    /// A rule for an even number; an odd number is lowered by one, with a warning.
     static func evened(_ range: ClosedRange<Int>) -> ValueRule {
         let integer = self.integer(range)
         return ValueRule(
@@ -100,7 +100,7 @@ extension ValueRule where Value == Int {
             write: integer.write)
     }
 
-    /// A number of seconds, which may have a fraction, stored as milliseconds.
+    /// A rule for a number of seconds, which may have a fraction and is stored as milliseconds.
     static func seconds(upTo most: Int) -> ValueRule {
         ValueRule(
             schema: [
@@ -123,9 +123,9 @@ extension ValueRule where Value == Int {
             })
     }
 
-    /// One of a few integers.
+    /// A rule for one of a few integers.
     ///
-    /// - Parameter reason: Why another integer is refused, such as "is not a multiple of a quarter turn".
+    /// - Parameter reason: Why another integer is rejected, such as "is not a multiple of a quarter turn".
     static func one(of allowed: [Int], otherwise reason: String) -> ValueRule {
         ValueRule(
             schema: [JSONMember("enum", .array(allowed.map { .integer($0) }))],
@@ -142,7 +142,7 @@ extension ValueRule where Value == Int {
 }
 
 extension Double {
-    /// Rounded to the nearest whole number, halves up. For values far below 2^52.
+    /// Returns the number rounded to the nearest whole number, halves up, for values far below 2^52.
     fileprivate var nearest: Double {
         let half = self + 0.5
         return half - half.truncatingRemainder(dividingBy: 1)
@@ -162,7 +162,7 @@ extension ValueRule where Value == Bool {
 }
 
 extension ValueRule where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
-    /// One of the raw values of an enumeration.
+    /// A rule for one of the raw values of an enumeration.
     static var choice: ValueRule {
         let words = Value.allCases.map(\.rawValue)
         return ValueRule(
@@ -179,7 +179,7 @@ extension ValueRule where Value: RawRepresentable & CaseIterable & Sendable, Val
 }
 
 extension ValueRule {
-    /// A value of `rule`, or null for `nil`.
+    /// A rule for a value that `rule` accepts, or null, which is stored as `nil`.
     static func nullable<Wrapped>(_ rule: ValueRule<Wrapped>) -> ValueRule where Value == Wrapped? {
         let alternatives: [JSONNode] = [.object(rule.schema), .object([self.type("null")])]
         return ValueRule(
@@ -191,9 +191,9 @@ extension ValueRule {
             write: { value in value.map { rule.write($0) } ?? JSONNode(.null) })
     }
 
-    /// An array of values of `rule`.
+    /// A rule for an array of values that `rule` accepts.
     ///
-    /// - Parameter stand: Replaces an invalid element, so that the others keep their index.
+    /// - Parameter stand: Value that replaces an invalid element, so that the other elements keep their index.
     static func list<Element: Sendable>(of rule: ValueRule<Element>, _ count: ClosedRange<Int>, standIn stand: Element)
         -> ValueRule
     where Value == [Element] {
@@ -232,7 +232,7 @@ extension ValueRule {
 }
 
 extension JSONNode {
-    /// The problem of a value of another type.
+    /// Returns the problem that the value has another type than `wanted`.
     func isNot(_ wanted: String, fix: String) -> Problem {
         Problem("is \(self.kind), not \(wanted)", fix: fix)
     }

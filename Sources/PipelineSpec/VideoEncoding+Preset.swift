@@ -1,22 +1,24 @@
 extension VideoEncoding {
     /// The presets of x264, fastest first, and additional presets of this program.
     ///
-    /// The presets whose names begin with `tandem` were found by a search over natural clips at live bit rates. At the same size
-    /// and rate they all have the same configuration record, byte for byte.
+    /// The presets whose names begin with `tandem` were found by a search over natural clips at live bit rates. At the
+    /// same size and rate they all have the same configuration record, byte for byte.
     package enum Preset: String, Sendable, CaseIterable {
         case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow
-        /// ``veryfast`` with a lookahead of at most ``VideoEncoding/lowLatencyLimit`` frames, so that a part is available soon
-        /// after its last frame. It has the same configuration record as ``veryfast``, so renditions with both can be combined.
+        /// ``veryfast`` with a lookahead of at most ``VideoEncoding/lowLatencyLimit`` frames, so that a part is
+        /// available soon after its last frame. It has the same configuration record as ``veryfast``, so renditions
+        /// with both can be combined.
         case lowLatency
-        /// Three fifths of the CPU time of x264's ``veryfast`` with three B-frames, at VMAF-NEG −0.1, +0.7, −0.2 in R1's three
-        /// renditions.
+        /// Three fifths of the CPU time of x264's ``veryfast`` with three B-frames, at VMAF-NEG −0.1, +0.7, −0.2 in the
+        /// three renditions of benchmark R1.
         case tandemFast = "tandem-fast"
-        /// Half of that CPU time, at VMAF-NEG −0.65, −0.2, −1.15 in R1's three renditions.
+        /// Half of the CPU time of x264's ``veryfast`` with three B-frames, at VMAF-NEG −0.65, −0.2, −1.15 in the three
+        /// renditions of benchmark R1.
         case tandemFaster = "tandem-faster"
         /// ``tandemFast`` with the lookahead limit of ``lowLatency``.
         case tandemLowLatency = "tandem-lowLatency"
 
-        /// The libx264 preset that it is based on.
+        /// The libx264 preset that this preset is based on.
         package var x264Name: String {
             switch self {
             case .lowLatency, .tandemFast, .tandemLowLatency: Preset.veryfast.rawValue
@@ -28,7 +30,8 @@ extension VideoEncoding {
         /// Additional libx264 parameters: `name=value`, separated by colons.
         package var x264Parameters: String {
             switch self {
-            // With one B-frame, the diamond search finds as much as the hexagon search. Small partitions pay off at higher rates.
+            // With one B-frame, the diamond search finds as much as the hexagon search. Small partitions pay off at
+            // higher rates.
             case .tandemFast, .tandemLowLatency: "me=dia:partitions=i8x8:aq-strength=0.7"
             // Among the features that superfast disables, only the macroblock tree is worth its CPU time.
             case .tandemFaster: "mbtree=1:aq-strength=0.7"
@@ -36,10 +39,10 @@ extension VideoEncoding {
             }
         }
 
-        /// Whether its lookahead is limited to ``VideoEncoding/lowLatencyLimit`` frames.
+        /// Whether the preset's lookahead is limited to ``VideoEncoding/lowLatencyLimit`` frames.
         package var isLowLatency: Bool { self == .lowLatency || self == .tandemLowLatency }
 
-        /// Number of B-frames if the pipeline does not set it.
+        /// Default of ``VideoEncoding/bFrames`` with this preset.
         package var defaultBFrames: Int {
             switch self {
             case .tandemFast, .tandemFaster, .tandemLowLatency: 1
@@ -47,7 +50,7 @@ extension VideoEncoding {
             }
         }
 
-        /// Lookahead in frames if the pipeline does not set it.
+        /// Default of ``VideoEncoding/lookaheadFrames`` with this preset.
         package var defaultLookahead: Int {
             switch self {
             case .lowLatency: 2

@@ -6,17 +6,18 @@ import Libc
 package struct AudioLevels: Sendable, Equatable {
     /// Level of one signal, in thousandths of a decibel.
     package struct Level: Sendable, Equatable {
-        /// Lowest level, also used for silence.
+        /// Lowest reported level, −100 dB, also used for silence.
         package static let floor: Int64 = -100_000
 
         /// Sample peak since the last report, relative to full scale (dBFS).
         package var peak = Level.floor
-        /// Loudness over the last 0.4 s and the last 3 s (LUFS). Spec: ITU-R BS.1770-4, EBU Tech 3341.
+        /// Loudness in LUFS: `momentary` over the last 0.4 s, `shortTerm` over the last 3 s. Spec: ITU-R BS.1770-4,
+        /// EBU Tech 3341.
         package var momentary = Level.floor
         package var shortTerm = Level.floor
     }
 
-    /// Position after the last measured pair.
+    /// Position after the last measured sample pair, in pairs since the room's `origin`.
     package var position: Int64
     /// Level of the program, after the limiter.
     package var program: Level

@@ -7,13 +7,14 @@ package import MediaTypes
 /// given a gain, mixing a block does not allocate, provided that the consumer releases a block before ``blocksInUse``
 /// more are mixed. A level report does not allocate either, if the consumer keeps at most two.
 package struct AudioMixer: Sendable {
-    /// Sample pairs per block.
+    /// Number of sample pairs per block: one AAC frame.
     package static let blockPairs: Int64 = 1024
     /// Number of blocks that are reused in turn. A block that is still referenced when its turn comes is copied.
     package static let blocksInUse = 16
     private static let reportsInUse = 4
 
-    /// Sorted by name: float addition is not associative, and the same room must produce the same bytes.
+    /// One channel per source, sorted by name: float addition is not associative, and the same room must produce the
+    /// same bytes.
     private var channels: [MixerChannel] = []
     private var limiter = Limiter()
     private let rampPairs: Int64
@@ -36,6 +37,8 @@ package struct AudioMixer: Sendable {
     /// Pairs that must still be fed to the limiter before its output is at ``position``.
     private var prime: Int64
 
+    /// Creates a mixer without sources.
+    ///
     /// - Parameters:
     ///   - start: Position of the program's first tick.
     ///   - rampPairs: Duration of a volume change, in pairs.
@@ -61,7 +64,7 @@ package struct AudioMixer: Sendable {
     /// Position up to which sources must have audio for a block that ends at `end`: the limiter looks ahead.
     package static func wantedUntil(blockEnd end: Int64) -> Int64 { end &+ Int64(Limiter.latencyPairs) }
 
-    /// Moves a source to a gain, from `position` on, or from the first pair that is not mixed yet if that is later.
+    /// Changes a source's gain, from `position` on, or from the first pair that is not mixed yet if that is later.
     package mutating func setGain(_ gain: Float, of source: SourceID, at position: Int64) {
         let from = max(position, self.mixed)
         self.channels[self.channel(of: source)].gain.move(to: gain, at: from, over: self.rampPairs)
@@ -96,7 +99,7 @@ package struct AudioMixer: Sendable {
         return true
     }
 
-    /// Adds the sources that are audible or fading out.
+    /// Adds the sources that are audible or fading out to `presence`.
     package func noteHeard(in presence: inout SourceVisibility) {
         let position = self.mixed
         for channel in self.channels where !channel.isSilent(from: position) {
@@ -104,7 +107,7 @@ package struct AudioMixer: Sendable {
         }
     }
 
-    /// The first pair that is not mixed yet: the limiter looks ahead.
+    /// Position of the first pair that is not mixed yet. It is ahead of ``position`` by the limiter's look-ahead.
     private var mixed: Int64 { self.position &+ Int64(Limiter.latencyPairs) &- self.prime }
 
     /// Mixes the next block and advances.
@@ -169,7 +172,7 @@ package struct AudioMixer: Sendable {
         self.ducked.advance(ducking, isSpeaking: isSpeaking, pairs: pairs, sampleRate: self.sampleRate)
     }
 
-    /// The levels measured up to ``position``. Peak measurement starts anew.
+    /// Returns the levels measured up to ``position`` and restarts the peak measurement.
     package mutating func levels() -> AudioLevels {
         let slot = self.nextReport
         self.nextReport = (slot + 1) % Self.reportsInUse

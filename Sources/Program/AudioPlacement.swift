@@ -9,20 +9,23 @@ import MediaKernels
 ///
 /// Positions and errors are in sample pairs (1/48,000 s at the usual rate).
 package struct AudioPlacement: Sendable {
-    /// A single block whose position is off by more than this has a gap before it: 60 ms.
+    /// If a single block's position is off by more than this many pairs (60 ms), it is placed anew, with a seam.
     private let gap: Int64
-    /// ``gapBlocks`` consecutive blocks that are off by more than this have a gap too: 25 ms.
+    /// If ``gapBlocks`` consecutive blocks are off by more than this many pairs (25 ms), the last is placed anew.
     private let step: Int64
     private static let gapBlocks = 3
-    /// A lasting error of more than 10 ms is corrected at once: the threshold for visible lip sync errors is 20 ms.
+    /// If the smoothed error exceeds this many pairs (10 ms), the block is placed anew: lip sync errors are visible
+    /// from 20 ms.
     private let limit: Int64
-    /// After a new mapping, the audio is moved by a seam if the difference is more than this: 5 ms.
+    /// If the source's timestamps were mapped anew and the block is off by more than this many pairs (5 ms), it is
+    /// placed anew.
     private let seam: Int64
     /// The error is smoothed over 2⁶ blocks: 1.4 s of AAC, in which the jitter of millisecond timestamps averages out.
     private static let smoothing: Int64 = 64
-    /// Fraction bits of the smoothed error.
+    /// Unit of the smoothed error: 1/256 pair.
     private static let fraction: Int64 = 256
-    /// Pairs in which an error would be corrected: four seconds, well damped after the smoothing.
+    /// Time over which the stretch corrects an error, in pairs: four seconds, long enough not to overshoot in spite
+    /// of the smoothing.
     private let pull: Int64
     private let limitPPB: Int64
 
@@ -32,6 +35,8 @@ package struct AudioPlacement: Sendable {
     private var error: Int64 = 0
     private var off = 0
 
+    /// Creates a placement for one audio track.
+    ///
     /// - Parameters:
     ///   - sampleRate: Sample rate of the program, in hertz.
     ///   - limitPPB: Maximum stretch in either direction, in parts per billion.
@@ -48,7 +53,7 @@ package struct AudioPlacement: Sendable {
     /// Current stretch in parts per billion; positive makes the audio longer.
     package private(set) var ratio = 0
 
-    /// Starts anew: the next audio does not continue what came before.
+    /// Resets the placement: the next block is placed by its timestamp alone and does not continue the previous one.
     package mutating func reset() {
         self.next = nil
         self.resampler.reset()
@@ -59,7 +64,7 @@ package struct AudioPlacement: Sendable {
     /// - Parameters:
     ///   - samples: Interleaved stereo as decoded.
     ///   - position: Position of its first pair according to its timestamp.
-    ///   - isRemapped: The source was mapped anew since the last block.
+    ///   - isRemapped: Whether the source's timestamps were mapped to program time anew since the last block.
     ///   - body: Receives the samples, the position of the first, and whether there is a seam before them.
     package mutating func place(
         _ samples: [Float], at position: Int64, isRemapped: Bool, _ body: ([Float], Int64, Bool) -> Void

@@ -17,23 +17,25 @@ package struct AudioRing: Sendable {
     private let fade: Int64
     /// Remaining pairs over which the last output sample fades out if no audio follows; 0: the output was silent.
     private var dying: Int64 = 0
-    /// Position where audio last began after inserted silence: it fades in from there.
+    /// Position where audio last began after inserted silence, and from which it fades in; `nil` after the fade-in.
     private var risesAt: Int64?
-    /// Position where audio was last written with a fade-in.
+    /// Position where audio was last written with a fade-in; `nil` if it never was.
     private var risen: Int64?
-    /// The last pair that the program read.
+    /// The last sample pair that the program read.
     private var last: (Float, Float) = (0, 0)
 
     /// The program has read everything before this position.
     private var heard = Int64.min
-    /// A block that was too late to be heard began with a seam; the next block must begin with it instead.
+    /// Whether the next block must begin with a seam, because the block that should have was too late to be heard.
     private var owesSeam = false
 
     /// Capacity of this buffer, in pairs.
     private let size: Int
 
+    /// Creates an empty buffer.
+    ///
     /// - Parameters:
-    ///   - fade: In pairs; 240 are 5 ms at 48 kHz, short but without an audible click.
+    ///   - fade: Length of fades in pairs; 240 pairs are 5 ms at 48 kHz, short but without an audible click.
     ///   - size: Capacity in pairs; a power of two.
     package init(fade: Int64 = 0, size: Int = Self.capacity) {
         self.fade = max(0, fade)
@@ -140,8 +142,8 @@ package struct AudioRing: Sendable {
         }
     }
 
-    /// Fills the range up to `position` after audio of which less than a fade is still unread: its last sample fades
-    /// out there.
+    /// Extends the buffer up to `position` with a fade-out of the last sample and then silence. Used if less than a
+    /// fade's length of the audio is still unread.
     private mutating func dieAway(before position: Int64) {
         let end = self.end
         let last = self.index(end &- 1)
@@ -160,8 +162,8 @@ package struct AudioRing: Sendable {
         Int(truncatingIfNeeded: position & Int64(self.size - 1)) * 2
     }
 
-    /// Like ``read(_:into:)``, for the program, which reads every position once: audio that ends is faded out, and
-    /// audio that returns is faded in.
+    /// Reads `range` for the program, which reads every position once: like ``read(_:into:)``, but audio that ends is
+    /// faded out, and audio that returns is faded in.
     ///
     /// - Returns: Number of pairs of the range that are not silence.
     package mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {
@@ -199,7 +201,7 @@ package struct AudioRing: Sendable {
 
     /// Fades out the last sample of audio that has ended, over this block and the next ones.
     ///
-    /// - Returns: Number of pairs in which it did so.
+    /// - Returns: Number of pairs that were written.
     private mutating func letDie(in target: inout [Float], at first: Int, before end: Int = .max) -> Int {
         let count = max(0, min(Int(self.dying), min(end, target.count / 2) - first))
         for pair in first..<first + count {

@@ -5,7 +5,7 @@
 /// ends, and no output frame is missing. If the encoders are too slow for the room, waiting would not help, so the
 /// program gives up after a while.
 package struct CatchUp: Sendable {
-    /// Lateness in nanoseconds that ordinary scheduling delays do not reach.
+    /// Lateness in nanoseconds at which catching up begins: 1 s, which ordinary scheduling delays do not reach.
     static let begins: Int64 = 1_000_000_000
     static let ends: Int64 = 100_000_000
     /// The program gives up after this many seconds for each second it was late (plus ``least`` nanoseconds): encoders

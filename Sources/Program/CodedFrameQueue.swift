@@ -2,13 +2,13 @@ package import DequeModule
 package import MediaTypes
 import Synchronization
 
-/// A source's coded video frames on program time, parallel to its decoder: written by its decode thread, read by the
-/// program's.
+/// Queue of a source's coded video frames with program timestamps, for passthrough. The source's decode thread writes
+/// it, the program thread reads it.
 package final class CodedFrameQueue: Sendable {
     private struct State {
         var isOpen = false
         var items = Deque<ProgramPacket>()
-        /// Repeated when the lane has overflowed.
+        /// The last coding parameters, which are queued again after an overflow.
         var parameters: CodecParameters?
     }
 
@@ -19,7 +19,7 @@ package final class CodedFrameQueue: Sendable {
 
     package init() {}
 
-    /// From now on, items are kept until they are taken. Call it before the source's thread runs.
+    /// Opens the queue: from now on, items are kept until ``takeAll()``. Call it before the source's thread runs.
     package func open() { self.state.withLock { $0.isOpen = true } }
 
     func put(_ item: ProgramPacket) {
@@ -37,7 +37,7 @@ package final class CodedFrameQueue: Sendable {
         }
     }
 
-    /// Returns all items since the last call.
+    /// Removes and returns all waiting items.
     package func takeAll() -> Deque<ProgramPacket> {
         self.state.withLock { state in
             guard !state.items.isEmpty else { return [] }

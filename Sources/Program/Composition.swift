@@ -1,9 +1,10 @@
 package import LibAV
 package import MediaTypes
 
-/// A scene's filter graph, built and run once, for source frames of given formats, with all other inputs of the graph.
+/// A scene's filter graph for source frames of given formats, with its other inputs, such as background and masks.
 ///
-/// The builder thread creates it and hands it over under a lock; after that only the program thread uses it.
+/// The builder thread creates the composition, runs its graph once and hands it over under a lock; after that only the
+/// program thread uses it.
 package final class Composition: @unchecked Sendable {
     // @unchecked Sendable: the builder drops its reference when it stores the composition with its scene; from then on
     // only the program thread composes with it. Everything but `graph` and `sprites` is constant.
@@ -12,9 +13,9 @@ package final class Composition: @unchecked Sendable {
     package let formats: [PictureFormat]
     package let slots: [OverlaySlot]
     private let roles: [SceneGraph.Role]
-    /// `nil` if the scene is only its background, or one pane whose frame is passed through unchanged.
+    /// Filter graph; `nil` if the scene is only its background, or one pane whose frame is passed through unchanged.
     private let graph: FilterGraph?
-    /// `nil` if no part of it is visible.
+    /// Background of the scene; `nil` if no part of it is visible.
     private let background: Picture?
     private let masks: [Int: Picture]
     private let rings: [Int: Picture]
@@ -22,26 +23,27 @@ package final class Composition: @unchecked Sendable {
     private let cards: [Picture]
     private var sprites: [Picture]
     private let canvas: PictureFormat
-    /// Timestamp of the graph's inputs: they must increase, and the number of runs does.
+    /// Number of runs of the graph, used as the timestamp of its inputs, which must increase.
     private var runs: Int64 = 0
-    /// Reused for every tick; empty between ticks, so that it keeps no frame alive.
+    /// Inputs of the current run. The array is reused for every tick, and empty between ticks, so that it keeps no
+    /// frame alive.
     private var feeds: [Picture] = []
     private var results: [Picture] = []
 
-    /// All inputs of the graph.
+    /// All inputs of a composition's graph.
     struct Parts {
         var panes: [Pane] = []
         var formats: [PictureFormat] = []
         var cards: [Picture] = []
         var masks: [Int: Picture] = [:]
         var rings: [Int: Picture] = [:]
-        /// One per sprite, bottom first; `slots` lists those that change, by sprite index.
+        /// One frame per sprite, bottom first. `slots` lists the sprites whose frame changes, by sprite index.
         var sprites: [Picture] = []
         var slots: [(sprite: Int, slot: OverlaySlot)] = []
         var background: Picture
     }
 
-    /// Sprite index of each entry of `slots`.
+    /// Index in `sprites` of each entry of `slots`.
     private let slotSprites: [Int]
 
     init(_ parts: Parts, text: SceneGraph, graph: FilterGraph?, canvas: PictureFormat) {
@@ -66,7 +68,7 @@ package final class Composition: @unchecked Sendable {
     /// - Parameters:
     ///   - pictures: One frame for each pane; `nil` shows the pane's card. A frame whose format differs from the pane's
     ///     input is not used: the card is shown instead.
-    ///   - decorations: One for each slot; `nil`, or one of another size, keeps the current one.
+    ///   - decorations: One frame per entry of ``slots``; `nil`, or a frame of another size, keeps the current one.
     /// - Throws: ``MediaError`` from libavfilter; the caller can show the previous canvas again.
     package func compose(_ pictures: [Picture?], decorations: [Picture?]) throws(MediaError) -> Picture {
         guard let graph = self.graph else {
@@ -98,17 +100,20 @@ package final class Composition: @unchecked Sendable {
         self.runs += 1
         try graph.run(self.feeds, pts: self.runs, into: &self.results)
         guard let composed = self.results.first else {
-            throw MediaError(.internal, "the scene graph has no output", at: "compose", fix: "report this")
+            throw MediaError(
+                .internal, "the scene graph has no output", at: "compose", fix: "report this error with the log")
         }
         return try composed.signalled(as: self.canvas)
     }
 
-    /// Whether the graph keeps memory for more canvases than were needed since the last call. Program thread.
+    /// Whether the graph keeps memory for more canvases than were needed since the last call. Call it on the program
+    /// thread.
     func isOversized() -> Bool { self.graph?.isOversized() ?? false }
 
     private func present(_ picture: Picture?) throws(MediaError) -> Picture {
         guard let picture else {
-            throw MediaError(.internal, "an image of the scene is missing", at: "compose", fix: "report this")
+            throw MediaError(
+                .internal, "an image of the scene is missing", at: "compose", fix: "report this error with the log")
         }
         return picture
     }

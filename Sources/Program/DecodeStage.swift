@@ -14,7 +14,7 @@ package final class DecodeStage: Sendable {
         package var maxPixels: Int64
         /// Initial rotation in quarter turns clockwise; see ``setRotation(_:)``.
         package var rotation = 0
-        /// Frames with concealed errors are not shown; the last intact frame stays until the next key frame.
+        /// Whether frames with concealed errors are not shown: the last intact frame stays until the next key frame.
         package var holdsDamaged = false
         /// Maximum size of the jitter buffer, in nanoseconds; it grows up to this with the jitter of the network.
         package var maxJitterBuffer: Int64
@@ -22,7 +22,7 @@ package final class DecodeStage: Sendable {
         package var maxDriftPpm: Int64
         /// Maximum frames per second that are kept.
         package var maxFps: Int
-        /// The source is a file: packets arrive when they are read, not when they are due.
+        /// Whether the source is a file: its packets arrive when they are read, not when they are due.
         package var isFile: Bool
         /// Codecs that may be decoded; `nil`: any, as for the operator's own files.
         package var codecs: Set<CodecName>?
@@ -64,7 +64,7 @@ package final class DecodeStage: Sendable {
         case ended
     }
 
-    /// Counters since the start.
+    /// Counters of the stage since its start.
     package struct Stats: Sendable, Equatable {
         package var videoPackets = 0
         package var audioPackets = 0
@@ -90,11 +90,11 @@ package final class DecodeStage: Sendable {
         package var depth: Int64?
         /// Number of times the source's timestamps were mapped to program time anew.
         package var reanchors = 0
-        /// Reason of the last new mapping.
+        /// Reason why the timestamps were last mapped anew; `nil`: they never were.
         package var lastReason: SourceTimeline.Reason?
         /// The source is aligned with others by wall-clock time, not by arrival.
         package var isWallAligned = false
-        /// How much later it is shown because of that, in nanoseconds.
+        /// Additional delay of the source because of the wall-clock alignment, in nanoseconds.
         package var wallExtra: Int64 = 0
     }
 
@@ -106,11 +106,11 @@ package final class DecodeStage: Sendable {
         init(call: @escaping @Sendable () -> Void) { self.call = call }
     }
 
-    /// Maximum number of packets of a file that a live program reads like a publisher: about 25 s, 10 MB. Packets of
+    /// Maximum number of waiting packets of a file that is a source of a live program: about 25 s, 10 MB. Packets of
     /// publishers are limited by ``PacketBacklog``.
     static let queueLimit = 2048
-    /// The same for a file that paces the program: less than a second, so that the file is read as needed and not into
-    /// memory.
+    /// Maximum number of waiting packets of a file that paces the program (offline): less than a second, so that the
+    /// file is read as needed and not into memory.
     private static let fileLimit = 64
 
     /// Minimum size of a publisher's jitter buffer, also after a negative offset, in nanoseconds: the program mixes up
@@ -133,7 +133,7 @@ package final class DecodeStage: Sendable {
     private let offset: Mutex<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
-    /// Number of publications offered completely, and how many of them, from the first, must be discarded.
+    /// Number of publications whose end was offered; the publications before number `cutEnds` must be discarded.
     private let offeredEnds = Atomic<Int>(0)
     private let cutEnds = Atomic<Int>(0)
     private let stopping = Mutex(false)
@@ -142,6 +142,8 @@ package final class DecodeStage: Sendable {
     private let thrift: Mutex<WakeCoalescer>
     private let events: @Sendable (Event) -> Void
 
+    /// Creates the stage of one source; call ``run(soundWantedUntil:)`` on the stage's own thread.
+    ///
     /// - Parameter machine: The clock that `clock` follows; the stage's thread waits on it.
     package init(
         settings: Settings, buffer: SourceBuffer, clock: ProgramClock, machine: any SleepClock,
@@ -299,9 +301,9 @@ package final class DecodeStage: Sendable {
 
     func note(decodeTime: Int64) { self.spent.withLock { $0.note(decodeTime) } }
     func note(lateness: Int64) { self.late.store(max(0, lateness), ordering: .relaxed) }
-    /// Whether the publication that follows the given number of ended ones must be discarded.
+    /// Whether the publication that follows the first `ended` publications must be discarded.
     func isCut(behind ended: Int) -> Bool { ended < self.cutEnds.load(ordering: .relaxed) }
-    /// The item does not wait any more.
+    /// Subtracts an item that no longer waits from the backlog.
     func release(_ item: SourceItem) { self.budget.withLock { $0.release(item) } }
     func relieve() { self.relief.withLock { $0 }?.call() }
     func report(_ event: Event) { self.events(event) }

@@ -10,6 +10,8 @@ package struct DecodeTimeHistogram: Sendable, Equatable {
 
     package init() {}
 
+    /// Adds the decoding time of one frame.
+    ///
     /// - Parameter nanoseconds: Time from passing the packet to the decoder to its return; includes time in which other
     ///   threads ran.
     package mutating func note(_ nanoseconds: Int64) {

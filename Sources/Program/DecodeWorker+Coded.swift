@@ -15,7 +15,7 @@ extension DecodeWorker {
         self.buffer.coded.put(.configuration(turned))
     }
 
-    /// Announces them again if the operator has changed the rotation since.
+    /// Announces the coding parameters again if the operator has changed the rotation since the last announcement.
     mutating func tellTurn() {
         guard let told = self.told, told.rotation != self.stage.rotation else { return }
         self.tellCoding(told.parameters)

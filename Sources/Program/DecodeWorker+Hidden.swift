@@ -7,7 +7,8 @@ extension DecodeWorker {
     /// When a source becomes visible again, frames older than this, in nanoseconds, are decoded only as references of
     /// later ones.
     private static let reach: Int64 = 100_000_000
-    /// Maximum number of frames that an overloaded machine decodes when a source becomes visible again: half a second.
+    /// Maximum number of frames that an overloaded machine decodes when a source becomes visible again: half a second
+    /// at 30 fps.
     private static let thriftyMost = 15
 
     mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
@@ -41,8 +42,8 @@ extension DecodeWorker {
         if isHidden { self.advanceWithheld() } else { self.decodeWithheld() }
     }
 
-    /// Whether IDR frames may not come any more, as with open GOPs. The decoder then shows nothing before a recovery
-    /// point; only the one for H.264 detects recovery points.
+    /// Whether to stop waiting for an IDR frame, because none may come any more, as with open GOPs. Decoding then
+    /// resumes at a recovery point, which only the H.264 decoder detects.
     private func isGapEndless(at pts: Int64) -> Bool {
         self.videoCodec == .h264 && self.gapLength >= VideoTrack.keyPatience && self.keys.isOverdue(at: pts)
     }
@@ -71,8 +72,8 @@ extension DecodeWorker {
         }
     }
 
-    /// Decodes up to the current time, or waits for the next key frame if the machine is overloaded: decoding the
-    /// skipped frames would take time that the encoders need.
+    /// Decodes the withheld packets up to the current time, or skips to the next key frame if the machine is
+    /// overloaded: decoding the skipped frames would take time that the encoders need.
     mutating func decodeWithheld() {
         guard let newest = self.withheld.newest else { return }
         // If a source has stopped sending, its last frame is the current one.

@@ -1,15 +1,15 @@
 import MediaTypes
 
 extension DecodeWorker {
-    /// How long before they are due packets are decoded, in nanoseconds: longer than any reorder delay and any stall of
-    /// this thread, and at 60 fps still fewer frames than ``SourceBuffer/pictureLimit``. Packets of a longer jitter
-    /// buffer stay coded.
+    /// Time before its due time at which a packet is decoded, in nanoseconds: longer than any reorder delay and any
+    /// stall of this thread, and at 60 fps still fewer frames than ``SourceBuffer/pictureLimit``. Packets of a longer
+    /// jitter buffer stay coded.
     private static let decodeLead: Int64 = 300_000_000
-    /// The same while the timeline is settling: the later the first packets are decoded, the more is known about their
-    /// delays, and a correction before that is not visible.
+    /// Time before its due time at which a packet is decoded while the timeline is settling, in nanoseconds. It is
+    /// shorter, because corrections of the timeline are invisible only until the first packets are decoded.
     private static let settlingLead: Int64 = 100_000_000
-    /// The longest sleep of this thread; within it, ``DecodeStage/stop()`` and packets of a source without wake-ups are
-    /// noticed.
+    /// The longest sleep of this thread, in nanoseconds: the time within which it notices ``DecodeStage/stop()`` and
+    /// packets that do not wake it.
     private static let longestSleep = WakeCoalescer.longestSleep
 
     /// Runs a live source until the stage stops: takes items as they arrive and decodes them when they are due. A burst
@@ -54,10 +54,10 @@ extension DecodeWorker {
         }
     }
 
-    /// Whether the waiting packets, and those up to the next end, must be discarded.
+    /// Whether the waiting packets, and all further ones up to the end of the publication, must be discarded.
     private var isCut: Bool { self.stage.isCut(behind: self.ended) }
 
-    /// Discards the waiting packets.
+    /// Discards all waiting packets of the current publication.
     private mutating func leaveOut() {
         // Repeat this: the cut may arrive while the first packet, which sets the publication to live, was on its
         // way.

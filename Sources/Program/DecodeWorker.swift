@@ -9,13 +9,13 @@ struct DecodeWorker {
     var timeline: SourceTimeline
     /// Live packets that are not due yet.
     var schedule = PacketSchedule()
-    /// Measures lateness; excludes what a change of the timeline causes.
+    /// Measures how late this thread is; excludes lateness that a change of the timeline causes.
     var placing = LatenessFilter()
     var video: VideoTrack
     var videoCodec: CodecName?
     /// Packets that are not decoded while the source is hidden.
     var withheld = HiddenSourceQueue()
-    /// Packets that the next ones refer to were discarded: nothing is decoded before a key frame.
+    /// Whether packets that the next ones refer to were discarded: then nothing is decoded before the next key frame.
     var hasGap = false { didSet { self.gapLength = 0 } }
     /// Number of frames skipped since the gap began.
     var gapLength = 0
@@ -135,6 +135,8 @@ struct DecodeWorker {
         if let failure = outcome.failure { self.stage.report(.undecodable(failure)) }
     }
 
+    /// Decodes a packet of either kind and outputs the result to the source's buffer.
+    ///
     /// - Parameter pts: Program time, in nanoseconds.
     mutating func decode(_ packet: CodedPacket, pts: Int64, arrival: Int64?) {
         let mark = self.marks[packet.kind]
@@ -146,6 +148,8 @@ struct DecodeWorker {
         }
     }
 
+    /// Decodes a video packet now, and outputs the frames that are ready.
+    ///
     /// - Parameter isPast: The frame will not be shown: it is decoded only as a reference of later ones.
     mutating func decodeNow(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?, isPast: Bool = false) {
         var numbered = packet

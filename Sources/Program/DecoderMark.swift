@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// The line that is written if the worker crashes while decoding a source.
+/// The JSON line that is written if the worker crashes while decoding a source.
 package enum DecoderMark {
     package static func line(_ source: SourceID, _ codec: CodecName) -> JSONValue {
         [

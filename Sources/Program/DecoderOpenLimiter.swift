@@ -6,7 +6,7 @@ import MediaTypes
 /// every message would keep the thread and libavcodec's memory busy. An encoder changes its format when the phone is
 /// rotated, a call comes in or its connection was bad: rarely, and then a few times in a row.
 struct DecoderOpenLimiter {
-    /// Openings per second in the long run, and at once.
+    /// Sustained openings per second, and the burst that is allowed at once.
     static let rate = (perSecond: Int64(1), burst: Int64(5))
 
     private var budget: TokenBucket?

@@ -1,20 +1,21 @@
 import LibAV
 import Synchronization
 
-/// A small element on the canvas whose image can change between two ticks, with the size reserved for it.
+/// An overlay on the canvas (text, score bar or countdown) whose image can change between two ticks, with the size
+/// reserved for it.
 ///
-/// Scenes that show the same text in the same style share one slot.
+/// Scenes that show a text of the same id, style and position share one slot, whatever the text.
 package struct OverlaySlot: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// With an empty text.
+        /// Style and position of a text; the `text` itself is left empty.
         case text(SceneText)
-        /// With both scores 0.
+        /// Style and position of a score bar; both scores are left 0.
         case bar(ScoreBar)
         case countdown(Countdown)
     }
 
     package var kind: Kind
-    /// Samples, even.
+    /// Size of the image in samples, even.
     package var width: Int
     package var height: Int
 
@@ -32,19 +33,19 @@ package struct OverlaySlot: Sendable, Hashable {
 }
 
 extension Countdown {
-    /// Seconds left at a tick, rounded up; 0 from the end on.
+    /// Returns the seconds left at a tick, rounded up; 0 once the countdown has ended.
     package func secondsLeft(at tick: Int64, fps: Int) -> Int64 {
         let left = self.endsAtTick &- tick
         return left <= 0 ? 0 : (left &+ Int64(fps) &- 1) / Int64(max(1, fps))
     }
 
-    /// `mm:ss`; more than 99 minutes take more digits.
+    /// Formats a time as `mm:ss`, with more than two digits for more than 99 minutes.
     package static func text(seconds: Int64) -> String {
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(two(seconds / 60)):\(two(seconds % 60))"
     }
 
-    /// A text of the countdown's style with the remaining time.
+    /// Returns a text in the countdown's style that shows the remaining time.
     func asText(seconds: Int64) -> SceneText {
         SceneText(
             id: self.id, text: Self.text(seconds: seconds), x: self.x, y: self.y, size: self.size, color: self.color,
@@ -53,7 +54,7 @@ extension Countdown {
 }
 
 extension ScoreBar {
-    /// The column of the bar where the left share ends; even.
+    /// Returns the column at which the left share of a bar ends, an even number of samples from the left.
     package static func split(width: Int, left: Int, right: Int) -> Int {
         // Larger than any score, and small enough that no product overflows.
         let (left, right) = (max(0, min(left, 1 << 40)), max(0, min(right, 1 << 40)))
@@ -82,7 +83,7 @@ package final class OverlayCache: Sendable {
 
     package init() {}
 
-    /// Number of images, without countdowns.
+    /// Number of cached images, without those of countdowns.
     var count: Int { self.state.withLock { $0.pictures.count } }
 
     func show(_ picture: Picture, in slot: OverlaySlot) { self.state.withLock { $0.pictures[slot] = picture } }
@@ -97,7 +98,7 @@ package final class OverlayCache: Sendable {
         self.state.withLock { $0.countdowns[slot, default: [:]][seconds] = picture }
     }
 
-    /// The images of these slots at a tick; `nil` keeps the previous image.
+    /// Returns the image of each slot at a tick; `nil` if none is drawn: the caller keeps the previous image.
     func pictures(_ slots: [OverlaySlot], tick: Int64, fps: Int) -> [Picture?] {
         self.state.withLock { state in
             slots.map { slot in

@@ -3,7 +3,7 @@
 /// The smallest delay is the transmission time without queues: network jitter only ever adds to it.
 struct DelayWindow: Sendable {
     private struct Bucket: Sendable {
-        /// Long before any window, so that an unused bucket never counts.
+        /// Second that the bucket describes. Initially long before any window, so that an unused bucket never counts.
         var second: Int64 = -1_000_000
         var least: Int64 = 0
         var most: Int64 = 0

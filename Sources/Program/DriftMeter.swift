@@ -1,11 +1,11 @@
 /// Estimates from packet delays how much faster or slower a publisher's clock runs than the machine's.
 ///
-/// Every five seconds give one point, the smallest delay in them. The estimate is the median of the slopes between all
-/// pairs of points (Theil–Sen), which a few congested periods do not affect.
+/// Each period of five seconds gives one point, its smallest delay. The estimate is the median of the slopes between
+/// all pairs of points (Theil–Sen), which a few congested periods do not affect.
 struct DriftMeter: Sendable {
     /// Length of the period that gives one point, in nanoseconds.
     static let span: Int64 = 5_000_000_000
-    /// Maximum number of points: 5 minutes.
+    /// Maximum number of points that are kept: those of 5 minutes.
     static let pointLimit = 60
     /// Minimum number of points for an estimate: over less than 30 seconds it would be noise.
     static let pointsNeeded = 6
@@ -14,7 +14,8 @@ struct DriftMeter: Sendable {
 
     private var points: [(time: Int64, delay: Int64)] = []
     private var open: (start: Int64, time: Int64, delay: Int64)?
-    /// Parts per million; positive if the publisher's clock is fast. Stays until a newer estimate exists.
+    /// Estimated drift in parts per million, positive if the publisher's clock is fast; `nil` before the first
+    /// estimate.
     private(set) var ppm: Double?
 
     mutating func note(delay: Int64, at arrival: Int64) {
@@ -33,7 +34,8 @@ struct DriftMeter: Sendable {
         self.open = open
     }
 
-    /// Starts anew after a discontinuity: later delays cannot be compared with earlier ones. The estimate stays.
+    /// Discards the measured delays after a discontinuity, because later delays cannot be compared with them. The
+    /// estimate stays.
     mutating func restart() {
         self.points = []
         self.open = nil

@@ -1,21 +1,23 @@
 import Libc
 
-/// Lowers the volume of the other sources while one of the given users speaks.
+/// Settings for ducking: the volume of all other sources is lowered while one of the given users speaks.
 package struct Ducking: Sendable, Equatable {
-    /// The users whose speech lowers the others.
+    /// The users whose speech lowers the volume of all other sources.
     package var uids: Set<String>
     /// Threshold for speech: mean square of a block after the loudness filter (K-weighting), both channels added.
     package var threshold: Float
-    /// Gain of the others while a user speaks, 0…1.
+    /// Gain of the other sources while one of the users speaks, 0…1.
     package var gain: Float
-    /// Milliseconds to fade down, to fade back up, and to stay down after the speech ends.
+    /// Milliseconds to fade down (attack), to fade back up (release), and to stay down after the speech ends (hold).
     package var attackMs: Int
     package var releaseMs: Int
     package var holdMs: Int
 
+    /// Creates the settings from values in decibels.
+    ///
     /// - Parameters:
     ///   - thresholdDb: Loudness in LUFS from which on a user counts as speaking.
-    ///   - reductionDb: Attenuation of the others in decibels, 0…60.
+    ///   - reductionDb: Attenuation of the other sources in decibels, 0…60.
     package init(
         uids: Set<String>, thresholdDb: Int, reductionDb: Int, attackMs: Int, releaseMs: Int, holdMs: Int = 300
     ) {
@@ -27,9 +29,9 @@ package struct Ducking: Sendable, Equatable {
         self.holdMs = max(0, holdMs)
     }
 
-    /// Current state of the ducking.
+    /// Current gain of the ducked sources.
     struct State: Sendable {
-        /// Gain of the others at the beginning and at the end of the block.
+        /// Gain of the other sources at the beginning (`from`) and at the end (`to`) of the current block.
         private(set) var from: Float = 1
         private(set) var to: Float = 1
         private var kept: Int64 = 0

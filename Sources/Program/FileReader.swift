@@ -16,8 +16,8 @@ package struct FileReader: Sendable {
         self.place = place
     }
 
-    /// Opens the file, so that a bad file is rejected before the room is ready. ``run(into:arrival:)`` continues with
-    /// it.
+    /// Opens the file, so that a bad file is rejected before the room is ready, and returns the parameters of its
+    /// tracks. ``run(into:arrival:)`` continues with the opened file.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
     package mutating func probe() throws(MediaError) -> [CodecParameters] {
@@ -73,13 +73,15 @@ package struct FileReader: Sendable {
         stage.put(.end)
     }
 
-    /// The timestamp that becomes zero: that of the first video frame, so that it is on air at the first tick. Earlier
-    /// audio is cut.
+    /// Returns the timestamp that becomes program time zero: that of the first video frame, so that this frame is on
+    /// air at the first tick. Earlier audio is cut.
     private static func start(of packets: [CodedPacket]) -> Int64 {
         let pictures = packets.filter { $0.kind == .video }
         return (pictures.isEmpty ? packets : pictures).map(\.pts).min() ?? 0
     }
 
+    /// Feeds a packet to the stage with its timestamps shifted so that `start` becomes `base`.
+    ///
     /// - Returns: The end time of the packet, in the demuxer's timescale.
     private func put(_ packet: CodedPacket, _ base: Int64, _ start: Int64, _ stage: DecodeStage, _ arrival: Int64)
         -> Int64

@@ -1,15 +1,17 @@
 import MediaTypes
 
-/// Limits the frame rate to what the program needs; from a faster source, every nth frame passes.
+/// Limits the frame rate of a source to what the program needs: frames of a faster source are dropped evenly.
 package struct FrameRateLimiter: Sendable {
     /// Nanoseconds between two frames at the highest rate.
     private let interval: Int64
     private var next: Int64?
 
+    /// Creates a limiter.
+    ///
     /// - Parameter fps: Maximum frames per second, above 0.
     package init(fps: Int) { self.interval = TimeMath.nanoseconds / Int64(max(1, fps)) }
 
-    /// Whether the frame for `time` passes.
+    /// Returns whether the frame for program time `time` (nanoseconds) is kept; otherwise it must be dropped.
     package mutating func passes(_ time: Int64) -> Bool {
         // A quarter of an interval early is the jitter of millisecond timestamps. A frame far from the grid starts a
         // new grid.

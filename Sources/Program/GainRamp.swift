@@ -21,7 +21,7 @@ package struct GainRamp: Sendable, Equatable {
         return self.from + (self.to - self.from) * Float(position &- self.start) / Float(self.length)
     }
 
-    /// Moves to `gain` within `length` sample pairs, starting at `position`.
+    /// Changes the gain linearly to `gain` within `length` sample pairs, starting at `position`.
     package mutating func move(to gain: Float, at position: Int64, over length: Int64) {
         guard gain != self.to else { return }
         self.from = self.value(at: position)
@@ -30,7 +30,7 @@ package struct GainRamp: Sendable, Equatable {
         self.length = max(1, length)
     }
 
-    /// The first position after `position` at which the slope changes; ``Int64/max`` if it does not change any more.
+    /// Returns the first position after `position` at which the ramp starts or ends; ``Int64/max`` if it has ended.
     func nextBend(after position: Int64) -> Int64 {
         if self.start > position { return self.start }
         let end = self.start &+ self.length

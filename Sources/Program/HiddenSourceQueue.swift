@@ -5,12 +5,11 @@ package import MediaTypes
 /// frames that are not due yet. When the source becomes visible again, they are decoded at once and the source is at
 /// the current time, without waiting for the publisher's next key frame.
 ///
-/// The content continues exactly after the last packet that the decoder received, or begins with a frame that needs no
-/// earlier one.
+/// The first packet directly follows the last packet that the decoder received, or decoding can begin with it.
 package struct HiddenSourceQueue {
     package struct Waiting: Sendable {
         package var packet: CodedPacket
-        /// Program time, in nanoseconds.
+        /// Presentation time of the packet, in nanoseconds of program time.
         package var pts: Int64
         package var arrival: Int64?
         /// Whether decoding can begin with this packet.
@@ -27,7 +26,8 @@ package struct HiddenSourceQueue {
     package enum Beginning: Sendable {
         case no
         case yes
-        /// Yes, after the decoder was flushed because packets before it are missing.
+        /// Decoding can begin with this packet, but the decoder must be flushed before it if earlier packets are
+        /// missing.
         case afterFlush
     }
 
@@ -36,12 +36,12 @@ package struct HiddenSourceQueue {
     /// Minimum and maximum number of packets to keep, whatever their resolution.
     private static let least = 8
     private static let most = 240
-    /// Maximum number of bytes to keep.
+    /// Maximum number of bytes of packets to keep: 8 MiB.
     private static let byteLimit = 8 << 20
 
     private var waiting = Deque<Waiting>()
     private var bytes = 0
-    /// The decoder lacks packets that came before the first one in the queue.
+    /// Whether packets before the first one in the queue were discarded, so that the decoder never receives them.
     private var hasHole = false
 
     package init() {}
@@ -68,8 +68,8 @@ package struct HiddenSourceQueue {
         return self.popFirst()
     }
 
-    /// Removes the oldest packet. One that continues after the decoder's last packet needs no flush, which would lose
-    /// the frames inside the decoder.
+    /// Removes the oldest packet. If it directly follows the packet that was removed before, its ``Beginning`` asks for
+    /// no flush, which would lose the frames inside the decoder.
     package mutating func popFirst() -> Waiting? {
         guard var first = self.waiting.popFirst() else { return nil }
         self.bytes -= first.packet.range.count
@@ -78,7 +78,7 @@ package struct HiddenSourceQueue {
         return first
     }
 
-    /// Discards all packets.
+    /// Discards all packets in the queue.
     mutating func removeAll() {
         self.waiting.removeAll()
         self.bytes = 0
@@ -86,10 +86,9 @@ package struct HiddenSourceQueue {
     }
 
     /// Discards packets that are not needed any more at `time`: those before the newest due packet at which decoding
-    /// can begin.
+    /// can begin. The queue then starts with that packet.
     ///
-    /// - Returns: The number of discarded frames; the queue then starts with that packet. `nil` if no such packet is
-    ///   due.
+    /// - Returns: The number of discarded frames; `nil` if decoding can begin at no packet that is due.
     package mutating func advance(to time: Int64) -> Int? {
         guard let place = self.waiting.lastIndex(where: { $0.beginning != .no && $0.pts <= time }) else { return nil }
         for _ in 0..<place { _ = self.popFirst() }
@@ -114,7 +113,8 @@ package struct HiddenSourceQueue {
         }
     }
 
-    /// Spec: H.264 §7.4.1.2.4: NAL unit type 5. In files, recovery points are marked as key frames too.
+    /// Whether an H.264 packet has an IDR slice. The key frame mark is not enough: in files, recovery points have it
+    /// too. Spec: H.264 §7.4.1.2.4, NAL unit type 5.
     private static func hasIDR(_ packet: CodedPacket) -> Bool {
         packet.withBytes { bytes -> Bool in
             var place = 0

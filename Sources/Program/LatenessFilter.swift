@@ -8,9 +8,9 @@ package struct LatenessFilter: Sendable, Equatable {
     private var isSettling = true
     private var reanchors = 0
     private var offset: Int64 = 0
-    /// Time of the last change of the timeline, in nanoseconds on the program.
+    /// Program time of the last change of the timeline, in nanoseconds.
     private var since = Int64.min
-    /// The packets that became due at once are not all decoded yet.
+    /// Whether packets that became due at once, through a change of the timeline, are still to be decoded.
     private var isWorkingOff = false
     /// Nanoseconds after a change in which lateness is not counted. A machine that needs longer cannot keep up.
     private static let patience: Int64 = 1_000_000_000
@@ -28,8 +28,8 @@ package struct LatenessFilter: Sendable, Equatable {
     /// Records that no packet is due.
     package mutating func caughtUp() { self.isWorkingOff = false }
 
-    /// How long the decoding of a packet is late because of the thread, in nanoseconds: the time since it could have
-    /// been decoded.
+    /// Returns how late the decoding of a packet is because of the thread, in nanoseconds: the time since the packet
+    /// could have been decoded.
     package func lateness(due: Int64, arrival: Int64?, now: Int64) -> Int64 {
         if self.isWorkingOff, now &- self.since < Self.patience { return 0 }
         return now &- max(due, arrival ?? now, self.since)

@@ -3,7 +3,8 @@ import LibAV
 /// Measures the offset between a source's audio and video on the program, using the flash and the beep that test
 /// streams contain once per second. Costs almost nothing if the stream contains neither.
 package struct LipSyncProbe: Sendable {
-    /// Luma levels of the flash in the middle of the frame, and the level of a beep, which follows silence.
+    /// Thresholds: luma in the middle of the frame up to which there is no flash (`dark`) and from which there is one
+    /// (`bright`), and sample level from which there is a beep (`loud`).
     private static let dark: UInt8 = 110
     private static let bright: UInt8 = 200
     private static let loud: Float = 0.05

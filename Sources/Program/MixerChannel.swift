@@ -1,13 +1,13 @@
 import MediaKernels
 package import MediaTypes
 
-/// One source's input of a ``AudioMixer``. It is created with the memory it needs, so that adding a source does not allocate
-/// on the program thread.
+/// One source's input of a ``AudioMixer``. It is created with the memory it needs, so that adding a source does not
+/// allocate on the program thread.
 package struct MixerChannel: Sendable {
     package let source: SourceID
     let name: String
     var gain = GainRamp(0)
-    /// The source's audio of the block, valid if `isRead`.
+    /// The source's audio in the current block, interleaved stereo; valid if `isRead`.
     var sound = [Float](repeating: 0, count: Int(AudioMixer.blockPairs) * 2)
     var isRead = false
 
@@ -30,8 +30,8 @@ package struct MixerChannel: Sendable {
         self.gain.target == 0 && self.gain.value(at: position) == 0
     }
 
-    /// Adds the audio onto `target`, one linear gain segment after the other. `duck` is an additional gain at both ends
-    /// of `range`.
+    /// Adds the source's audio, times its gain, to `target`, one linear gain segment after the other. `duck` is an
+    /// additional gain, linear between both ends of `range`.
     func add(_ range: Range<Int64>, onto target: inout [Float], duck: (from: Float, to: Float)) {
         guard self.isRead, !self.isSilent(from: range.lowerBound) else { return }
         let slope = (duck.to - duck.from) / Float(range.upperBound &- range.lowerBound)

@@ -1,14 +1,15 @@
 package import MediaTypes
 
-/// Limits the bytes (see ``SourceItem/cost``) of a publisher that may wait to be decoded, and decides which packets are
-/// dropped when there are too many. Pure.
+/// Limits how many bytes (see ``SourceItem/cost``) of a publisher may wait to be decoded, and decides which packets are
+/// dropped if there are more. Pure value.
 ///
 /// States: accepting → overflowed (an item did not fit; packets are dropped, and the last configuration of each track
 /// is kept) → accepting (at the first key frame when half of the space is free; a publication without video resumes
-/// with any audio packet, one without key frames with any frame after ``keyPatience`` frames). An end is always
-/// accepted: the next publication begins after it.
+/// with any audio packet, a publication without key frames with any frame after ``keyPatience`` frames). The end of a
+/// publication is always accepted: the next publication begins after it.
 package struct PacketBacklog: Sendable {
-    /// In bytes: one and a half seconds of the fastest publisher, half a minute of a usual one.
+    /// Maximum number of waiting bytes of a source without offset: one and a half seconds of the fastest publisher,
+    /// half a minute of a usual one.
     package static let limit = 32 << 20
     /// Maximum number of frames that are dropped while waiting for a key frame, when there is space. A stream with
     /// intra refresh has no key frame after its first; its decoder recovers after a while wherever it begins. Ten
@@ -22,7 +23,7 @@ package struct PacketBacklog: Sendable {
     /// Bytes that may wait beyond ``limit`` because the source is delayed. It never decreases, because the bytes may be
     /// waiting already.
     package private(set) var allowance = 0
-    /// Bytes that wait.
+    /// Bytes that wait to be decoded.
     package private(set) var bytes = 0
     package private(set) var isOverflowed = false
     /// Whether the publication has sent video packets, not only their configuration.
@@ -36,14 +37,16 @@ package struct PacketBacklog: Sendable {
 
     private var most: Int { Self.limit + self.allowance }
 
-    /// Allows for a source that is shown later by `offset` nanoseconds, up to ten seconds. A negative offset adds
-    /// nothing.
+    /// Raises the limit for a source that is shown later by `offset` nanoseconds, up to ten seconds. A negative offset
+    /// adds nothing.
     package mutating func allow(offset: Int64) {
         let delay = max(0, min(Self.longestDelay, offset))
         self.allowance = max(
             self.allowance, Int(TimeMath.scale(delay, by: Self.delayedRate, over: TimeMath.nanoseconds)))
     }
 
+    /// Accepts items that arrived together, as far as the limit permits.
+    ///
     /// - Returns: The accepted items, in order, and the number of dropped packets.
     package mutating func admit(_ items: [SourceItem]) -> (taken: [SourceItem], dropped: Int) {
         let cost = items.reduce(0) { $0 + $1.cost }
@@ -58,13 +61,16 @@ package struct PacketBacklog: Sendable {
         return (taken, dropped)
     }
 
-    /// Counts an item that is not limited here.
+    /// Counts a waiting item of a file, to which the limit does not apply.
     package mutating func note(_ item: SourceItem) { self.bytes += item.cost }
 
-    /// An accepted item does not wait any more.
+    /// Subtracts an accepted item that no longer waits.
     package mutating func release(_ item: SourceItem) { self.bytes = max(0, self.bytes - item.cost) }
 
-    /// - Returns: `false` if the packet is dropped. A configuration that is kept back is not lost.
+    /// Accepts one item while the limit is reached or packets are being dropped.
+    ///
+    /// - Returns: `false` if the item is a packet that is dropped. A configuration is never dropped: if it does not
+    ///   fit, it is passed on later, before the next packet.
     private mutating func admit(_ item: SourceItem, into taken: inout [SourceItem]) -> Bool {
         self.noteKind(of: item)
         let hasRoom = self.bytes + item.cost <= self.most || self.bytes == 0

@@ -4,7 +4,7 @@ import MediaTypes
 /// A live source's packets between arrival and decoding, in one queue per track, so that a track whose packets are not
 /// due yet does not delay another one.
 struct PacketSchedule {
-    /// Identifies the queue of a track.
+    /// Kind and number of a track, which identify the track's queue.
     struct Line: Hashable {
         var kind: TrackKind
         var track: UInt8
@@ -28,7 +28,7 @@ struct PacketSchedule {
         (Line(kind: .video, track: 0), []), (Line(kind: .audio, track: 0), []),
     ]
     private(set) var count = 0
-    /// The publication ends when all waiting entries are decoded; later items stay outside the schedule.
+    /// Whether the publication ends when all waiting entries are decoded; until then, no later item may be appended.
     private(set) var isEnding = false
 
     var isEmpty: Bool { self.count == 0 }
@@ -52,7 +52,7 @@ struct PacketSchedule {
 
     mutating func appendEnd() { self.isEnding = true }
 
-    /// Discards the waiting entries; an end stays.
+    /// Discards the waiting entries, but not the end of the publication.
     ///
     /// - Returns: The discarded items, track by track.
     mutating func removeAll() -> [SourceItem] {

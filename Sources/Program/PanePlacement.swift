@@ -8,10 +8,10 @@ package struct PanePlacement {
     package let rect: Rect
     /// The visible part of the source's frame, in its own samples.
     package let visible: Rect
-    /// Filters between the input and the composition, without labels.
+    /// libavfilter chain from the source's frame to the placed frame, without link labels.
     let chain: String
 
-    /// The frame needs no filter.
+    /// Whether the frame needs no filter.
     var isUntouched: Bool { self.chain == Self.untouched }
     private static let untouched = "null"
 
@@ -73,7 +73,7 @@ package struct PanePlacement {
         return filters.isEmpty ? Self.untouched : filters.joined(separator: ",")
     }
 
-    /// The largest even rectangle of the frame's aspect ratio, centered in `rect` on even samples.
+    /// Returns the largest rectangle of even size with the frame's aspect ratio, centered in `rect` on even samples.
     package static func fitted(_ shownWidth: Int, _ shownHeight: Int, into rect: Rect) -> Rect {
         guard shownWidth > 0, shownHeight > 0 else { return rect }
         let byWidth = TimeMath.scale(Int64(rect.width), by: Int64(shownHeight), over: Int64(shownWidth))
@@ -89,7 +89,7 @@ package struct PanePlacement {
             height: height)
     }
 
-    /// The centered part of the frame, in its own samples, that has the rectangle's aspect ratio.
+    /// Returns the size of the largest part of the frame, in its own samples, that has the rectangle's aspect ratio.
     package static func cropSize(_ format: PictureFormat, _ shownWidth: Int, _ shownHeight: Int, _ rect: Rect) -> (
         width: Int, height: Int
     ) {

@@ -45,12 +45,14 @@ package enum PlaceholderCard {
         }
         let graph = try FilterGraph.open(chain + "[o]", inputs: inputs, outputs: ["o"], fps: 30, place: "card")
         guard let picture = try graph.run(feeds, pts: 0).first else {
-            throw MediaError(.internal, "the filter graph returned no card", at: "card", fix: "report this")
+            throw MediaError(
+                .internal, "the filter graph returned no card", at: "card", fix: "report this error with the log")
         }
         return try picture.signalled(as: format)
     }
 
-    /// The name, drawn with a font, below the figure.
+    /// Draws the source's name with a font, and returns its place below the card's figure; `nil` if there is no font or
+    /// the visible part is too small.
     private static func words(
         _ name: String, _ visible: Rect, _ text: TextRenderer
     ) throws(MediaError) -> (picture: Picture, x: Int, y: Int)? {

@@ -2,18 +2,18 @@ package import LibAV
 package import MediaTypes
 import Synchronization
 
-/// A scene with its compositions: one for each recent combination of source formats.
+/// A scene with its prepared filter graphs (compositions), one for each recent combination of source formats.
 package final class PreparedScene: Sendable {
     package let scene: Scene
     /// The panes that show video, bottom first.
     package let panes: [Pane]
     private struct Shelf {
-        /// Newest last.
+        /// Compositions of the scene, newest last.
         var compositions: [Composition] = []
-        /// Compositions built before a source had sent its first frame. They are useless after it has, and take
-        /// megabytes each.
+        /// Compositions built before a source had sent its first frame, for a guessed format. They are removed once a
+        /// composition for the real formats exists, because each takes megabytes.
         var guesses: Set<ObjectIdentifier> = []
-        /// Combinations that libavfilter rejected, so that they are not tried on every tick.
+        /// Combinations of formats that libavfilter rejected, so that they are not tried on every tick.
         var refused: [[PictureFormat]] = []
     }
 
@@ -24,7 +24,8 @@ package final class PreparedScene: Sendable {
         self.panes = scene.visiblePanes
     }
 
-    /// The newest composition for exactly these formats; otherwise the one with the most matching panes.
+    /// Returns the newest composition for exactly these formats, otherwise the one with the most matching panes; `nil`
+    /// if the scene has no composition.
     package func best(for formats: [SourceID: PictureFormat]) -> (composition: Composition, isExact: Bool)? {
         self.shelf.withLock { shelf in
             var best: (composition: Composition, matches: Int)?
@@ -37,8 +38,8 @@ package final class PreparedScene: Sendable {
         }
     }
 
-    /// The formats to build for: the source's current format, else the format in the newest composition, else the
-    /// pane's own size for a source that never sent a frame.
+    /// Returns the formats to build a composition for: for each pane the source's current format, else the format in
+    /// the newest composition, else the pane's own size if the source never sent a frame.
     ///
     /// - Returns: The formats in the order of `panes`, and whether one of them is a guess.
     package func wanted(_ formats: [SourceID: PictureFormat]) -> (formats: [PictureFormat], isGuess: Bool) {
@@ -76,8 +77,8 @@ package final class PreparedScene: Sendable {
     /// - Parameters:
     ///   - limit: Number of compositions to keep. With several, a phone that is rotated back and forth finds both of
     ///     its formats.
-    ///   - replacing: Remove all others, because their content is outdated.
-    ///   - isGuess: The composition is provisional until all its sources have sent frames.
+    ///   - replacing: Whether to remove all other compositions, because their content is outdated.
+    ///   - isGuess: Whether the composition is provisional, because not all its sources have sent a frame yet.
     /// - Returns: The removed compositions. The caller should free them on a thread where this does no harm.
     package func add(
         _ composition: Composition, limit: Int, replacing: Bool = false, isGuess: Bool = false

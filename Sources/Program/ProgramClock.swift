@@ -7,7 +7,7 @@ import Synchronization
 /// stops, and it follows no source.
 package final class ProgramClock: Sendable {
     private let start = Mutex<(zero: Int64, origin: Int64?)?>(nil)
-    /// The value of ``start`` without its lock, because several threads read it for every packet at the same time.
+    /// ``zero``, readable without the lock of ``start``, because several threads read it for every packet.
     private let knownZero = Atomic<Int64>(0)
     private let isStarted = Atomic<Bool>(false)
     private let machine: any MonotonicClock

@@ -5,8 +5,8 @@ extension ProgramStage {
     /// Updates for every source whether it is needed at `tick` or within the next second. Called on the program thread,
     /// once per tick.
     ///
-    /// A source that is covered by its card counts as needed, so that no outdated frame is visible when it is
-    /// uncovered.
+    /// A source whose card is shown instead of its video counts as needed, so that no outdated frame appears when its
+    /// video is shown again.
     ///
     /// - Parameters:
     ///   - sources: All sources of the program.
@@ -45,8 +45,8 @@ extension ProgramStage {
     }
 }
 
-/// The sources that are visible or audible in the scene on air, in the scene that is leaving, and in the scenes that
-/// come on air soon.
+/// The sources that are visible (`seen`) or audible (`heard`) in the scene on air, in the scene that a transition
+/// replaces, and in the scenes that come on air soon.
 package struct SourceVisibility: Sendable, Hashable {
     package private(set) var seen: Set<SourceID> = []
     /// Sources of audible panes, also muted ones and those with volume 0 (they can become audible at any moment), and
@@ -71,8 +71,8 @@ package struct SourceVisibility: Sendable, Hashable {
 }
 
 extension SceneScheduler {
-    /// Collects the sources of the scene on air, of the scene that is leaving, and of the scenes scheduled up to
-    /// `tick`.
+    /// Collects the sources of the scene on air, of the scene that a transition replaces, and of the scenes scheduled
+    /// up to `tick`.
     package func note(until tick: Int64, in presence: inout SourceVisibility) {
         presence.removeAll()
         self.state.withLock { state in

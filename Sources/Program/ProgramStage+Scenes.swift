@@ -7,7 +7,8 @@ extension ProgramStage {
     /// - Throws: ``MediaError`` if a scene cannot be built.
     package func prepare(_ scenes: [Scene]) throws(MediaError) { try self.director.prepare(scenes) }
 
-    /// See ``SceneScheduler/setScene(_:at:)``.
+    /// Puts a scene on air; see ``SceneScheduler/setScene(_:at:after:)``. Its sources are decoded up to the current
+    /// time before.
     @discardableResult
     package func setScene(_ scene: Scene, at tick: Int64? = nil) throws(MediaError) -> Int64 {
         // A source that becomes visible is decoded up to the current time while its scene waits these few ticks.
@@ -19,15 +20,15 @@ extension ProgramStage {
     /// waits for its files anyway.
     private var returnTicks: Int64 { self.director.builder == nil ? 0 : Int64(self.director.canvas.fps + 9) / 10 }
 
-    /// See ``SceneScheduler/setText(_:_:)``.
+    /// Sets the content of a text decoration; see ``SceneScheduler/setText(_:_:)``.
     package func setText(_ id: String, _ text: String?) { self.director.setText(id, text) }
 
-    /// See ``SceneScheduler/setScore(_:left:right:)``.
+    /// Sets the scores of a score bar; see ``SceneScheduler/setScore(_:left:right:)``.
     package func setScore(_ id: String, left: Int, right: Int) {
         self.director.setScore(id, left: left, right: right)
     }
 
-    /// See ``SceneScheduler/awaitDrawing(milliseconds:)``.
+    /// Waits until texts and scores are drawn; see ``SceneScheduler/awaitDrawing(milliseconds:)``.
     package func awaitDrawing() -> Int64? { self.director.awaitDrawing() }
 
     /// Runs a job on the thread that builds filter graphs, before all waiting jobs. Used only by tests.

@@ -4,7 +4,7 @@ package import MediaTypes
 /// The source that fills the whole canvas, if exactly one does.
 package struct FullCanvasSource: Sendable, Hashable {
     package var source: SourceID?
-    /// The source is decoded up to the current time, so the canvas shows its current frame.
+    /// Whether the source is decoded up to the current time, so that the canvas shows its current frame.
     package var isFresh: Bool
     /// Format of the tick's canvas; `nil` before the first canvas.
     package var format: PictureFormat?
@@ -29,6 +29,8 @@ extension ProgramStage {
     /// `nil` clears the mark. May be called from any thread.
     package func setUnseen(_ source: SourceID?) { self.unseen.withLock { $0 = source } }
 
+    /// Returns the source that fills the canvas of a tick, with the canvas's format.
+    ///
     /// - Parameters:
     ///   - sources: All sources of the program.
     ///   - selected: The selection of each source for the tick.
@@ -44,8 +46,8 @@ extension ProgramStage {
         return FullCanvasSource(source: source, isFresh: isFresh, format: format)
     }
 
-    /// Whether only the key frames of a source on air may be decoded. `false` while a scene is pending or leaving,
-    /// because that scene may show the source differently.
+    /// Whether only the key frames of a source on air need to be decoded; see ``setUnseen(_:)``. `false` while another
+    /// scene is scheduled or in transition, because that scene may show the source differently.
     func isUnseen(_ source: SourceID) -> Bool {
         guard self.unseen.withLock({ $0 }) == source else { return false }
         return self.director.state.withLock { $0.pending.isEmpty && $0.leaving == nil }

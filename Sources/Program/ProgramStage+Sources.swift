@@ -7,10 +7,10 @@ extension ProgramStage {
     /// The sources as set by commands, and the changes that the program thread has not applied yet.
     struct Roster {
         var sources: [SourceID: Source]
-        /// The program thread has started and applies changes on every tick.
+        /// Whether the program thread has started: then it applies changes, on every tick.
         var isRunning = false
         var joining: [MixerChannel] = []
-        /// Callbacks to run when the program has released the source.
+        /// Sources that are being removed, with the callbacks to run when the program has released them.
         var leaving: [SourceID: @Sendable () -> Void] = [:]
     }
 
@@ -63,7 +63,7 @@ extension ProgramStage {
     /// program thread.
     package func forget(_ id: SourceID) { self.director.forget(id) }
 
-    /// May be called from any thread.
+    /// Returns the buffer of a source; `nil` if there is no such source. May be called from any thread.
     func buffer(of id: SourceID) -> SourceBuffer? { self.shared.withLock { $0.roster.sources[id]?.buffer } }
 
     func watchFormats(of id: SourceID, _ source: Source) {
@@ -134,8 +134,8 @@ extension ProgramStage.Shared {
 extension ProgramStage.Source {
     var face: SceneBuilder.Face { SceneBuilder.Face(name: self.name, placeholder: self.placeholder) }
 
-    /// Whether the selection repeats the last frame of a disconnected or silent publisher and the hold time is over. A
-    /// publisher that has reconnected but has not sent a frame yet does not change this.
+    /// Whether the selected frame must be replaced by the card: it is the last frame of a disconnected or silent
+    /// publisher, and its hold time is over. A reconnected publisher does not change this before its first frame.
     package func isStale(_ selection: SourceBuffer.Selection, at due: Int64) -> Bool {
         guard !selection.isFresh else { return false }
         if let silentSince = selection.silentSince, let hold = self.stalledHold {

@@ -2,7 +2,7 @@ package import LibAV
 package import MediaTypes
 import Synchronization
 
-/// Reductions on a machine that cannot keep up. Ticks, audio and the output frame rate stay.
+/// Frame reduction for a machine that cannot keep up. Ticks, audio and the output frame rate do not change.
 extension ProgramStage {
     package enum OverloadFrameMode: Int, Sendable {
         case none
@@ -13,7 +13,7 @@ extension ProgramStage {
         case hold
     }
 
-    /// May be called from any thread; takes effect at the next tick.
+    /// Sets the frame reduction from the next tick on. May be called from any thread.
     package func setPictureThrift(_ thrift: OverloadFrameMode) {
         self.thrift.store(thrift.rawValue, ordering: .relaxed)
     }
@@ -30,7 +30,8 @@ extension ProgramStage {
         }
     }
 
-    /// Whether every visible pane of the source shows it with fewer than two thirds of its samples (pixels).
+    /// Whether every visible pane of the source scales its frame down to fewer than two thirds of its samples (pixels);
+    /// `false` if the source has no visible pane.
     package func isOversized(_ source: SourceID, _ format: PictureFormat) -> Bool {
         let panes = self.scene.visiblePanes.filter { $0.source == source }
         return !panes.isEmpty

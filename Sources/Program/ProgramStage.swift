@@ -14,7 +14,7 @@ package final class ProgramStage: Sendable {
         package var buffer: SourceBuffer
         /// Text of the card that is shown when the source has no frame.
         package var name: String
-        /// Volume, 0…2; 1 is unchanged.
+        /// Factor for the source's audio, 0…2; 1 leaves the audio unchanged.
         package var volume: Float
         /// How long the last frame of a disconnected source stays visible, in nanoseconds.
         package var hold: Int64
@@ -44,7 +44,7 @@ package final class ProgramStage: Sendable {
         package var isOffline: Bool
         /// Number of ticks after which the program ends; `nil`: no limit.
         package var durationTicks: Int64?
-        /// Sources that lower the volume of the others while they are audible.
+        /// Sources that lower the volume of all other sources while their users speak; `nil`: no ducking.
         package var ducking: Ducking?
         /// Milliseconds between two level reports; 0 turns level metering off.
         package var levelIntervalMs = 0
@@ -68,15 +68,15 @@ package final class ProgramStage: Sendable {
         /// Receives 1,024 pairs of interleaved stereo samples and the position of the first, in sample pairs since
         /// `origin`.
         package var sound: @Sendable (_ block: [Float], _ position: Int64) -> Void
-        /// The program has ended; `tick` is the first tick that is not part of it.
+        /// Called when the program has ended; `tick` is the first tick that is not part of the program.
         package var finished: @Sendable (_ tick: Int64) -> Void
         /// Receives the full-canvas source of a tick, right before the canvas of that tick.
         package var shown: (@Sendable (_ tick: Int64, _ view: FullCanvasSource) -> Void)?
         /// Receives the audio levels, every ``Settings/levelIntervalMs``.
         package var levels: @Sendable (_ levels: AudioLevels) -> Void = { _ in }
 
-        /// `true` while the program makes up for missed ticks. The consumers should then wait for queue space instead
-        /// of dropping video and audio.
+        /// Called with `true` when the program begins to make up for missed ticks, and with `false` when it has ended
+        /// doing so. In between, the consumers should wait for queue space instead of dropping video and audio.
         package var catchingUp: @Sendable (Bool) -> Void
 
         package init(
@@ -107,7 +107,7 @@ package final class ProgramStage: Sendable {
         package var longestSwap: Int64 = 0
     }
 
-    /// State that the control side reads and changes.
+    /// State that the program thread shares with control threads.
     struct Shared {
         var roster: Roster
         var volumes: [SourceID: Float]
@@ -135,6 +135,8 @@ package final class ProgramStage: Sendable {
     /// Holds the scene on air and the content of its text and score decorations.
     package let director: SceneScheduler
 
+    /// Creates the program of a room; it waits until ``start(at:)``.
+    ///
     /// - Parameter machine: The clock that `clock` follows; the program thread sleeps on it until a tick is due.
     package init(
         settings: Settings, sources: [SourceID: Source], scene: Scene, clock: ProgramClock, machine: any SleepClock,
@@ -174,7 +176,7 @@ package final class ProgramStage: Sendable {
 
     /// Volume, audibility and visibility of a source.
     package struct Contribution: Sendable, Hashable {
-        /// 0…2; 1 is unchanged.
+        /// Factor for the source's audio, 0…2; 1 leaves the audio unchanged.
         package var volume: Float
         package var isHeard: Bool
         package var isSeen: Bool
@@ -219,14 +221,15 @@ package final class ProgramStage: Sendable {
         TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.settings.canvas.fps))
     }
 
-    /// First sample pair of a tick.
+    /// Position of the first sample pair of a tick.
     private func position(of tick: Int64) -> Int64 {
         TimeMath.scale(
             tick, by: Int64(self.settings.sampleRate), over: Int64(self.settings.canvas.fps), rounding: .down)
     }
 
-    /// How late the audio of an inaudible live source may be and still be metered completely, in milliseconds: 250 ms
-    /// in the socket, 100 ms until the source's thread reads it, and some reserve.
+    /// Delay with which the audio of an inaudible live source is metered, in milliseconds, so that late audio is
+    /// metered too: it may wait 250 ms in the socket and 100 ms until the source's thread reads it; the rest is
+    /// reserve.
     private static let silentLagMs: Int64 = 400
 
     /// Runs the program to its end. Blocks; call it on a thread of its own.
@@ -426,6 +429,8 @@ extension ProgramStage {
     /// Number of steps in which the audio of a tick is mixed.
     private var soundSteps: Int64 { Self.soundSteps(fps: Int64(max(1, self.settings.canvas.fps))) }
 
+    /// Returns the number of steps in which the audio of a tick is mixed.
+    ///
     /// - Parameter fps: Above 0.
     private static func soundSteps(fps: Int64) -> Int64 { max(1, (self.leastMixings + fps - 1) / fps) }
 
@@ -438,14 +443,14 @@ extension ProgramStage {
         return TimeMath.nanoseconds / (fps * self.soundSteps(fps: fps)) + look
     }
 
-    /// First sample pair after the given number of steps of a tick.
+    /// Position of the first sample pair after the given number of mixing steps of a tick.
     private func position(of tick: Int64, behind steps: Int64) -> Int64 {
         let (start, end) = (self.position(of: tick), self.position(of: tick + 1))
         return start + (end - start) * steps / self.soundSteps
     }
 
-    /// Mixes all audio of a tick from files. Waits for the audio step by step, because a file interleaves the frames of
-    /// a long tick with the audio of its beginning and end.
+    /// Mixes all audio of a tick of an offline program. Waits for the audio step by step, because a file interleaves a
+    /// long tick's audio with its video frame.
     private func mixWhole(_ tick: Int64, _ worker: inout ProgramWorker) {
         let next = self.time(of: tick + 1)
         for step in 1...self.soundSteps {

@@ -10,13 +10,13 @@ struct ProgramWorker {
     var catchUp = CatchUp()
     /// Sources that were covered by their cards at the previous tick.
     var covered: Set<SourceID> = []
-    /// Buffer that is reused for every tick.
+    /// Sources that are visible or audible; the sets are reused for every tick.
     var presence = SourceVisibility()
     var repeated: [SourceID] = []
     private var selected: [SourceID: SourceBuffer.Selection] = [:]
     private var pictures: [SourceID: Picture] = [:]
 
-    /// Returns the empty tables of a tick with their memory; give them back with ``giveBack(_:_:)``.
+    /// Returns empty tables for a tick whose memory is already allocated; give them back with ``giveBack(_:_:)``.
     mutating func takeTables() -> ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) {
         var (selected, pictures): ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) = ([:], [:])
         swap(&selected, &self.selected)

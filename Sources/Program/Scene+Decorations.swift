@@ -1,12 +1,13 @@
 package import MediaTypes
 package import LibAV
 
-/// A part of a frame, in ten-thousandths of its width and height, so that it is the same part at every size.
+/// A part of a frame, in ten-thousandths of the frame's width and height, so that it does not depend on the frame's
+/// size.
 package struct PictureCrop: Sendable, Hashable {
-    /// 0…9999 each.
+    /// Top left corner, 0…9999 in each direction.
     package var x: Int
     package var y: Int
-    /// 1…10,000 each; the part lies inside the frame.
+    /// Size, 1…10,000 in each direction; the part lies inside the frame.
     package var width: Int
     package var height: Int
 
@@ -20,7 +21,7 @@ package struct PictureCrop: Sendable, Hashable {
 
 /// A border around a pane, drawn inside its rectangle.
 package struct Border: Sendable, Hashable {
-    /// Samples, even, 2…64.
+    /// Width of the border in samples, even, 2…64.
     package var width: Int
     package var color: CanvasColor
 
@@ -32,14 +33,15 @@ package struct Border: Sendable, Hashable {
 
 /// A still image from a file, with its transparency, for example a background, a logo or a watermark.
 package struct SceneImage: Sendable, Hashable {
-    /// PNG or JPEG.
+    /// Path of a PNG or JPEG file.
     package var path: String
     /// The image is scaled to this rectangle without keeping its aspect ratio. The rectangle may extend beyond the
     /// canvas.
     package var rect: Rect
-    /// 0…100 as for all other elements; −1 places the image below all of them, as a background.
+    /// Position in the z-order, 0…100 as for all other elements; −1 places the image below all of them, as a
+    /// background.
     package var zOrder: Int
-    /// 0…100; multiplied with the image's own transparency.
+    /// Opacity in percent, 0…100; multiplied with the image's own opacity.
     package var alphaPercent: Int
 
     package init(path: String, rect: Rect, zOrder: Int = 0, alphaPercent: Int = 100) {
@@ -56,7 +58,7 @@ package struct SceneText: Sendable, Hashable {
     /// Name used by ``ProgramStage/setText(_:_:)``.
     package var id: String
     package var text: String
-    /// In samples: `y` is the top of the first line, `x` its left end, middle or right end, depending on ``align``.
+    /// Position in samples: `y` is the top of the first line, `x` its left end, middle or right end, as ``align`` says.
     package var x: Int
     package var y: Int
     /// Font size (em) in samples, 8…400.
@@ -64,7 +66,7 @@ package struct SceneText: Sendable, Hashable {
     package var color: CanvasColor
     /// Color of a box behind the text; `nil`: no box.
     package var background: CanvasColor?
-    /// 0…100.
+    /// Opacity of the box behind the text in percent, 0…100.
     package var backgroundAlphaPercent: Int
     package var align: TextAlign
     package var zOrder: Int
@@ -94,7 +96,7 @@ package struct ScoreBar: Sendable, Hashable {
     /// Name used by ``ProgramStage/setScore(_:left:right:)``.
     package var id: String
     package var rect: Rect
-    /// Points, 0 or more.
+    /// Scores of the left and the right side, 0 or more.
     package var left: Int
     package var right: Int
     package var leftColor: CanvasColor
@@ -115,10 +117,10 @@ package struct ScoreBar: Sendable, Hashable {
     }
 }
 
-/// The time left until a tick, as `mm:ss`, rounded up; `00:00` after that tick.
+/// A text that shows the time left until a tick as `mm:ss`, rounded up; `00:00` after that tick.
 package struct Countdown: Sendable, Hashable {
     package var id: String
-    /// Same meaning as in ``SceneText``.
+    /// Position in samples, with the same meaning as in ``SceneText``.
     package var x: Int
     package var y: Int
     package var size: Int

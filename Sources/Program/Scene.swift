@@ -16,16 +16,16 @@ extension PixelRect {
 package struct Pane: Sendable, Hashable {
     package var source: SourceID
     package var rect: Rect
-    /// Higher values lie on top; panes with equal values keep the order of the list.
+    /// Position in the z-order: higher values lie on top; panes with equal values keep the order of the list.
     package var zOrder: Int
     package var adaption: Adaption
     package var videoPush: Bool
     package var audioPush: Bool
-    /// 0…2; 1 is unchanged. `nil` uses the source's own volume.
+    /// Volume of the source in this scene, 0…2; 1 is unchanged. `nil` uses the source's own volume.
     package var volume: Float?
     /// The part of the source's frame to show; `nil`: the whole frame.
     package var crop: PictureCrop?
-    /// Drawn inside the rectangle, over the edge of the frame.
+    /// Border, drawn inside the rectangle, over the edge of the frame; `nil`: no border.
     package var border: Border?
     /// Radius of the rectangle's corners, in samples; 0 leaves them square.
     package var cornerRadius: Int
@@ -62,7 +62,7 @@ package struct Scene: Sendable, Hashable {
     package var texts: [SceneText]
     package var bars: [ScoreBar]
     package var countdowns: [Countdown]
-    /// How the scene comes on air.
+    /// Transition with which the scene comes on air.
     package var transition: Transition
 
     package init(
@@ -80,7 +80,7 @@ package struct Scene: Sendable, Hashable {
         self.size = size
     }
 
-    /// The canvas on which the scene is composed, in a room with the given canvas.
+    /// Returns the canvas on which the scene is composed: the scene's own size, or else that of the room's canvas.
     package func canvas(in room: Canvas) -> Canvas {
         Canvas(width: self.size?.width ?? room.width, height: self.size?.height ?? room.height, fps: room.fps)
     }

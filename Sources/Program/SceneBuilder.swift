@@ -2,17 +2,17 @@ package import LibAV
 package import MediaTypes
 import Synchronization
 
-/// Builds compositions and runs them once: the graph, and every input that is not a source's frame. A build takes
-/// milliseconds. Runs on the builder thread, or offline on the program thread.
+/// Builds the filter graph of a scene and all its inputs that are not frames of sources, and runs the graph. A build
+/// takes milliseconds. Runs on the builder thread, or on the program thread if the program is offline.
 package final class SceneBuilder: Sendable {
     /// Name and image that a pane shows while its source has no frame.
     package struct Face: Sendable {
         package var name: String
-        /// Shown instead of the card.
+        /// Image that is shown instead of the card with the name; `nil`: the card is shown.
         package var placeholder: Picture?
     }
 
-    /// Current texts and scores by id, for those that differ from the scene's own.
+    /// Texts and scores that commands have set, by id; they replace those of the scene.
     package struct Words: Sendable {
         package var texts: [String: String] = [:]
         package var scores: [String: (left: Int, right: Int)] = [:]
@@ -32,7 +32,7 @@ package final class SceneBuilder: Sendable {
 
     private struct Cache {
         var faces: [SourceID: Face]
-        /// Kept as long as a composition uses them.
+        /// Cards of sources; each is kept as long as a composition uses it.
         var cards: [CardKey: Card] = [:]
         var images: [SceneImage: Picture] = [:]
     }
@@ -41,7 +41,8 @@ package final class SceneBuilder: Sendable {
     package let text: TextRenderer
     package let board: OverlayCache
     private let cache: Mutex<Cache>
-    /// A canvas takes 1.4 MB at 720p. A cache that reaches its limit is cleared.
+    /// Maximum number of cached cards and images. A cache that reaches its limit is cleared: an image of the canvas'
+    /// size takes 1.4 MB at 720p.
     private static let cardLimit = 20
     private static let imageLimit = 32
 
@@ -89,7 +90,7 @@ package final class SceneBuilder: Sendable {
     /// Builds a composition and runs it, so that its memory is allocated.
     ///
     /// - Parameters:
-    ///   - formats: One for each visible pane, bottom first.
+    ///   - formats: Format of the source frames for each visible pane, bottom first.
     ///   - tick: The current tick, for countdowns.
     /// - Throws: ``MediaError`` if an image cannot be read or libavfilter rejects the graph.
     package func build(
@@ -205,6 +206,8 @@ package final class SceneBuilder: Sendable {
 
     // MARK: Decorations that change while a scene is on air
 
+    /// Draws a text as the image of an overlay slot.
+    ///
     /// - Parameter renderer: Text renderer for the canvas of the scene.
     /// - Returns: `false` if the text does not fit the slot.
     func draw(
@@ -224,7 +227,8 @@ package final class SceneBuilder: Sendable {
         self.board.show(try shown.sprite().picture(), in: slot)
     }
 
-    /// Draws the second of `tick` and the three following ones, if they are not drawn yet.
+    /// Draws the countdown's images for the time left at `tick` and for the three following seconds, if they are not
+    /// drawn yet.
     func draw(
         _ countdown: Countdown, in slot: OverlaySlot, tick: Int64, _ renderer: TextRenderer
     ) throws(MediaError) {
@@ -300,7 +304,8 @@ package final class SceneBuilder: Sendable {
     ) throws(MediaError) -> Picture {
         let graph = try FilterGraph.open(text, inputs: inputs, outputs: [output], fps: self.canvas.fps, place: "scene")
         guard let picture = try graph.run(feeds, pts: 0).first else {
-            throw MediaError(.internal, "the filter graph returned no frame", at: "scene", fix: "report this")
+            throw MediaError(
+                .internal, "the filter graph returned no frame", at: "scene", fix: "report this error with the log")
         }
         return try picture.signalled(as: format)
     }

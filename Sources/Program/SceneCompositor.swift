@@ -1,18 +1,18 @@
 package import LibAV
 package import MediaTypes
 
-/// The program thread's view of the scenes: picks the compositions that the director has ready and composes one canvas
-/// per tick. It never builds a graph (except offline) and never waits. Used by one thread.
+/// Composes one canvas per tick on the program thread, with the compositions that the ``SceneScheduler`` has prepared.
+/// It never builds a graph (except offline) and never waits. Used by one thread.
 package struct SceneCompositor {
-    /// Result of one tick.
+    /// The composed canvas of one tick.
     package struct Tick {
-        /// `nil` before the first canvas.
+        /// The composed canvas; `nil` if none could be composed yet.
         package var picture: Picture?
         /// The panes of the scene on air, bottom first.
         package var panes: [Pane]
     }
 
-    /// A transition in progress.
+    /// A transition between two scenes that is in progress.
     private struct Crossing {
         var from: PreparedScene
         var start: Int64
@@ -36,9 +36,9 @@ package struct SceneCompositor {
     /// The last frame of each source that was fed to a graph.
     private var held: [SourceID: Picture] = [:]
     private var formats: [SourceID: PictureFormat] = [:]
-    /// The canvas of the previous tick.
+    /// The canvas of the previous tick; `nil` before the first tick.
     package private(set) var last: Picture?
-    /// Inputs of the newest canvas: as long as none of them changes, the canvas is repeated and nothing is composed.
+    /// The newest composed canvas with its inputs: as long as no input changes, the canvas is repeated.
     private var made: Made?
     /// Buffer that is reused for every tick; empty between ticks.
     private var spareFeeds: [Picture?] = []
@@ -56,6 +56,8 @@ package struct SceneCompositor {
     /// Number of frames whose format differed from their pane's input, so that an older frame or the card was used.
     package private(set) var substitutions = 0
 
+    /// Creates a compositor that shows the scenes of `director`.
+    ///
     /// - Parameter machine: Clock for measuring ``longestSwap``.
     package init(director: SceneScheduler, machine: any MonotonicClock) {
         self.director = director
@@ -65,7 +67,7 @@ package struct SceneCompositor {
 
     /// The scene on air; `nil` before the first tick.
     var scene: Scene? { self.onAir?.scene }
-    /// Whether the scene on air has a visible pane of the source.
+    /// Whether the scene on air has a pane that shows the source's video.
     func shows(_ source: SourceID) -> Bool { self.onAir?.panes.contains { $0.source == source } ?? false }
     /// Whether a transition is in progress.
     var isCrossing: Bool { self.crossing != nil }
@@ -163,7 +165,7 @@ package struct SceneCompositor {
         return self.crossing != nil
     }
 
-    /// Drops the last frame of a removed source that no scene on air names.
+    /// Releases the last frame of a removed source, which the scene on air must no longer contain.
     mutating func forget(_ source: SourceID) { self.held[source] = nil }
 
     private func isFed(_ picture: Picture, _ source: SourceID, _ scene: PreparedScene) -> Bool {
@@ -181,8 +183,8 @@ package struct SceneCompositor {
         }
     }
 
-    /// Releases a composition: it is passed to the builder thread at the next tick, when this player no longer refers
-    /// to it.
+    /// Releases a composition: it is passed to the builder thread at the next tick, when this compositor no longer
+    /// refers to it.
     private mutating func retire(_ composition: Composition) {
         if self.made?.composition === composition { self.made = nil }
         self.retired.append(composition)
@@ -229,8 +231,8 @@ package struct SceneCompositor {
         one.count == other.count && zip(one, other).allSatisfy { $0 === $1 }
     }
 
-    /// The scene's composition for the formats of this tick; while the builder still builds it, the one that was shown
-    /// last.
+    /// Returns the scene's composition for the formats of this tick, or, while the builder thread still builds it, the
+    /// composition that was shown last.
     private mutating func pick(_ scene: PreparedScene) throws(MediaError) -> Composition {
         let begin = self.machine.now()
         let key = ObjectIdentifier(scene)
@@ -278,7 +280,8 @@ package struct SceneCompositor {
 }
 
 extension SceneScheduler {
-    /// Returns the scene on air at `tick`. Program thread.
+    /// Puts the scenes on air that are scheduled up to `tick`, and returns the scene on air. Called on the program
+    /// thread.
     func advance(to tick: Int64, isCrossing: Bool) -> PreparedScene {
         let (onAir, hasLeft) = self.state.withLock { state -> (PreparedScene, Bool) in
             state.tick = tick
@@ -329,8 +332,8 @@ extension SceneScheduler {
         self.queueFreeing()
     }
 
-    /// The job must not hold the objects itself: the submitting thread could otherwise be the one that releases them
-    /// last.
+    /// Has the builder thread free the released compositions and scenes. The job must not hold these objects itself:
+    /// otherwise the submitting thread could be the one that frees them.
     private func queueFreeing() {
         self.builder?.submit { [weak self] in self?.freeRetired() }
     }

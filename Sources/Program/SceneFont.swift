@@ -41,7 +41,7 @@ package struct SceneFont: Sendable {
             let mask = try? TextMask.draw(text, font: path, size: 24, width: 48, height: 40, left: 4, baseline: 28)
             return mask?.coverage
         }
-        guard let missing = coverage("\u{10FFFD}") else { throw failure("cannot be drawn with") }
+        guard let missing = coverage("\u{10FFFD}") else { throw failure("cannot be used to draw text") }
         let samples: [Unicode.Scalar] = ["A", "0", ":"]
         let hasLatin = samples.allSatisfy { sample in
             guard tables.glyph(for: sample) != 0, let glyph = coverage(String(sample)) else { return false }

@@ -1,11 +1,11 @@
 package import MediaTypes
 
-/// The fonts for drawing text, in the order in which they are searched for a glyph, followed by the built-in alphabet,
-/// which has the capitals, digits and punctuation of ASCII.
+/// The fonts for drawing text, in the order in which they are searched for a glyph. If no font has a glyph, the
+/// built-in alphabet is used, which has the capitals, digits and punctuation of ASCII.
 package struct SceneFonts: Sendable {
     /// Characters of a line that are drawn with one font.
     package struct Run: Sendable {
-        /// `nil`: the built-in alphabet.
+        /// Font of the run; `nil`: the built-in alphabet.
         package var font: SceneFont?
         package var text: String
     }
@@ -68,7 +68,7 @@ package struct SceneFonts: Sendable {
     /// - Parameters:
     ///   - named: Files named by the operator, searched first. If one cannot be used, that is an error; no other font
     ///     is tried instead.
-    ///   - groups: In the form of ``usualPaths``.
+    ///   - groups: Locations of system fonts, in the form of ``usualPaths``.
     /// - Throws: ``MediaError/Code/unavailable`` for a named file that cannot be used.
     package static func find(
         named: [String] = [], among groups: [[String]] = Self.usualPaths

@@ -1,11 +1,11 @@
 package import LibAV
 
-/// A scene as a libavfilter graph description: a pure function of the elements on the canvas and the formats of the
-/// frames.
+/// A scene's libavfilter graph description, computed from the elements on the canvas and the formats of the sources'
+/// frames alone.
 package struct SceneGraph: Sendable, Hashable {
     /// Label of the background's input, if the scene needs one.
     package static let background = "bg"
-    /// Label of the composed frame.
+    /// Label of the graph's output, the composed frame.
     package static let output = "out"
 
     /// One element on the canvas.
@@ -16,11 +16,11 @@ package struct SceneGraph: Sendable, Hashable {
         case sprite(PictureFormat, x: Int, y: Int)
     }
 
-    /// Content of an input of the graph; the numbers count panes and sprites, each from the bottom.
+    /// What an input of the graph receives. The numbers count panes or sprites from the bottom, starting at 0.
     package enum Role: Sendable, Hashable {
         case background
         case pane(Int)
-        /// The round corners of a pane.
+        /// The alpha mask for the round corners of a pane.
         case mask(Int)
         /// The border of a pane.
         case ring(Int)
@@ -29,19 +29,23 @@ package struct SceneGraph: Sendable, Hashable {
 
     package var text: String
     package var inputs: [FilterGraph.Input]
-    /// One for each input, in order.
+    /// What each input receives, in the order of `inputs`.
     package var roles: [Role]
     /// Whether the first input is the background image.
     package var needsBackground: Bool
     /// Whether the canvas is the unchanged frame of its only pane, so that no graph is needed.
     package var isPicture: Bool
 
+    /// Creates the graph description of panes without decorations.
+    ///
     /// - Parameters:
     ///   - panes: Bottom first, each with the format of the frames the graph will receive.
     package init(panes: [(pane: Pane, format: PictureFormat)], canvas: Canvas) {
         self.init(layers: panes.map { .pane($0.pane, $0.format) }, canvas: canvas)
     }
 
+    /// Creates the graph description of all elements on the canvas.
+    ///
     /// - Parameters:
     ///   - layers: Bottom first.
     package init(layers: [Layer], canvas: Canvas) {

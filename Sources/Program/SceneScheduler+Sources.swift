@@ -2,7 +2,7 @@ import MediaTypes
 
 /// Adding and removing sources while scenes are on air.
 extension SceneScheduler {
-    /// Whether the source has a pane in a scene that is on air, leaving or pending.
+    /// Whether the source has a pane in the scene on air, the scene that a transition replaces, or a scheduled scene.
     func isNamed(_ source: SourceID) -> Bool {
         self.state.withLock { state in
             state.onAir.names(source) || state.leaving?.names(source) ?? false
@@ -13,7 +13,8 @@ extension SceneScheduler {
     /// Registers a new source with the name and placeholder to show while it has no frame.
     func join(_ source: SourceID, _ face: SceneBuilder.Face) { self.factory.setFace(face, of: source) }
 
-    /// Frees the graphs and caches of a removed source that no scene on air names. Not on the program thread.
+    /// Frees the graphs and caches of a removed source. The scene on air must no longer contain the source. Call it on
+    /// any thread but the program thread.
     func forget(_ source: SourceID) {
         self.factory.setFace(nil, of: source)
         let gone = self.state.withLock { state -> [PreparedScene] in

@@ -2,7 +2,7 @@ package import LibAV
 package import MediaTypes
 import Synchronization
 
-/// Holds the scene on air, the scenes that come next, and the current texts and scores. Commands arrive from any
+/// Holds the scene on air, the scheduled scenes, and the current texts and scores. Commands may be called from any
 /// thread; the program thread polls once per tick.
 ///
 /// A builder thread builds every graph and runs it once before the program uses it. Offline, where the program waits
@@ -11,7 +11,8 @@ package final class SceneScheduler: Sendable {
     struct Pending: Sendable {
         var tick: Int64
         var scene: PreparedScene
-        /// The scene waits for the beginning of a segment, or to let a source catch up; no command named this tick.
+        /// Whether the scene waits for the beginning of a segment, or for a source to catch up, and no command
+        /// requested this tick.
         var isHeldBack = false
     }
 
@@ -19,14 +20,15 @@ package final class SceneScheduler: Sendable {
         var onAir: PreparedScene
         /// The previous scene, while a transition still shows it.
         var leaving: PreparedScene?
-        /// Sorted by tick; at most one scene per tick.
+        /// Scheduled scenes, sorted by tick; at most one scene per tick.
         var pending: [Pending] = []
-        /// Scenes of commands that are being executed: built, or being built, and not pending yet.
+        /// Scenes of commands that are being executed: being built or already built, but not in `pending` yet.
         var coming: [PreparedScene] = []
         /// Scenes of the pipeline; the first ``warmLimit`` of them always have a built graph.
         var known: [PreparedScene] = []
         var words = SceneBuilder.Words()
-        /// Formats of the frames of this tick, and of the newest decoded frames, which are due later.
+        /// Formats of each source's frames: `formats` for the frame of this tick, `ahead` for the newest decoded frame,
+        /// which is due later.
         var formats: [SourceID: PictureFormat] = [:]
         var ahead: [SourceID: PictureFormat] = [:]
         var tick: Int64 = 0
@@ -45,7 +47,7 @@ package final class SceneScheduler: Sendable {
     /// Number of pipeline scenes whose graphs stay built; further ones are built when they are requested. Each graph
     /// keeps a few megabytes of frame memory.
     package static let warmLimit = 8
-    /// Maximum number of pending scenes.
+    /// Maximum number of scheduled scenes.
     package static let pendingLimit = 64
     /// Number of compositions kept for the scene on air, and for each other scene, as the formats of sources change.
     private static let variants = (onAir: 4, others: 2)
@@ -61,8 +63,11 @@ package final class SceneScheduler: Sendable {
     let builder: BuilderThread?
     let state: Mutex<State>
 
+    /// Creates a scheduler with `scene` on air. The graph of the scene is not built yet.
+    ///
     /// - Parameters:
-    ///   - isOffline: The program waits for its graphs to be built.
+    ///   - isOffline: Whether graphs are built on the calling thread, while the program waits, instead of on a builder
+    ///     thread.
     package init(
         canvas: Canvas, scene: Scene, faces: [SourceID: SceneBuilder.Face], fonts: SceneFonts, isOffline: Bool,
         segmentTicks: Int64 = 1
@@ -74,14 +79,14 @@ package final class SceneScheduler: Sendable {
         self.state = Mutex(State(onAir: PreparedScene(scene)))
     }
 
-    /// The scene on air, or the one that will be at the next tick.
+    /// The scene that will be on air at the next tick: the scene on air, unless another one is scheduled for that tick.
     package var scene: Scene {
         self.state.withLock { state in
             state.pending.last { $0.tick <= state.tick + 1 }?.scene.scene ?? state.onAir.scene
         }
     }
 
-    /// Pending scenes, sorted by tick.
+    /// Scheduled scenes, sorted by tick.
     package var pendingScenes: [(tick: Int64, sceneID: String)] {
         self.state.withLock { $0.pending.map { ($0.tick, $0.scene.scene.sceneID) } }
     }
@@ -125,7 +130,7 @@ package final class SceneScheduler: Sendable {
     /// next tick replaces it.
     ///
     /// - Parameters:
-    ///   - tick: `nil` or a tick that has passed: the next tick.
+    ///   - tick: Tick at which the scene comes on air; `nil` or a tick that has passed: the next tick.
     ///   - delay: Number of ticks the scene waits beyond the next one, unless `tick` is given. A later
     ///     command without `tick` replaces the waiting scene.
     /// - Returns: The tick at which the scene comes on air.
@@ -153,8 +158,8 @@ package final class SceneScheduler: Sendable {
         if warm.best(for: formats)?.isExact != true { try self.warmWaiting(warm, formats, fresh) }
         guard !warm.isCold else {
             throw MediaError(
-                .rejected, "scene \(scene.sceneID) could not be built before", at: "program",
-                fix: "see the earlier answer; nothing on air has changed")
+                .rejected, "scene \(scene.sceneID) could not be built at an earlier attempt", at: "program",
+                fix: "correct the scene as the earlier error says; nothing on air has changed")
         }
         let result = self.state.withLock { [fresh] state -> Int64? in
             let next = state.isRunning ? state.tick + 1 : state.tick
@@ -181,7 +186,8 @@ package final class SceneScheduler: Sendable {
         return result
     }
 
-    /// Sets the text `id` in every scene, from one of the next ticks on; `nil` restores the scene's own text.
+    /// Sets the text `id` in every scene, from one of the next ticks on; a `text` of `nil` restores the scene's own
+    /// text.
     package func setText(_ id: String, _ text: String?) {
         self.state.withLock { state in
             state.words.texts[id] = text
@@ -260,7 +266,7 @@ package final class SceneScheduler: Sendable {
 
     /// Builds `scene` for these formats if it has no such composition yet.
     ///
-    /// - Parameter isAnew: Build it even if it exists; the new one replaces it.
+    /// - Parameter isAnew: Whether to build the composition even if it exists; the new one replaces it.
     func warm(
         _ scene: PreparedScene, for formats: [SourceID: PictureFormat], words: SceneBuilder.Words? = nil,
         replacing: Bool = false, isAnew: Bool = false
@@ -293,8 +299,8 @@ package final class SceneScheduler: Sendable {
         }
     }
 
-    /// Makes the builder thread build graphs for the current and upcoming formats if they are missing. Any number of
-    /// calls until it runs is one job.
+    /// Makes the builder thread build the missing graphs for the current and upcoming formats. Calls before that job
+    /// runs add no further job.
     func queueWarming() {
         guard let builder = self.builder else { return }
         let isFirst = self.state.withLock { state -> Bool in
@@ -318,13 +324,13 @@ package final class SceneScheduler: Sendable {
         self.sweep()
     }
 
-    /// Builds for the formats of this tick, on this thread; offline only.
+    /// Builds a scene for the formats of this tick on the calling thread; used offline only.
     func warmNow(_ scene: PreparedScene, _ formats: [SourceID: PictureFormat]) {
         self.attempt { () throws(MediaError) in try self.warm(scene, for: formats) }
     }
 
-    /// Makes the builder thread rebuild a scene for these formats; the old composition is released when the new one is
-    /// on air. Program thread; does nothing offline.
+    /// Makes the builder thread rebuild a scene for these formats. The old composition is released when the new one is
+    /// on air. Called on the program thread; does nothing offline.
     func renew(_ scene: PreparedScene, _ formats: [SourceID: PictureFormat]) {
         self.builder?.submit { [weak self] in self?.remake(scene, formats) }
     }
@@ -358,8 +364,8 @@ package final class SceneScheduler: Sendable {
         if isFirst { builder.submit(isUrgent: true) { [weak self] in self?.drawChanges() } }
     }
 
-    /// Draws the texts and scores that were set, each once no matter how often it was set. If a text no longer fits its
-    /// slot, the graphs are rebuilt.
+    /// Draws the texts and scores that commands have set, each once no matter how often it was set. If a text no longer
+    /// fits the size reserved for it, the graphs are rebuilt.
     private func drawChanges() {
         let (texts, scores, words, formats) = self.state.withLock { state in
             state.isDrawingQueued = false
@@ -425,7 +431,8 @@ package final class SceneScheduler: Sendable {
         self.factory.text.on(scene.scene.canvas(in: self.canvas))
     }
 
-    /// Frees decorations that no scene uses any more, after an ad-hoc scene has replaced others.
+    /// Frees images of decorations that no scene uses any more, after a scene that is not part of the pipeline has
+    /// replaced other scenes.
     private func queueSweep() {
         guard let builder = self.builder else {
             self.sweep()

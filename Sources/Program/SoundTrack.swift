@@ -4,9 +4,9 @@ import MediaTypes
 /// The decoder of one audio track and the placement of its output, used only on the source's thread.
 ///
 /// States: closed → decoding (``configure(_:now:)``) → failing (``patience`` consecutive packets were damaged: the
-/// decoder is reopened, and again after as many more) → decoding. Only the first failure is reported until a packet is
-/// intact again. If formats change too often, opening is deferred: there is no decoder until ``DecoderOpenLimiter`` allows
-/// one for the latest format.
+/// decoder is reopened, and again after each further ``patience`` packets) → decoding. Only the first failure is
+/// reported until a packet is intact again. If formats change too often, opening is deferred: there is no decoder until
+/// ``DecoderOpenLimiter`` allows one for the latest format.
 struct SoundTrack {
     /// Result of ``judge(_:now:)`` for a packet.
     enum Verdict {
@@ -27,10 +27,10 @@ struct SoundTrack {
     private var damaged = 0
     private var isReported = false
     private var openings = DecoderOpenLimiter()
-    /// The format is known, but opening a decoder for it is deferred.
+    /// Whether the format is known but opening a decoder for it is deferred.
     private var isDeferred = false
     private var placement: AudioPlacement
-    /// The next audio is placed at its timestamp and does not continue what came before.
+    /// Whether the next audio is placed at its timestamp, without continuing the audio before it.
     private var restarts = true
     private var seams = 0
 
@@ -42,7 +42,8 @@ struct SoundTrack {
 
     var isOpen: Bool { self.decoder != nil }
 
-    /// Opens a decoder whose audio follows that of the previous one without a gap.
+    /// Opens a decoder for a new format. Its audio follows that of the previous decoder without a gap. If formats
+    /// change too often, opening is deferred.
     ///
     /// - Parameter now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func configure(_ parameters: CodecParameters, now: Int64? = nil) throws(MediaError) {
@@ -89,7 +90,7 @@ struct SoundTrack {
                 fix: "restart the encoder's audio; the decoder was reopened"))
     }
 
-    /// Ends the publication.
+    /// Closes the decoder at the end of a publication.
     mutating func end() {
         self.decoder = nil
         self.isDeferred = false

@@ -16,13 +16,15 @@ struct SoundTracks: Sendable {
 
     private let fade: Int64
     private let ringSize: Int
-    /// In order of appearance.
+    /// Tracks in order of appearance; the first is the main track.
     private var tracks: [Track] = []
     private var wanted: [UInt8: Float] = [:]
     private var scratch: [Float] = []
     /// Position up to which the program has read.
     private var readEnd: Int64?
 
+    /// Creates the buffers of a source without tracks.
+    ///
     /// - Parameters:
     ///   - fade: See ``AudioRing/init(fade:size:)``.
     ///   - ringSize: Capacity of each track in pairs; a power of two.
@@ -31,14 +33,14 @@ struct SoundTracks: Sendable {
         self.ringSize = ringSize
     }
 
-    /// Range of positions that the main track (the first one) contains.
+    /// Range of sample positions (`start ..< end`) that the main track, the first one, contains; 0 without a track.
     var start: Int64 { self.tracks.first?.ring.start ?? 0 }
     var end: Int64 { self.tracks.first?.ring.end ?? 0 }
 
     /// Whether a track is the main track, the first one that appeared.
     func isMain(_ id: UInt8) -> Bool { self.tracks.first?.id == id }
 
-    /// Every track with its current gain, or the gain it moves to.
+    /// Every track with its gain; during a change, the gain after the change.
     var gains: [(track: UInt8, gain: Float)] { self.tracks.map { ($0.id, $0.gain.target) } }
 
     /// Writes a block of one track. If there are too many tracks, a new track replaces a silent one, or its audio is
@@ -67,6 +69,8 @@ struct SoundTracks: Sendable {
         return self.tracks[index].ring.write(block, at: position, restart: restart)
     }
 
+    /// Changes the gain of a track linearly over `pairs`, or sets it for a track that appears later.
+    ///
     /// - Parameter pairs: Duration of the change, in pairs.
     mutating func setGain(_ gain: Float, of id: UInt8, over pairs: Int64) {
         self.wanted[id] = gain
@@ -78,7 +82,7 @@ struct SoundTracks: Sendable {
         }
     }
 
-    /// Like ``AudioRing/take(_:into:)``, for the mix of all tracks.
+    /// Reads the mix of all tracks into `target`, with fades as in ``AudioRing/take(_:into:)``.
     ///
     /// - Returns: Number of pairs of the range that are not silence.
     mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {

@@ -10,7 +10,7 @@ import Synchronization
 package final class SourceBuffer: Sendable {
     /// Status of a source.
     package enum Status: String, Sendable {
-        /// There was no publisher yet.
+        /// No publisher has been connected yet.
         case idle
         case live
         /// The publisher has disconnected; its last frame may still be on air.
@@ -22,9 +22,9 @@ package final class SourceBuffer: Sendable {
     /// The frame of a source for one tick.
     package struct Selection: Sendable {
         package var picture: Picture
-        /// The frame was not shown at an earlier tick.
+        /// Whether the frame was not shown at an earlier tick.
         package var isFresh: Bool
-        /// Program time of the frame and of its arrival (`nil` for files).
+        /// Program time of the frame (`time`) and of its arrival (`arrival`; `nil` for files).
         package var time: Int64
         package var arrival: Int64?
         /// When the frame's publication ended; `nil` if it continues.
@@ -37,23 +37,23 @@ package final class SourceBuffer: Sendable {
         var picture: Picture
         var time: Int64
         var arrival: Int64?
-        /// The first frame of a publication.
+        /// Whether this is the first frame of a publication or of a new time mapping.
         var isFirst: Bool
-        /// Number of the frame's publication.
+        /// Number of the publication that the frame belongs to.
         var life: Int
     }
 
     private struct State {
         var pictures = Deque<Shown>()
         var current: Shown?
-        /// The next frame that is pushed is the first of a publication or of a new mapping.
+        /// Whether the next frame that is pushed is the first of a publication or of a new time mapping.
         var isBeginning = true
-        /// Frames of the current publication, or of the last one, must not be shown.
+        /// Whether frames of the current publication (or of the last one, if none is live) must not be shown.
         var isBanished = false
         var sound: SoundTracks
         var status = Status.idle
         var statusSince: Int64 = 0
-        /// Number of publications so far, and when the publication of the newest frame was lost.
+        /// Number of publications so far (`life`), and program time at which the newest frame's publication was lost.
         var life = 0
         var lostAt: Int64 = 0
         var silentSince: Int64?
@@ -62,7 +62,7 @@ package final class SourceBuffer: Sendable {
         var isFinished = false
         var dropped = 0
         var flashes = LipSyncProbe()
-        /// Format of the newest frame, and a callback for changes of it.
+        /// Format of the newest frame, and a callback for its changes.
         var format: PictureFormat?
         var formatWatcher: (@Sendable (PictureFormat) -> Void)?
         /// Intervals between a file's last frames, and the time of the newest frame.
@@ -70,24 +70,24 @@ package final class SourceBuffer: Sendable {
         var newest: Int64?
         /// Time of the newest frame that was withheld from the decoder.
         var withheldUntil: Int64 = .min
-        /// The tick that the offline program requested last, and the position up to which it needs audio. At low frame
-        /// rates that is further than a reader would otherwise read ahead.
+        /// Program time of the tick that the offline program requested last (`wanted`), and the position up to which it
+        /// needs audio. At low frame rates that position is further than a reader would otherwise read ahead.
         var wanted: Int64 = .min
         var wantedSound: Int64 = .min
         /// Whether the offline program also waits for a frame after ``wanted``; `false` while it mixes the audio before
         /// that tick.
         var needsPicture = true
-        /// The tick for which the program selected a frame last, and its length.
+        /// Program time of the tick for which the program selected a frame last, and the length of a tick.
         var selected: Int64 = .min
         var interval: Int64 = 0
-        /// The file's reader is as far ahead as allowed. It sleeps until the program lacks data, and then decodes
-        /// several frames in a row.
+        /// Whether the file's reader sleeps because it is as far ahead as allowed. It wakes when the program lacks
+        /// data, and then decodes several frames in a row.
         var isResting = false
-        /// The program waits until ``wanted`` can be served.
+        /// Whether the offline program waits for data for ``wanted``.
         var isAwaited = false
 
-        /// Whether the requested tick can be served: a later frame is decoded and the audio is available, or nothing
-        /// more will come.
+        /// Whether the data for the requested tick is complete: a later frame is decoded and the audio is available, or
+        /// no more data will follow.
         func canServe(isHidden: Bool) -> Bool {
             if self.isFinished { return true }
             guard self.status != .idle else { return false }
@@ -98,8 +98,8 @@ package final class SourceBuffer: Sendable {
             return hasPictures && hasSound || self.isApart(soundFrom: self.wantedSound)
         }
 
-        /// Whether one track of a file is so far ahead of the requested tick that the other track must have a gap
-        /// there.
+        /// Whether one track of a file is so far ahead of the requested tick that the other track must have a gap at
+        /// that tick.
         ///
         /// The reader pauses and the waiting program continues by this same rule, so they never wait for each other.
         /// The result depends only on the file, not on how fast it is read.
@@ -113,7 +113,8 @@ package final class SourceBuffer: Sendable {
                 || ahead >= SourceBuffer.fileGapPictures && newest.time &- self.wanted >= SourceBuffer.fileGap
         }
 
-        /// Index of the frame to show at `time`; see ``SourceBuffer/select(at:interval:isSeen:)``.
+        /// Returns the index of the frame to show at `time`, `nil` if the current frame stays; see
+        /// ``SourceBuffer/select(at:interval:isSeen:)``.
         func best(at time: Int64, interval: Int64, slackFraction: Int64) -> Int? {
             var best: Int?
             for index in self.pictures.indices {
@@ -141,7 +142,7 @@ package final class SourceBuffer: Sendable {
             self.newest = time
         }
 
-        /// Drops frames that the requested tick would skip; later frames do not change that.
+        /// Drops frames that the requested tick skips whatever frames follow.
         mutating func dropPassedOver(slackFraction: Int64) {
             guard self.interval > 0, self.wanted > self.selected,
                 let best = self.best(at: self.wanted, interval: self.interval, slackFraction: slackFraction)
@@ -167,19 +168,21 @@ package final class SourceBuffer: Sendable {
     /// Maximum number of decoded frames of a live source. At 30 fps and a jitter buffer of 200 ms there are six or
     /// seven. If there are more, the frames come faster than real time, and the oldest are dropped.
     package static let pictureLimit = 24
-    /// A frame may be shown this fraction of a tick beyond half a tick early or late: 3 ms at 30 fps, more than the
-    /// jitter of millisecond timestamps, and together with the half tick still within the 20 ms that lip sync allows.
+    /// A frame may be shown early or late by half a tick plus this fraction of a tick (1/10, 3 ms at 30 fps). The
+    /// fraction exceeds the jitter of millisecond timestamps, and the sum is within the 20 ms that lip sync allows.
     private static let slackFraction: Int64 = 10
-    /// The same for files: their timestamps are less regular than those of phones, and their mapping is not adjusted.
+    /// ``slackFraction`` for files (1/4): their timestamps are less regular than those of phones, and their mapping to
+    /// program time is not adjusted.
     private static let fileSlackFraction: Int64 = 4
-    /// How many frames and sample pairs a file may be ahead of the program.
+    /// Number of frames (`fileLead`) and sample pairs (`fileSoundLead`) that a file is decoded ahead of the program.
     static let fileLead = 3
     static let fileSoundLead: Int64 = 4_096
-    /// How far the coded frames of a hidden file source may be ahead, in nanoseconds: more than any reordering.
+    /// How far the coded frames of a hidden file source are read ahead of the program, in nanoseconds: more than any
+    /// reordering.
     private static let fileHiddenLead: Int64 = 300_000_000
-    /// If one track of a file is this far ahead, the other has a gap or has ended, and the program does not wait for
-    /// it: frames and nanoseconds, or pairs (2 s at 48 kHz, less than ``fileRingSize``). Muxers interleave within a
-    /// second.
+    /// If one track of a file is this far ahead, the other track has a gap or has ended, and the program does not wait
+    /// for the other track. Limits: frames and nanoseconds for video, sample pairs for audio (2 s at 48 kHz, less than
+    /// ``fileRingSize``). Muxers interleave within a second.
     static let fileGapPictures = 48
     static let fileGap: Int64 = 1_250_000_000
     static let fileGapSound: Int64 = 96_000
@@ -188,16 +191,16 @@ package final class SourceBuffer: Sendable {
     /// Number of frame intervals that are recorded. The longest of them is taken as the duration of a file's last
     /// frame, because two frames may lie close together.
     private static let notedSteps = 4
-    /// Capacity for a file's audio, in pairs.
+    /// Capacity for a file's audio, in sample pairs.
     private static let fileRingSize = 1 << 17
 
     package let source: SourceID
-    /// The program is offline and waits for frames that are not decoded yet; a live program never waits.
+    /// Whether the program is offline and waits for frames that are not decoded yet; a live program never waits.
     package let isPaced: Bool
     /// Length of fades of live audio at a seam, in pairs: 5 ms at 48 kHz. A file's samples are not changed.
     private static let soundFade: Int64 = 240
     private let state: Mutex<State>
-    /// What the program needs of this source.
+    /// Whether the program needs the source's video and audio at the moment.
     package let need = SourceDemand()
     /// The source's coded frames, for passthrough; not used by default.
     package let coded = CodedFrameQueue()
@@ -237,7 +240,7 @@ package final class SourceBuffer: Sendable {
     /// from any thread.
     package func setSilent(since time: Int64?) { self.state.withLock { $0.silentSince = time } }
 
-    /// Marks a new mapping of the source: the next frame is aligned to the ticks anew.
+    /// Marks a new mapping of the source's timestamps to program time: the next frame is aligned to the ticks anew.
     package func beginAnew() { self.state.withLock { $0.isBeginning = true } }
 
     /// Hides the current publication: discards its frames, including the one that is shown, and ignores further ones.
@@ -317,7 +320,7 @@ package final class SourceBuffer: Sendable {
         if isAwaited { self.changed.signal() }
     }
 
-    /// The tick that the offline program waits for, in program time.
+    /// Program time of the tick for which the offline program requested data last.
     var wantedTime: Int64 { self.state.withLock { $0.wanted } }
 
     /// Blocks the decode thread of a file until the program needs more data. A track that lacks data never waits for
@@ -345,13 +348,14 @@ package final class SourceBuffer: Sendable {
     // MARK: Called by the program thread
 
     package var status: (status: Status, since: Int64) { self.state.withLock { ($0.status, $0.statusSince) } }
-    /// The frame that was shown last, else the newest one that waits; `nil` before the first.
+    /// The frame that was shown last, else the newest decoded frame; `nil` before the first frame.
     package var snapshot: Picture? { self.state.withLock { $0.current?.picture ?? $0.pictures.last?.picture } }
 
     package var droppedPictures: Int { self.state.withLock { $0.dropped } }
     package var lipSync: LipSyncProbe { self.state.withLock { $0.flashes } }
 
-    /// The frame nearest to `time`; the previous frame if there is no newer one; `nil` before the first.
+    /// Returns the frame nearest to `time`, or the previous frame if there is no newer one; `nil` before the first
+    /// frame.
     ///
     /// The next frame in turn is taken even if it is up to a tenth of a tick beyond the middle between two ticks.
     /// Otherwise millisecond timestamps would make a source whose frames fall between two ticks alternate between
@@ -359,9 +363,9 @@ package final class SourceBuffer: Sendable {
     /// later ones are aligned to the ticks, and a bias would affect lip sync.
     ///
     /// - Parameters:
-    ///   - time: The tick, in program time.
+    ///   - time: Program time of the tick.
     ///   - interval: The tick's length.
-    ///   - isSeen: The frame is visible at this tick; ``lipSync`` uses only visible frames.
+    ///   - isSeen: Whether the frame is visible at this tick; ``lipSync`` uses only visible frames.
     package func select(at time: Int64, interval: Int64, isSeen: Bool = true) -> Selection? {
         self.state.withLock { state -> Selection? in
             (state.selected, state.interval) = (time, interval)
@@ -390,13 +394,13 @@ package final class SourceBuffer: Sendable {
 
     // MARK: Audio tracks
 
-    /// Moves the gain of one audio track within `pairs`, or at once if nothing has been read yet. A track that does not
-    /// exist yet will begin with this gain.
+    /// Changes the gain of one audio track over `pairs` sample pairs, or at once if nothing has been read yet. A track
+    /// that does not exist yet will begin with this gain.
     package func setGain(_ gain: Float, ofTrack track: UInt8, over pairs: Int64) {
         self.state.withLock { $0.sound.setGain(gain, of: track, over: pairs) }
     }
 
-    /// All audio tracks so far with their gains; the main one first.
+    /// All audio tracks so far with their gains; the main track first.
     package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.sound.gains } }
 
     /// Whether the offline program may continue with the tick at `time`; see ``State/canServe(isHidden:)``. If not, a
@@ -430,8 +434,8 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// End time of a file: the end of its last frame, or of its audio if that is more than a quarter of a second longer
-    /// (encoder padding is shorter); `nil` while more may come.
+    /// Returns the end time of a file: the end of its last frame, or the end of its audio if that is more than a
+    /// quarter of a second later (encoder padding is shorter); `nil` if the file is not read to its end yet.
     ///
     /// - Parameter interval: Length of a tick; the last frame lasts as long as the previous ones, but no longer than
     ///   this.

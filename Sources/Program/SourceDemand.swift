@@ -11,14 +11,14 @@ package final class SourceDemand: Sendable {
 
     package init() {}
 
-    /// The source is not visible and will not be within the next second: only its key frames are decoded.
+    /// Whether the source is not visible and will not be within the next second: then only its key frames are decoded.
     package var isHidden: Bool { self.hidden.load(ordering: .relaxed) }
 
     package func setHidden(_ hidden: Bool) {
         if self.hidden.exchange(hidden, ordering: .relaxed), !hidden { self.wake() }
     }
 
-    /// The source is neither visible nor audible, now and within the next second, so its packets may arrive a little
+    /// Whether the source is neither visible nor audible, now and within the next second. Its packets may then be read
     /// later, within the jitter buffer. A source that is passed through without decoding is hidden, but not away.
     package var isAway: Bool { self.away.load(ordering: .relaxed) }
 
@@ -36,10 +36,11 @@ package final class SourceDemand: Sendable {
         }
     }
 
-    /// The machine is overloaded: a hidden source may wait for its next key frame to become visible again, if that is
-    /// cheaper.
+    /// Whether the machine is overloaded, so that a hidden source that becomes visible may wait for its next key frame,
+    /// if that is cheaper than decoding the frames before it.
     package var isThrifty: Bool { self.thrifty.load(ordering: .relaxed) }
-    /// The machine is overloaded and the source's video is scaled down: decode it without the loop filter.
+    /// Whether to decode the source's video without the loop filter, because the machine is overloaded and the video is
+    /// scaled down.
     package var skipsLoopFilter: Bool { self.plain.load(ordering: .relaxed) }
 
     package func setThrift(_ isThrifty: Bool, skipsLoopFilter: Bool) {

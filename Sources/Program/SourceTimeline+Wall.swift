@@ -12,23 +12,24 @@ extension SourceTimeline {
         self.wall.meter.note(stamp, at: time, server: server)
     }
 
-    /// Time from an event to its display if this were the only source, plus a constant; `nil` if the source's
-    /// wall-clock time is unknown.
+    /// Time from an event to its display without alignment, in nanoseconds, plus a constant that is the same for all
+    /// sources of the room; `nil` if the source's wall-clock time is unknown.
     package var wallDelay: Int64? {
         guard let natural = self.natural, let offset = self.wall.meter.offset else { return nil }
         return natural &- offset
     }
 
-    /// How much later than necessary the source is shown, if that is left to gliding.
+    /// How much later than its buffer and its alignment require the source is shown, in nanoseconds; 0 if that is going
+    /// to be corrected in one step instead of gliding.
     package var wallHeld: Int64 {
         let excess = self.excess ?? 0
         return self.isSettling || excess > Self.heldLimit ? 0 : max(0, excess)
     }
 
-    /// How much later than without alignment the source may be shown.
+    /// Maximum delay that alignment may add to the source, in nanoseconds.
     package var wallReach: Int64 { self.maxJitterBuffer &- self.depth }
 
-    /// How much later the source is shown because of the alignment.
+    /// Delay that alignment adds to the source, in nanoseconds.
     package var wallExtra: Int64 { self.wall.extra }
 
     /// Whether the source is aligned with others by wall-clock time.

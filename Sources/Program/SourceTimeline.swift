@@ -3,10 +3,10 @@ package import MediaTypes
 /// Maps one source's timestamps to program time, in the same way for all its tracks, so that lip sync is kept.
 ///
 /// There are two steps. ``note(kind:pts:dts:arrival:)`` maps the timestamps of an arriving packet to the *source's
-/// time*, which is continuous and common to all tracks, even if timestamps jump, are reset or freeze (``TimestampCorrector``).
-/// ``program(of:)`` maps source time to program time with one anchor, when the packet is due. The anchor is the
-/// smallest delay of the last seconds plus the jitter buffer, so that an unusual delay of the first packet has no
-/// lasting effect.
+/// time*, which is continuous and common to all tracks, even if timestamps jump, are reset or freeze
+/// (``TimestampCorrector``). ``program(of:)`` maps source time to program time with one anchor, when the packet is due.
+/// The anchor is the smallest delay of the last seconds plus the jitter buffer, so that an unusual delay of the first
+/// packet has no lasting effect.
 ///
 /// States: unanchored → settling (half a second, see ``isSettling``) → steady. While steady, the anchor glides by at
 /// most ``glideLimit``. In these cases it is set anew (reanchored) instead:
@@ -21,7 +21,7 @@ package import MediaTypes
 ///
 /// All times are in nanoseconds; program time counts from the room's `origin`.
 package struct SourceTimeline: Sendable {
-    /// Why the mapping was made anew.
+    /// Why the source's timestamps were mapped to program time anew.
     package enum Reason: String, Sendable {
         /// Timestamps jumped or restarted.
         case jump
@@ -31,34 +31,35 @@ package struct SourceTimeline: Sendable {
         case jitter
         /// The source was shown later than needed.
         case excess
-        /// The first packets had had unusual delays.
+        /// After the settling time: the first packets had had unusual delays.
         case settled
         /// The source was aligned with others by wall-clock time.
         case wall
     }
 
-    /// A packet's times on the program.
+    /// A packet's times as program time.
     package struct Mapped: Sendable, Equatable {
         package var pts: Int64
         package var dts: Int64
-        /// The mapping was made anew for this packet: audio and video before it do not continue into it.
+        /// Whether the mapping was made anew since the previous packet: audio and video do not continue across it.
         package var isReanchored: Bool
     }
 
-    /// A packet's times on the source's time.
+    /// A packet's times as source time: continuous and common to all tracks of the source.
     package struct Noted: Sendable, Equatable {
         package var pts: Int64
         package var dts: Int64
     }
 
-    /// If packets are too late for this long, the network delay has increased and the mapping follows.
+    /// If packets are too late for this long (0.5 s), the network delay has increased and the mapping follows it.
     package static let latePatience: Int64 = 500_000_000
-    /// Longer limit for a backlog that is shrinking.
+    /// ``latePatience`` for packets whose delay is decreasing, as when a backlog is worked off: 3 s.
     static let catchUpPatience: Int64 = 3_000_000_000
     /// Duration of the settling state, after which the delays are known. In the first 500 ms, a correction hardly
     /// disturbs viewers.
     static let settleTime: Int64 = 500_000_000
-    /// An excess left over after settling that is too small to correct with a cut: 10 ms is a third of a frame.
+    /// After settling, the source may be shown this much later than needed without a correction in one step: 10 ms, a
+    /// third of a frame.
     static let settleExcess: Int64 = 10_000_000
     /// A source that is shown later than needed by more than this is brought back in one step after ``excessPatience``;
     /// smaller differences are corrected by gliding. Aligned sources are at most 50 ms apart.
@@ -66,10 +67,11 @@ package struct SourceTimeline: Sendable {
     static let excessPatience: Int64 = 10_000_000_000
     /// A buffer deeper than configured is reduced after this many seconds in which it was not needed.
     static let quietSeconds: Int64 = 15
-    /// The larger limit for a source that others wait for in wall-clock alignment: up to this it is corrected by
-    /// gliding. A cut would separate it from the others, and they would have to follow with a cut of their own.
+    /// ``excessLimit`` for the source that all others wait for in wall-clock alignment: smaller differences are
+    /// corrected by gliding. A step would separate it from the other sources, which would have to follow with a step of
+    /// their own.
     static let heldLimit: Int64 = 150_000_000
-    /// Time in which gliding reduces an error to a third.
+    /// Time constant of gliding: the time in which it reduces an error to about a third (20 s).
     static let glideTime: Int64 = 20_000_000_000
     /// If two tracks, whose timestamps both start at zero, start more than this apart, the publisher zeroed each of
     /// them separately.
@@ -108,9 +110,12 @@ package struct SourceTimeline: Sendable {
     /// Number of seams on program time: new anchors, new offsets, new publications.
     package private(set) var seams = 0
 
+    /// Creates a timeline without a mapping.
+    ///
     /// - Parameters:
-    ///   - jitterBuffer: Time from the arrival of a packet without unusual delay to its display; 0 for files.
-    ///   - maxJitterBuffer: Maximum to which the network may make that grow.
+    ///   - jitterBuffer: Time from the arrival of a packet without unusual delay to its display, in nanoseconds; 0 for
+    ///     files.
+    ///   - maxJitterBuffer: Maximum to which the jitter buffer grows if the network requires it.
     ///   - offset: Added to every time; positive shows the source later.
     ///   - maxDriftPpm: Maximum drift of the publisher's clock that is followed by gliding, in parts per million.
     ///   - soundLead: How long before its program time audio must be available, because it is mixed ahead; see
@@ -133,7 +138,8 @@ package struct SourceTimeline: Sendable {
     /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` in the first half minute.
     package var driftPpm: Int? { self.drift.ppm.map { Int($0) } }
 
-    /// Time from a packet's arrival until it is due: the current jitter buffer plus an excess that is being corrected.
+    /// Time from a packet's arrival until it is due, in nanoseconds: the current jitter buffer plus any additional
+    /// delay; `nil` before the first packet.
     package var buffered: Int64? {
         guard let anchor, let floor = self.floor else { return nil }
         return anchor &- floor
@@ -142,10 +148,10 @@ package struct SourceTimeline: Sendable {
     /// Anchors the timeline so that `timestamp` is shown at `program`; used for files.
     package mutating func anchor(timestamp: Int64, at program: Int64) { self.anchor = program &- timestamp }
 
-    /// Whether a mapping exists.
+    /// Whether source time can be mapped to program time yet.
     package var isAnchored: Bool { self.anchor != nil }
 
-    /// Forgets the mapping: the next packet begins a new publication.
+    /// Discards the mapping: the next packet begins a new publication.
     package mutating func reset() {
         let (reanchors, seams) = (self.reanchors, self.seams)
         self = SourceTimeline(
@@ -164,7 +170,7 @@ package struct SourceTimeline: Sendable {
 
     // MARK: A packet
 
-    /// Notes a packet and maps it at once.
+    /// Maps a packet to program time at once, when it arrives.
     ///
     /// - Parameters:
     ///   - pts: Presentation time of the packet, and `dts` its decoding time, on the source's own clock.
@@ -177,7 +183,7 @@ package struct SourceTimeline: Sendable {
         return Mapped(pts: self.program(of: noted.pts), dts: self.program(of: noted.dts), isReanchored: isReanchored)
     }
 
-    /// Program time of a source time.
+    /// Converts source time to program time, with the offset added.
     package func program(of time: Int64) -> Int64 { time &+ (self.anchor ?? 0) &+ self.offset }
 
     /// Records that the first packet was decoded: from now on a change of the mapping is visible.
@@ -219,8 +225,8 @@ package struct SourceTimeline: Sendable {
 
     // MARK: Source time
 
-    /// Handles the first packet of a track while the other track runs: they share a clock, unless their timestamps
-    /// clearly do not.
+    /// Sets the shift of a track at its first packet, while the other track runs: that of the other track, unless the
+    /// arrival times show that the two tracks do not share a clock.
     private func join(_ track: inout TimestampCorrector, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64) {
         let other = self[Self.other(kind)]
         guard let last = other.last, let floor = other.delays.floor else { return }
@@ -285,7 +291,7 @@ package struct SourceTimeline: Sendable {
 
     // MARK: The anchor
 
-    /// The smallest delay of the slowest track.
+    /// The smallest recent delay of the slower track; `nil` before the first packet.
     private var floor: Int64? {
         switch (self.video.delays.floor, self.audio.delays.floor) {
         case (let video?, let audio?): max(video, audio)
@@ -294,7 +300,7 @@ package struct SourceTimeline: Sendable {
         }
     }
 
-    /// The anchor that the jitter buffer requires.
+    /// The anchor that the jitter buffer requires, without alignment to other sources.
     var natural: Int64? { self.floor.map { $0 &+ self.depth } }
 
     private mutating func settle(from arrival: Int64) {
@@ -374,9 +380,10 @@ package struct SourceTimeline: Sendable {
         self.reanchor(to: late.least &+ self.depth &+ self.wall.extra, for: .late)
     }
 
-    /// Reduces a buffer that the network made deeper, when it has not been needed for ``quietSeconds``.
+    /// Reduces a jitter buffer that had grown, once the additional depth has not been needed for ``quietSeconds``.
     ///
-    /// The resulting excess is brought back after ``excessPatience``: at most 26 s after the last network problem.
+    /// The source is then shown later than needed, which is corrected after ``excessPatience``: at most 26 s after the
+    /// last network problem.
     private mutating func shrink(at arrival: Int64) {
         guard self.depth > self.jitterBuffer, arrival &- self.deepenedAt > Self.quietSeconds &* 1_000_000_000 else {
             return
@@ -389,7 +396,8 @@ package struct SourceTimeline: Sendable {
         self.depth = max(self.jitterBuffer, min(self.depth, needed))
     }
 
-    /// How much later the source is shown than its buffer and its alignment require.
+    /// How much later the source is shown than its buffer and its alignment require, in nanoseconds; `nil` before the
+    /// first packet.
     var excess: Int64? {
         guard let anchor = self.anchor, let natural = self.natural else { return nil }
         return anchor &- natural &- self.wall.extra
@@ -432,22 +440,25 @@ package struct SourceTimeline: Sendable {
     }
 }
 
-/// Counts spells of late packets: one is an exception, three within ten seconds mean that the buffer is too small.
+/// Counts periods of late packets (spells): a single spell is an exception, three within ten seconds mean that the
+/// buffer is too small.
 private struct LateSpells: Sendable {
     private static let needed = 3
     private static let within: Int64 = 10_000_000_000
     /// Late packets closer together than this belong to one spell.
     private static let apart: Int64 = 300_000_000
-    /// A late packet begins a new spell if the current one began this long ago and packets in between were in time:
-    /// audio that is sent in bursts has some late packets in each.
+    /// A late packet begins a new spell if the current spell began at least this long ago and the packet before it was
+    /// in time: audio that is sent in bursts has some late packets in each burst.
     private static let longest: Int64 = 1_000_000_000
 
     private var spells: [(began: Int64, worst: Int64)] = []
     private var last: Int64?
 
-    /// - Parameter isNew: The previous packet of the track was in time.
-    /// - Returns: The lateness that the buffer must absorb, if there were enough spells: the second worst, because a
-    ///   single stall is not typical of the network.
+    /// Records a late packet.
+    ///
+    /// - Parameter isNew: Whether the previous packet of the track was in time.
+    /// - Returns: The lateness that the buffer must absorb: that of the second worst spell, because a single stall is
+    ///   not typical of the network. `nil` if there were too few spells.
     mutating func noted(lateness: Int64, at arrival: Int64, isNew: Bool) -> Int64? {
         defer { self.last = arrival }
         self.spells.removeAll { arrival &- $0.began > Self.within }

@@ -1,8 +1,8 @@
 package import LibAV
 package import MediaTypes
 
-/// Draws texts into sprites, with line breaks, alignment, ellipsis and background box. Takes milliseconds; not for the
-/// program thread.
+/// Draws texts into sprites, with line breaks, alignment, ellipsis and background box. Drawing takes milliseconds, so
+/// it must not be done on the program thread.
 package struct TextRenderer: Sendable {
     /// A text laid out in lines.
     package struct Layout: Sendable {
@@ -22,7 +22,7 @@ package struct TextRenderer: Sendable {
         var top: Int
     }
 
-    /// Maximum number of lines.
+    /// Maximum number of lines of a text; further lines are not drawn.
     static let lineLimit = 24
     /// Columns left free in a mask for glyphs that extend to the left of their origin.
     private static let bearing = 8
@@ -44,7 +44,7 @@ package struct TextRenderer: Sendable {
         text.background == nil ? Padding(side: 2, top: 0) : Padding(side: max(2, text.size / 3 & ~1), top: 2)
     }
 
-    /// Maximum width of a line, in samples.
+    /// Returns the maximum width of a line of the text, in samples.
     private func limit(_ text: SceneText) -> Int {
         let room =
             switch text.align {
@@ -74,7 +74,7 @@ package struct TextRenderer: Sendable {
         return Layout(lines: lines, width: lines.map(\.width).max() ?? 0, height: lines.count * height)
     }
 
-    /// The line, or as much of its beginning as fits, with an ellipsis.
+    /// Draws a line, or as much of its beginning as fits into `limit` samples, with an ellipsis.
     private func fit(_ line: Substring, _ size: Int, _ limit: Int) throws(MediaError) -> Layout.Line {
         // Bound the work: letters are at least an eighth of an em wide, except those of zero width. Count scalars, not
         // characters: one character can consist of ten thousand combining marks.
@@ -115,7 +115,9 @@ package struct TextRenderer: Sendable {
         var advance: Int
     }
 
-    /// - Parameter pieces: Runs of this size that are already drawn.
+    /// Draws a line, run by run.
+    ///
+    /// - Parameter pieces: Runs that are already drawn in this font size; newly drawn runs are added.
     private func line(
         _ text: String, _ size: Int, _ limit: Int, _ pieces: inout [Piece.Key: Piece]
     ) throws(MediaError) -> Layout.Line {
@@ -161,7 +163,8 @@ package struct TextRenderer: Sendable {
     /// Size of a dot of the built-in alphabet, in samples.
     private static func dots(_ size: Int) -> Int { max(1, size / 9) }
 
-    /// Size of a box with space for the text and for usual changes to it. A box of another size requires a new graph.
+    /// Returns the size of a box with space for the text and for usual changes of the text. A box of another size
+    /// requires a new filter graph.
     package func boxSize(_ text: SceneText, _ layout: Layout) -> (width: Int, height: Int) {
         let padding = Self.padding(text)
         let limit = self.limit(text) + 2 * padding.side
@@ -169,7 +172,7 @@ package struct TextRenderer: Sendable {
         return ((max(8, min(wanted, limit)) + 1) & ~1, max(Self.lineHeight(text.size), layout.height) + 2 * padding.top)
     }
 
-    /// Top left corner of a box of this width on the canvas, even.
+    /// Returns the top left corner of the text's box on the canvas, for a box of the given width; both values are even.
     package static func origin(_ text: SceneText, boxWidth: Int) -> (x: Int, y: Int) {
         let padding = self.padding(text)
         let x =

@@ -1,5 +1,5 @@
-/// Makes the timestamps of one track advance like the wall clock: jumps, resets and frozen timestamps are corrected by
-/// a shift. Small steps back and gaps are kept as the publisher sent them.
+/// Detects jumps, resets and frozen timestamps of one track and holds the shift that corrects them, so that the track's
+/// timestamps advance like the wall clock. Small steps back and gaps are kept as the publisher sent them.
 ///
 /// Spec: RTMP 1.0 §4 (timestamps are relative to an arbitrary epoch). All times in nanoseconds.
 struct TimestampCorrector: Sendable {
@@ -8,22 +8,22 @@ struct TimestampCorrector: Sendable {
     static let jumpGain: Int64 = 1_500_000_000
     /// A step back by more than this is a reset; smaller ones are reordering.
     static let jumpBack: Int64 = 1_000_000_000
-    /// Timestamps that stay equal for this long are frozen. Some muxers clip negative times to 0, so that a few packets
-    /// share one timestamp; but those arrive at once.
+    /// Timestamps that stay equal for this long, in nanoseconds, are frozen. Some muxers clip negative times to 0, so
+    /// that a few packets share one timestamp; but those packets arrive at once.
     static let standPatience: Int64 = 300_000_000
 
     private(set) var last: (dts: Int64, arrival: Int64)?
     /// The first packet since the beginning or the last jump.
     private(set) var first: (dts: Int64, arrival: Int64)?
-    /// Number of packets since ``first``.
+    /// Number of packets since ``first``, including it.
     private(set) var count = 0
-    /// Added to every timestamp.
+    /// Value that is added to every timestamp of the track.
     private(set) var shift: Int64 = 0
     var delays = DelayWindow()
-    /// Delay of the newest packet.
+    /// Delay of the newest packet: its arrival minus its corrected timestamp.
     var delay: Int64 = 0
-    /// Set while packets are too late without interruption: arrival and delay of the first of them, and their smallest
-    /// delay.
+    /// Current run of late packets: arrival and delay of its first packet, and the smallest delay of the run. `nil` if
+    /// the last packet was in time.
     var late: (since: Int64, delay: Int64, least: Int64)?
 
     private var stoodSince: Int64?
@@ -32,7 +32,7 @@ struct TimestampCorrector: Sendable {
 
     /// Processes the next timestamp.
     ///
-    /// - Returns: If it jumped: by how much it advanced more than the wall clock.
+    /// - Returns: If the timestamp jumped: by how much it advanced more than the wall clock; otherwise `nil`.
     mutating func advance(to dts: Int64, at arrival: Int64) -> Int64? {
         self.count += 1
         guard let last = self.last else {
@@ -70,9 +70,9 @@ struct TimestampCorrector: Sendable {
         self.stood = held
     }
 
-    /// Shifts all following packets.
+    /// Adds to the shift of all following timestamps.
     mutating func move(by shift: Int64) { self.shift &+= shift }
 
-    /// Starts with the shift of the other track, whose clock it shares.
+    /// Sets the shift to that of the other track of the source, which shares its clock.
     mutating func join(shift: Int64) { self.shift = shift }
 }

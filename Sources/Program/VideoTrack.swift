@@ -11,29 +11,29 @@ struct VideoTrack {
     struct Settings: Sendable {
         var threads: Int
         var maxPixels: Int64
-        /// Frames with concealed errors are held back until the next key frame.
+        /// Whether a frame with concealed errors, and all frames up to the next key frame, are not output.
         var holdsDamaged: Bool
         var place: String
     }
 
-    /// Result of processing one item.
+    /// Result of processing one packet, or one change or the end of the stream.
     struct Outcome {
         /// Frames converted for the scene, in presentation order; pts in the packets' timescale.
         var pictures: [Picture] = []
-        /// libavcodec reported damaged data.
+        /// Whether libavcodec reported damaged data.
         var isDamaged = false
-        /// The packet was not decoded because there was no key frame yet.
+        /// Whether the packet was not decoded, because there was no key frame yet or no decoder is open.
         var isSkipped = false
-        /// The decoder was reopened after a run of packets that produced no frame.
+        /// Whether the decoder was reopened after a run of packets that produced no frame.
         var isReopened = false
-        /// The first failure of an episode.
+        /// The error, if this is the first failure since the decoder last produced a frame.
         var failure: MediaError?
         /// Numbers of frames that were decoded only as references of later ones.
         var leftOut: [Int64] = []
     }
 
-    /// Number of consecutive packets without a frame, damaged ones counted twice, after which the decoder is reopened:
-    /// more than any reordering and any number of frame threads delay, and one second of damage at 30 fps.
+    /// Number of consecutive packets without a frame (damaged packets count twice) after which the decoder is reopened.
+    /// It is more than reordering and frame threads delay a frame, and one second of damaged packets at 30 fps.
     static let patience = 60
     /// Number of packets skipped while waiting for a key frame, after which any packet is passed to the decoder:
     /// streams with open GOPs have recovery points instead, at which libavcodec can begin too. Five seconds at 30 fps.
@@ -50,7 +50,7 @@ struct VideoTrack {
     private var isReported = false
     private var isHolding = false
     private var openings = DecoderOpenLimiter()
-    /// The format is known, but opening a decoder for it is deferred.
+    /// Whether the format is known but opening a decoder for it is deferred.
     private var isDeferred = false
     /// Buffer that is reused for every packet; empty in between.
     private var decoded: [Picture] = []
@@ -75,7 +75,7 @@ struct VideoTrack {
         return outcome
     }
 
-    /// Flushes the decoder. The next packet must be a key frame, so that nothing missing is needed.
+    /// Flushes the decoder. The next packet must be one at which decoding can begin.
     func flush() { self.decoder?.flush() }
 
     /// Decodes a packet and converts the resulting frames.
@@ -180,7 +180,8 @@ struct VideoTrack {
             at: self.settings.place, fix: "lower the resolution, or raise limits.maxInputWidth and maxInputHeight")
     }
 
-    /// VP8 and VP9 contain their size only in key frames, which libavcodec checks.
+    /// Returns the frame size from the codec configuration; `nil` for VP8 and VP9, which have it only in key frames,
+    /// where libavcodec checks it.
     private static func size(_ parameters: CodecParameters) -> (width: Int, height: Int)? {
         let record = parameters.configuration
         switch parameters.codec {

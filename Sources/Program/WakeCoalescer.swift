@@ -6,7 +6,7 @@ package import MediaTypes
 /// only stored, and its audio is due only after the jitter buffer. Waking a thread costs more than storing a packet,
 /// and a room has many more sources than it shows.
 package struct WakeCoalescer: Sendable {
-    /// The longest that packets of a hidden source wait until the thread is woken, in nanoseconds.
+    /// The longest time that packets of a hidden source wait until the thread is woken, in nanoseconds.
     package static let longest: Int64 = 50_000_000
 
     /// The longest sleep of the thread, in nanoseconds: it checks for packets at least this often without being woken.
@@ -17,24 +17,29 @@ package struct WakeCoalescer: Sendable {
     private static let reserve: Int64 = 100_000_000
 
     private let patience: Int64
-    /// The thread needs no wake-up for a source that is neither visible nor audible: its own periodic check is early
-    /// enough.
+    /// Whether the thread needs no wake-up for a source that is neither visible nor audible, because its own periodic
+    /// check is early enough.
     private let findsByItself: Bool
     private var last: Int64?
 
+    /// Creates the coalescer of one source.
+    ///
     /// - Parameters:
-    ///   - jitterBuffer: In nanoseconds. A fifth of it is spent in the socket. For a source that is neither visible nor
-    ///     audible, half of it may be spent here.
-    ///   - offset: Shows the source earlier if negative, which leaves that much less time for an audible source.
+    ///   - jitterBuffer: Jitter buffer of the source in nanoseconds. Packets may wait a fifth of it in the socket. For
+    ///     a source that is neither visible nor audible, they may wait another half of it for the thread.
+    ///   - offset: Offset of the source in nanoseconds; a negative one shows the source earlier, which leaves less
+    ///     time.
     package init(jitterBuffer: Int64, offset: Int64 = 0) {
         let shown = max(0, jitterBuffer &+ min(0, offset))
         self.patience = min(Self.longest, max(0, shown / 5 * 4 &- Self.reserve))
         self.findsByItself = jitterBuffer / 2 >= Self.longestSleep
     }
 
+    /// Decides whether to wake the decode thread for new items.
+    ///
     /// - Parameters:
-    ///   - isHidden: The source is not visible.
-    ///   - isAway: The source is neither visible nor audible.
+    ///   - isHidden: Whether the source is not visible.
+    ///   - isAway: Whether the source is neither visible nor audible.
     /// - Returns: Whether to wake the thread for `items`.
     package mutating func wakes(for items: [SourceItem], isHidden: Bool, isAway: Bool) -> Bool {
         guard case .packet(let packet) = items.first, packet.arrival > 0 else { return true }

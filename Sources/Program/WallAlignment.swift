@@ -4,8 +4,8 @@ import Synchronization
 /// Aligns sources that send wall-clock time, so that what happened at the same moment is shown at the same moment:
 /// computes how much later each source must be shown.
 ///
-/// No source is shown earlier than without alignment. The largest set of sources that can wait for its latest member is
-/// aligned. A source out of reach of the others (its latency is too high, or its clock is wrong) stays as it is and
+/// No source is shown earlier than without alignment. The largest set of sources that can all wait for the slowest one
+/// of the set is aligned. A source outside this set (its latency is too high, or its clock is wrong) stays as it is and
 /// delays no other source.
 ///
 /// All times in nanoseconds.
@@ -19,7 +19,7 @@ package struct WallAlignment: Sendable {
         var reach: Int64
         var time: Int64
 
-        /// The largest delay it can wait for; `reach` is not negative.
+        /// The largest delay at which the source can be shown.
         var end: Int64 {
             let (end, isBeyond) = self.delay.addingReportingOverflow(self.reach)
             return isBeyond ? .max : end
@@ -35,9 +35,9 @@ package struct WallAlignment: Sendable {
     /// - Parameters:
     ///   - delay: Time from an event to its display without alignment, plus a constant that is the same for all
     ///     sources.
-    ///   - held: How much later than that the source is currently shown, until it has glided back. Sources that wait
-    ///     for it must wait for what viewers actually see.
-    ///   - reach: How much later it may be shown at most.
+    ///   - held: How much later than `delay` the source is currently shown, until gliding has corrected it. Other
+    ///     sources that wait for this one must wait for what viewers actually see.
+    ///   - reach: How much later than `delay` the source may be shown at most.
     ///   - time: Current program time.
     package mutating func note(_ source: SourceID, delay: Int64, held: Int64 = 0, reach: Int64, at time: Int64) {
         self.members[source] = Member(delay: delay, held: held, reach: max(0, reach), time: time)
@@ -46,8 +46,8 @@ package struct WallAlignment: Sendable {
     /// Removes a source that has disconnected or no longer sends wall-clock time.
     package mutating func remove(_ source: SourceID) { self.members[source] = nil }
 
-    /// How much later a source must be shown; 0 for the source that the others wait for; `nil` if there is no source to
-    /// align with.
+    /// Returns how much later a source must be shown, in nanoseconds; 0 for the source that all others wait for; `nil`
+    /// if there is no source to align with.
     ///
     /// - Complexity: O(*n* log *n*) in the number of sources with wall-clock time.
     package func extra(of source: SourceID, at time: Int64) -> Int64? {

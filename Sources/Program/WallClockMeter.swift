@@ -2,12 +2,13 @@ package import MediaTypes
 
 /// Measures the offset between wall-clock time and a source's own time, from the timestamps that the publisher sends.
 ///
-/// The offset is the median of the last samples: a few garbage stamps do not affect it, and if a publisher sets its
-/// clock, it changes once, when most samples agree. Samples that contradict each other leave the last offset unchanged.
+/// The offset is the median of the last samples: a few wrong stamps do not affect it. If a publisher sets its clock,
+/// the offset changes once, when most samples agree. Samples that contradict each other leave the last offset
+/// unchanged.
 ///
 /// All times in nanoseconds.
 package struct WallClockMeter: Sendable {
-    /// Number of samples kept, and number needed for an offset.
+    /// Maximum number of samples that are kept (`window`), and number that is needed for an offset (`needed`).
     static let window = 15
     static let needed = 3
     /// A stamp that differs more than this from the server's clock is ignored: no real publisher is that late.
@@ -46,7 +47,7 @@ package struct WallClockMeter: Sendable {
         return true
     }
 
-    /// Starts anew after a discontinuity: later samples cannot be compared with earlier ones.
+    /// Discards all samples and the offset after a discontinuity, because later samples cannot be compared with them.
     package mutating func restart() { self = WallClockMeter() }
 
     private mutating func estimate() {

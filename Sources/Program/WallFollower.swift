@@ -1,31 +1,32 @@
-/// Applies the wall-clock alignment to one source's time mapping: the source is shown later than its jitter buffer
-/// requires.
+/// Decides when a source applies the additional delay that wall-clock alignment requests, and holds the delay in use.
 ///
-/// A step is taken once, after it was requested for ``patience``; small differences are left to gliding. A source that
-/// was aligned and has no partner any more stays where it is, because going back would be a visible discontinuity
-/// without benefit.
+/// A large change (a step) is applied after it was requested for ``patience``; small differences are corrected by
+/// gliding. A source that was aligned and has no partner any more keeps its delay, because going back would be a
+/// visible discontinuity without benefit.
 struct WallFollower: Sendable {
-    /// A step must be requested for this long, in nanoseconds.
+    /// Time for which a step must be requested before it is applied, in nanoseconds.
     static let patience: Int64 = 500_000_000
     /// Minimum time between two steps, in nanoseconds.
     static let rest: Int64 = 5_000_000_000
-    /// Smaller differences are corrected by gliding, in nanoseconds. Aligned sources are at most 50 ms apart.
+    /// Differences up to this, in nanoseconds, are corrected by gliding. Aligned sources are at most 50 ms apart.
     static let tolerance: Int64 = 20_000_000
 
     var meter = WallClockMeter()
-    /// How much later the source is shown, in nanoseconds.
+    /// Additional delay of the source through alignment, in nanoseconds.
     private(set) var extra: Int64 = 0
-    /// The source is aligned with others.
+    /// Whether the source is aligned with at least one other source.
     private(set) var isAligned = false
-    /// The source is the one that the others wait for.
+    /// Whether this is the source that all other aligned sources wait for.
     private(set) var isWaitedFor = false
     private var askedSince: Int64?
     private var steppedAt: Int64?
 
+    /// Records the delay that alignment requests, and decides whether to apply it in one step now.
+    ///
     /// - Parameters:
     ///   - wanted: The extra delay computed by ``WallAlignment``.
-    ///   - isFree: Nothing has been shown yet, so that a step has no visible effect.
-    /// - Returns: Whether the mapping must take a step now.
+    ///   - isFree: Whether nothing has been shown yet, so that a step has no visible effect.
+    /// - Returns: Whether the source's time mapping must change by a step now.
     mutating func follow(_ wanted: Int64?, at time: Int64, isFree: Bool) -> Bool {
         self.isAligned = wanted != nil
         self.isWaitedFor = wanted == 0

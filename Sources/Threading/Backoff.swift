@@ -1,15 +1,17 @@
-/// Delays between connection attempts: doubled each time, with jitter, so that many clients that lost the same server
-/// do not reconnect at the same moment.
+/// Exponential backoff: delays between connection attempts, doubled each time, with jitter, so that many clients that
+/// lost the same server do not reconnect at the same moment.
 ///
-/// Each delay lies between half a ceiling and the ceiling, which doubles up to the longest. Pure: the caller passes the
-/// random number.
+/// Each delay is random between half of a ceiling and the ceiling. The ceiling doubles with each attempt, up to
+/// ``longest``. The caller passes the random number.
 package struct Backoff: Sendable {
-    /// Maximum of the first delay and maximum of all delays, in nanoseconds.
+    /// Maximum of the first delay (`first`) and of all delays (`longest`), in nanoseconds.
     package let first: Int64
     package let longest: Int64
 
     private var ceiling: Int64
 
+    /// Creates a backoff that begins with the shortest delays.
+    ///
     /// - Parameters:
     ///   - first: Maximum of the first delay in nanoseconds, at least 1.
     ///   - longest: Maximum of all delays, at least `first`.

@@ -2,7 +2,7 @@ import DequeModule
 import Dispatch
 import Synchronization
 
-/// A bounded queue between two stages: media flows one way through it, and back-pressure the other.
+/// A bounded queue between two stages. If the consumer is slow, producers wait or elements are rejected.
 ///
 /// States: open (elements may be added) → closed (``close()``; remaining elements can still be taken) → drained.
 ///
@@ -22,23 +22,27 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     private let state = Mutex(State())
     private let available = DispatchSemaphore(value: 0)
     private let room = DispatchSemaphore(value: 0)
-    /// Maximum number of elements.
+    /// Maximum number of elements in the queue.
     package let capacity: Int
-    /// Number of elements for which a consumer waits after it found the queue empty.
+    /// Number of elements until which a consumer keeps waiting after it found the queue empty.
     private let batch: Int
-    /// Number of free places for which a producer waits after it found the queue full.
+    /// Number of free places until which a producer keeps waiting after it found the queue full.
     private let places: Int
 
+    /// Creates an open, empty queue.
+    ///
     /// - Parameters:
-    ///   - batch: 1…`capacity`. If above 1, the last elements may only be taken when the queue is closed.
-    ///   - places: 1…`capacity`; the same as `batch` by default.
+    ///   - batch: Number of elements at which a waiting consumer is woken, 1…`capacity`. If above 1, a waiting consumer
+    ///     may get the last elements only when the queue is closed.
+    ///   - places: Number of free places at which a waiting producer is woken, 1…`capacity`; by default the same as
+    ///     `batch`.
     package init(capacity: Int, batch: Int = 1, places: Int? = nil) {
         self.capacity = max(1, capacity)
         self.batch = min(max(1, batch), self.capacity)
         self.places = min(max(1, places ?? batch), self.capacity)
     }
 
-    /// Current number of elements.
+    /// Current number of elements in the queue.
     package var count: Int { self.state.withLock { $0.elements.count } }
 
     /// Adds an element without waiting.
@@ -53,9 +57,9 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return accepted
     }
 
-    /// Adds several elements without waiting: all of them, or none.
+    /// Adds either all of the elements or none, without waiting.
     ///
-    /// - Returns: `false` if there is no space for all, or the queue is closed.
+    /// - Returns: `false` if there is no space for all elements, or the queue is closed.
     package func offer(all elements: [Element]) -> Bool {
         var takers = 0
         let isAccepted = self.state.withLock { state in
@@ -141,6 +145,8 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         for _ in 0..<putters { self.room.signal() }
     }
 
+    /// Adds an element.
+    ///
     /// - Returns: Whether a waiting consumer must be woken.
     private func append(_ element: Element, to state: inout State) -> Bool {
         state.elements.append(element)
@@ -149,6 +155,8 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return true
     }
 
+    /// Counts a waiting producer as woken, if there are enough free places.
+    ///
     /// - Returns: Whether a waiting producer must be woken after an element was removed.
     private func admitsPutter(_ state: inout State) -> Bool {
         guard state.waitingPutters > 0, state.elements.count <= self.capacity - self.places else { return false }

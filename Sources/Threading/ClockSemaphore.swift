@@ -7,9 +7,9 @@ import Dispatch
 package protocol ClockSemaphore: Sendable {
     /// Ends the current wait, or the next one if no thread is waiting.
     func signal()
-    /// Blocks the calling thread until a signal, or until the time has passed on the clock.
+    /// Blocks the calling thread until a signal, or until `nanoseconds` have passed on the clock.
     ///
-    /// - Parameter nanoseconds: `nil`: no timeout. Negative values count as 0.
+    /// - Parameter nanoseconds: Timeout; `nil`: none. Negative values count as 0.
     func wait(for nanoseconds: Int64?)
 }
 
@@ -26,6 +26,6 @@ private struct MachineSemaphore: ClockSemaphore {
 }
 
 extension SleepClock {
-    /// A semaphore that uses the machine's own time, independent of this clock.
+    /// Makes a semaphore whose timeouts use the machine's own time, not this clock.
     package func makeSemaphore() -> any ClockSemaphore { MachineSemaphore() }
 }

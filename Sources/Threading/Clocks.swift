@@ -2,9 +2,9 @@ package import MediaTypes
 
 /// A monotonic clock that a thread can sleep on.
 package protocol SleepClock: MonotonicClock {
-    /// Blocks the calling thread until ``now()`` has reached `deadline`; returns at once if it has.
+    /// Blocks the calling thread until `now()` has reached `deadline`; returns immediately if it has already.
     func sleep(until deadline: Int64)
-    /// A new semaphore whose timeouts are measured by this clock.
+    /// Makes a semaphore whose timeouts are measured by this clock.
     func makeSemaphore() -> any ClockSemaphore
 }
 
@@ -17,9 +17,9 @@ package protocol WallClock: Sendable {
 /// The clocks that a room reads. The command-line tool passes ``system``; a test may pass clocks that it advances
 /// itself.
 package struct Clocks: Sendable {
-    /// Monotonic time: ticks, deadlines and latencies.
+    /// Monotonic time, for ticks, deadlines and latencies.
     package var machine: any SleepClock
-    /// Time of day: dates in events and playlists, and the expiry of keys, certificates and refusals.
+    /// Time of day, for dates in events and playlists and for the expiry of keys, certificates and rejections.
     package var wall: any WallClock
     /// CPU time of the whole process so far.
     package var processCPU: any MonotonicClock

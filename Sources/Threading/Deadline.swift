@@ -2,8 +2,8 @@
 package enum Deadline {
     /// Runs `work` and returns its result if it finishes within `nanoseconds`; otherwise cancels it.
     ///
-    /// - Returns: `nil` if the time was over or this task was cancelled. A cancelled asynchronous byte sequence ends as
-    ///   if it were complete, so its result must not be used.
+    /// - Returns: The result of `work`; `nil` if the time was over or this task was cancelled, even if `work` returned
+    ///   a result: a cancelled asynchronous byte sequence ends as if it were complete.
     package static func run<R: Sendable>(
         within nanoseconds: Int64, _ work: @escaping @Sendable () async -> R
     ) async -> R? {

@@ -6,11 +6,11 @@ package enum FileReading {
     package enum Failure: Error, Hashable {
         /// A system call failed, with this `errno`.
         case unreadable(Int32)
-        /// A pipe, a device or a directory: reading it could block forever, and opening it could have side effects.
+        /// The path names a pipe, a device or a directory, which is not read: reading could block forever.
         case notRegular
         case tooLarge(bytes: Int)
 
-        /// Message text to follow a path: `cannot be read: No such file or directory`.
+        /// The failure as the end of a message that begins with the path: `cannot be read: No such file or directory`.
         package var text: String {
             switch self {
             case .unreadable(let code): "cannot be read: \(String(cString: strerror(code)))"
@@ -42,7 +42,7 @@ package enum FileReading {
         return try body(file, Int(status.st_size))
     }
 
-    /// Reads up to `count` bytes from the current position; fewer at the end of the file.
+    /// Reads `wanted` bytes from the current position, or fewer at the end of the file.
     private static func read(_ file: Int32, count wanted: Int) throws(Failure) -> [UInt8] {
         let (bytes, number) = self.readUntilError(file, count: wanted)
         if let number { throw .unreadable(number) }
@@ -63,7 +63,7 @@ package enum FileReading {
         return (Array(bytes.prefix(count)), nil)
     }
 
-    /// Reads some bytes of a regular file; fewer at its end. A pipe is rejected instead of blocking.
+    /// Reads `count` bytes of a regular file, or fewer at its end. A pipe is rejected instead of blocking.
     ///
     /// - Parameters:
     ///   - offset: Bytes from the beginning of the file, 0 or more.
@@ -76,8 +76,8 @@ package enum FileReading {
         }
     }
 
-    /// Reads the last `limit` bytes of a file, or all of it; after an error only the bytes before it. Empty if the file
-    /// does not exist.
+    /// Returns the last `limit` bytes of a file, or the whole file if it is shorter. After a read error, returns the
+    /// bytes read before it; empty if the file does not exist.
     package static func tail(of path: String, limit: Int) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [] }

@@ -1,7 +1,7 @@
 import Libc
 
-/// Identity and version of a file, to detect without reading it that it was replaced, changed or had its permissions
-/// changed.
+/// Identity, size and times of a file, for detecting without reading it that the file was replaced or that its content
+/// or permissions were changed.
 package struct FileVersion: Sendable, Hashable {
     private let inode: UInt64
     private let size: Int64
@@ -16,8 +16,8 @@ package struct FileVersion: Sendable, Hashable {
         init(_ time: timespec) { (self.seconds, self.nanoseconds) = (time.tv_sec, time.tv_nsec) }
     }
 
-    /// Follows symbolic links, so that a certificate renewed by changing a link is detected. `nil` if the file does not
-    /// exist.
+    /// Reads the current version of a file; `nil` if the file does not exist. Symbolic links are followed, so that a
+    /// certificate renewed by changing a link is detected.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

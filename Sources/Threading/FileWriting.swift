@@ -1,10 +1,11 @@
 import Libc
 
-/// Writes that either complete or fail.
+/// Writes bytes to files completely, or reports failure.
 package enum FileWriting {
     /// Writes all of `bytes` to an open file, and continues after signals and short writes.
     ///
-    /// - Returns: `false` if the file accepts no more: the disk is full, or the reader of a pipe has closed it.
+    /// - Returns: `false` if the file accepts no more bytes, for example because the disk is full or a pipe has no
+    ///   reader.
     @discardableResult
     package static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
         var start = 0

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Guards calls to something that ends, such as an event loop, for callers that do not know whether it has ended. Open
-/// until ``close()``, which waits for a call in progress.
+/// Guards calls to an object that ends, such as an event loop, for callers that do not know whether it has ended. The
+/// gate is open until ``close()``, which waits for a call in progress.
 package final class Gate: Sendable {
     private let isOpen = Mutex(true)
 

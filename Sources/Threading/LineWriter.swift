@@ -6,6 +6,8 @@ package final class LineWriter: Sendable {
     private let queue: BoundedQueue<String>
     private let done = DispatchSemaphore(value: 0)
 
+    /// Starts the thread that writes the lines.
+    ///
     /// - Parameters:
     ///   - file: An open file descriptor; it is not closed.
     ///   - capacity: Maximum number of waiting lines.
@@ -24,7 +26,8 @@ package final class LineWriter: Sendable {
         _ = self.queue.offer(line)
     }
 
-    /// Writes the waiting lines and accepts no more; gives up after `seconds` if the reader does not read.
+    /// Accepts no more lines and waits until the queued lines are written, but at most `seconds`, in case the reader of
+    /// a pipe does not read.
     package func finish(within seconds: Double = 2) {
         self.queue.close()
         _ = self.done.wait(timeout: .now() + seconds)

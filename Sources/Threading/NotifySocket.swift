@@ -1,6 +1,6 @@
 import Libc
 
-/// The notification socket of a service manager. Sends datagrams without waiting.
+/// Sends datagrams to the notification socket of a service manager (systemd), without waiting.
 ///
 /// Spec: sd_notify(3): `$NOTIFY_SOCKET` is an absolute path, or `@` and a name in the abstract namespace of unix(7).
 package final class NotifySocket: Sendable {
@@ -8,6 +8,8 @@ package final class NotifySocket: Sendable {
     /// Content of `sun_path`: a path with its NUL, or a NUL and the name.
     private let name: [UInt8]
 
+    /// Creates a socket for sending to a service manager.
+    ///
     /// - Parameter name: The value of `$NOTIFY_SOCKET`.
     /// - Returns: `nil` if the name is invalid, or if the system cannot create a socket.
     package init?(_ name: String) {
@@ -20,8 +22,8 @@ package final class NotifySocket: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Spec: unix(7): a name in the abstract namespace is as long as the address says, NULs included, so nothing may
-    /// follow it.
+    /// Converts the value of `$NOTIFY_SOCKET` to the content of `sun_path`; `nil` if it is invalid. A name in the
+    /// abstract namespace has no closing NUL: the length of the address ends it. Spec: unix(7).
     private static func path(_ name: String) -> [UInt8]? {
         let bytes = Array(name.utf8)
         guard !bytes.contains(0), bytes.count > 1 else { return nil }
@@ -36,7 +38,7 @@ package final class NotifySocket: Sendable {
 
     /// Sends one datagram.
     ///
-    /// - Returns: Whether it was sent; `false` if the manager's queue is full or nothing listens.
+    /// - Returns: `false` if the datagram was not sent, because the manager's queue is full or no process listens.
     package func send(_ text: String) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -1,8 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// Polls something periodically on its own thread, so that for example a file on a hanging disk delays only the next
-/// poll.
+/// Runs a check periodically on its own thread, so that for example a file on a hanging disk delays only the next
+/// check.
 package final class PollingThread: Sendable {
     private struct Requests {
         var isTold = false
@@ -12,12 +12,14 @@ package final class PollingThread: Sendable {
     private let requests = Mutex(Requests())
     private let wake = DispatchSemaphore(value: 0)
 
+    /// Starts the thread. The first poll follows after `pace` seconds, or at ``tell()`` if that is earlier.
+    ///
     /// - Parameters:
-    ///   - name: See ``StageThread``.
+    ///   - name: Name of the thread; see ``StageThread``.
     ///   - pace: Seconds between two polls.
     ///   - seen: State before the first poll.
-    ///   - look: Called for each poll with the state, which it may change; only the thread uses it. `isTold` is `true`
-    ///     after ``tell()``: the caller must act even if nothing seems to have changed.
+    ///   - look: Called for each poll with the state, which `look` may change and only the thread uses. `isTold` is
+    ///     `true` if ``tell()`` was called: then `look` must act even if nothing seems to have changed.
     package init<Seen: Sendable>(
         _ name: String, every pace: Double = 1, _ seen: Seen,
         _ look: @escaping @Sendable (_ seen: inout Seen, _ isTold: Bool) -> Void
@@ -40,7 +42,7 @@ package final class PollingThread: Sendable {
         self.wake.signal()
     }
 
-    /// Waits for the next poll; `nil` after ``stop()``.
+    /// Waits for the next poll, and returns whether ``tell()`` was called; `nil` after ``stop()``.
     private func next(_ pace: Double) -> Bool? {
         let isStopped = self.requests.withLock(\.isStopped)
         if !isStopped { _ = self.wake.wait(timeout: .now() + pace) }

@@ -12,10 +12,10 @@ package final class StageThread: Sendable {
     /// Starts a thread that runs `body` once.
     ///
     /// - Parameters:
-    ///   - name: `top -H` and debuggers show at most 15 characters.
-    ///   - keepsTime: Raises the thread's priority, so that time-critical work is not late on a busy machine. Requires
-    ///     CAP_SYS_NICE or a limit (`LimitNICE=` of systemd, `ulimit -e`); otherwise it has no effect.
-    ///   - yields: Lowers the thread's priority, for work that is not urgent.
+    ///   - name: Name of the thread; `top -H` and debuggers show at most 15 characters.
+    ///   - keepsTime: Whether to raise the thread's priority, so that time-critical work is not late on a busy machine.
+    ///     Requires CAP_SYS_NICE or a limit (`LimitNICE=` of systemd, `ulimit -e`); otherwise it has no effect.
+    ///   - yields: Whether to lower the thread's priority, for work that is not urgent.
     package init(
         _ name: String, keepsTime: Bool = false, yields: Bool = false, _ body: @escaping @Sendable () -> Void
     ) {
@@ -67,8 +67,8 @@ package final class StageThread: Sendable {
         self.finished.wait(timeout: .now() + .nanoseconds(Int(clamping: max(0, nanoseconds)))) == .success
     }
 
-    /// `pthread_setname_np` is a GNU extension that the C module does not export; this file in /proc has the same
-    /// effect.
+    /// Sets the name of the calling thread through /proc, because `pthread_setname_np` is a GNU extension that the C
+    /// module does not export.
     private static func nameCurrentThread(_ name: String) {
         let file = open("/proc/thread-self/comm", O_WRONLY)
         guard file >= 0 else { return }
@@ -76,7 +76,8 @@ package final class StageThread: Sendable {
         close(file)
     }
 
-    /// On Linux each thread has its own nice value (setpriority(2)). Fails without the permission, which does no harm.
+    /// Sets the nice value of the calling thread: on Linux each thread has its own (setpriority(2)). Does nothing
+    /// without the permission.
     private static func weighCurrentThread(_ niceness: Int32) {
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
     }

@@ -5,16 +5,16 @@ import MediaTypes
 package struct SystemClock: SleepClock {
     package init() {}
 
-    /// CLOCK_MONOTONIC: never stepped, goes on while the process is stopped.
+    /// Time of CLOCK_MONOTONIC: it never jumps, and continues while the process is stopped.
     package func now() -> Int64 { Self.read(CLOCK_MONOTONIC) }
 
-    /// CLOCK_REALTIME: nanoseconds since the Unix epoch, as set on this machine.
+    /// Time of CLOCK_REALTIME: nanoseconds since the Unix epoch, as set on this machine.
     package static func wallClock() -> Int64 { self.read(CLOCK_REALTIME) }
 
-    /// CPU time of the whole process so far.
+    /// CPU time of the whole process so far, in nanoseconds.
     package static func processCPU() -> Int64 { self.read(CLOCK_PROCESS_CPUTIME_ID) }
 
-    /// Sleeps until `deadline` on ``now()``'s clock; returns at once if it has passed.
+    /// Sleeps until ``now()`` reaches `deadline`; returns immediately if it has passed.
     package func sleep(until deadline: Int64) {
         guard deadline > self.now() else { return }
         var target = timespec()
@@ -31,13 +31,13 @@ package struct SystemClock: SleepClock {
     }
 }
 
-/// ``SystemClock/wallClock()`` as a value.
+/// The machine's time of day (``SystemClock/wallClock()``) as a ``WallClock``.
 package struct SystemWallClock: WallClock {
     package init() {}
     package func now() -> Int64 { SystemClock.wallClock() }
 }
 
-/// ``SystemClock/processCPU()`` as a value.
+/// The CPU time of this process (``SystemClock/processCPU()``) as a `MonotonicClock`.
 package struct SystemProcessCPUClock: MonotonicClock {
     package init() {}
     package func now() -> Int64 { SystemClock.processCPU() }
