@@ -112,7 +112,7 @@ let package = Package(
             name: "Packager", dependencies: ["Libc", "HLS", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house
         ),
         .target(
-            name: "Recording", dependencies: ["Libc", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
+            name: "Recording", dependencies: ["Libc", "Packager", "HLS", "LibAV", "Threading", "MediaTypes", "MediaKernels"],
             swiftSettings: house),
         .target(
             name: "Upload",

@@ -1,8 +1,9 @@
 import LibAV
+import Libc
 import MediaKernels
 import MediaTypes
 import Packager
-import Libc
+import Threading
 
 /// The directory of a recording.
 package struct RecordingFolder: Sendable {

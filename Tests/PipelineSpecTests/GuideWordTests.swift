@@ -1,4 +1,5 @@
 import Foundation
+import MediaTypes
 import PipelineSpec
 import Testing
 
