@@ -11,10 +11,10 @@ package struct GOPCache: Sendable {
     package static let maximumBytes = 16 << 20
     /// Maximum time between the first and the last cached packet, in nanoseconds.
     package static let maximumDuration: Int64 = 10 * TimeMath.nanoseconds
-    /// Maximum number of configurations kept within a GOP: the first one of each track, and more changes than any
-    /// encoder makes.
+    /// Maximum number of configurations within the cached GOP: the first one of tracks that start late, and more format
+    /// changes than any encoder makes. If there are more, the GOP is dropped.
     package static let maximumChanges = 32
-    /// The array keeps its memory for the next GOP up to this capacity, in items.
+    /// Maximum capacity, in items, of an array whose memory is kept for the next GOP; a larger array is freed.
     private static let keptPlaces = 2_048
 
     private struct Track: Hashable {
@@ -32,7 +32,7 @@ package struct GOPCache: Sendable {
 
     package init() {}
 
-    /// Records an item that was delivered.
+    /// Updates the cache with an item that the source has delivered.
     package mutating func note(_ item: SourceItem) {
         switch item {
         case .configuration(let parameters):

@@ -47,7 +47,7 @@ package struct IngestConfiguration: Sendable {
         package var readPatience: ReadDelayLimits
         /// Codecs that its publishers may send; nil: those of the server.
         package var codecs: Set<CodecName>?
-        /// A refusal that is in force from the start; nil: none.
+        /// A refusal that applies when the source is added; nil: publishers are accepted.
         package var refused: Refused?
 
         package init(readPatience: ReadDelayLimits, codecs: Set<CodecName>? = nil, refused: Refused? = nil) {
@@ -59,9 +59,9 @@ package struct IngestConfiguration: Sendable {
 
     /// `HOST:PORT`; port 0 lets the system choose; nil: no unencrypted RTMP.
     package var listen: String?
-    /// nil: no RTMPS.
+    /// The RTMPS listener; nil: no RTMPS.
     package var secure: Secure?
-    /// nil: no SRT.
+    /// The SRT listener; nil: no SRT.
     package var srt: SRTSettings?
     /// Connections from these addresses must begin with a PROXY header; others must not.
     package var proxies: [AddressRange] = []
@@ -69,7 +69,7 @@ package struct IngestConfiguration: Sendable {
     package var admission: Admission
     /// Webhook that is asked about each publisher with a valid key; nil: none.
     package var hook: PublishWebhookClient?
-    /// Unix time in seconds, for keys that expire.
+    /// Returns the Unix time in seconds; keys that expire are compared with it.
     package var wallClock: @Sendable () -> Int64 = { Int64(time(nil)) }
     package var onDuplicate = DuplicatePolicy.takeover
     /// RTMP settings and limits of each connection.
@@ -87,7 +87,8 @@ package struct IngestConfiguration: Sendable {
     package var refused: [SourceID: Refused] = [:]
     /// Nanoseconds between a wrong key and its refusal, to slow down guessing.
     package var wrongKeyDelay: Int64 = 1_000_000_000
-    /// Maximum number of connections. If another one arrives, the server closes one that does not publish.
+    /// Maximum number of connections. If another connection arrives, the server closes one of those that do not
+    /// publish.
     package var maximumConnections = 256
     /// Maximum number of connections from one client network that do not publish. If there are more, the server closes
     /// those that have made no progress for ``ConnectionLimiter/patience``.

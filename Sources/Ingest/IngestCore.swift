@@ -15,7 +15,7 @@ package final class IngestCore {
     let logger: Logger
     private var hubs: [SourceID: SourceHub]
     package let emit: @Sendable (IngestEvent) -> Void
-    /// Timer that checks publishers whose received bytes may wait in the socket.
+    /// Timer that checks the sockets of publishers; it lets received bytes wait so that more of them are read at once.
     let grid = ReadTimer()
     private var ledger: ConnectionLimiter
     private var isSweepDue = false
@@ -41,15 +41,15 @@ package final class IngestCore {
     let gate: Gate
     /// HTTP client of the webhook; nil: no webhook is configured.
     let client: HTTPClient?
-    /// `HOST:PORT` of the listener.
+    /// `HOST:PORT` of the RTMP listener; empty if there is none.
     var address = ""
-    /// `HOST:PORT` of the SRT listener.
+    /// `HOST:PORT` of the SRT listener; empty if there is none.
     var srtAddress = ""
     /// Threads that read from SRT; the server waits for them when it stops.
     private(set) var feeds: [MPEGTSFeed] = []
     private var connections = 0
     private var publishers: [SourceID: any PublishingConnection] = [:]
-    /// When each of them was accepted.
+    /// Time at which the current publisher of each source was accepted, in nanoseconds.
     private var claimedAt: [SourceID: Int64] = [:]
     private var flapGuards: [SourceID: TakeoverLimiter] = [:]
 
@@ -109,7 +109,7 @@ package final class IngestCore {
         }
     }
 
-    /// Whether `address` is a configured proxy, which sends a PROXY header.
+    /// Returns whether `address` is a configured proxy, whose connections begin with a PROXY header.
     func isProxy(_ address: IPAddress?) -> Bool {
         guard let address else { return false }
         return self.configuration.proxies.contains { $0.contains(address) }
@@ -140,7 +140,7 @@ package final class IngestCore {
         self.handlers[handler.number] = nil
     }
 
-    /// Adds an SRT reading thread.
+    /// Registers a thread that reads from SRT, so that the server waits for it when it stops.
     func note(_ feed: MPEGTSFeed) {
         self.feeds.removeAll(where: \.hasFinished)
         self.feeds.append(feed)
@@ -153,7 +153,7 @@ package final class IngestCore {
         return answer
     }
 
-    /// Gives back a single-use key after ``identify(_:)`` accepted it but the request failed later.
+    /// Marks a single-use key as unused again, because the request failed after ``identify(_:)`` had accepted the key.
     package func giveBack(_ request: PublishRequest) {
         self.admission.giveBack(request.address, now: self.configuration.wallClock())
         if let use = self.admission.takeUse() { self.emit(.keyUsed(use)) }
@@ -164,7 +164,7 @@ package final class IngestCore {
         self.refusals.refusal(of: source, now: self.clock.now())
     }
 
-    /// Takes one publication from the rate limit of `source`; returns false if it is exceeded.
+    /// Counts one publication of `source` against its rate limit; returns false if the limit is exceeded.
     package func mayPublish(_ source: SourceID) -> Bool {
         let now = self.clock.now()
         return self.publications[source, default: TokenBucket(Self.publicationRate, now: now)].take(now: now)
@@ -181,11 +181,11 @@ package final class IngestCore {
         self.failures.failed(at: address, now: self.clock.now())
     }
 
-    /// Takes one webhook request from the rate limit of `address`; returns false if it is exceeded.
+    /// Counts one webhook request of `address` against its rate limit; returns false if the limit is exceeded.
     func mayAsk(from address: IPAddress?) -> Bool { self.questions.take(at: address, now: self.clock.now()) }
 
-    /// Takes one log line from the rate limit of `address`, so that a client that opens thousands of connections cannot
-    /// fill the disk.
+    /// Counts one log line about `address` against its rate limit; returns false if the limit is exceeded. So a client
+    /// that opens thousands of connections cannot fill the disk.
     func mayLog(from address: IPAddress?) -> Bool { self.lines.take(at: address, now: self.clock.now()) }
 
     /// Makes `handler` the publisher of the source; a previous publisher is disconnected first if it may be taken over.
@@ -221,7 +221,7 @@ package final class IngestCore {
         self.hubs[hub.source] = hub
         self.configuration.readPatience[hub.source] = source.readPatience
         self.configuration.sourceCodecs[hub.source] = source.codecs
-        // Clients get the supported codecs before it is known which source they publish.
+        // The server announces its codecs to a client before it knows which source the client publishes.
         if let codecs = source.codecs { self.configuration.session.codecs.formUnion(codecs) }
         if let refused = source.refused { self.refusals.refuse(hub.source, refused.refusal, until: refused.until) }
     }

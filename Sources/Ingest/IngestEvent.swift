@@ -9,13 +9,13 @@ package enum IngestEvent: Sendable, Hashable {
     case listeningSecurely(address: String)
     /// The server is bound to this UDP address for SRT as well, `HOST:PORT`.
     case listeningForSRT(address: String)
-    /// Someone opened a connection.
+    /// A client opened a connection; `remote` is its `IP:PORT`.
     case connected(remote: String)
     /// A publisher was accepted.
     case publishing(SourceID, PublisherInfo)
     /// The format of a track, at its start and at every change.
     case configuration(SourceID, CodecParameters)
-    /// The first video packet of this publication, and its first audio packet.
+    /// The first video packet of a publication has arrived; ``firstAudio(_:)`` reports the first audio packet.
     case firstVideo(SourceID)
     case firstAudio(SourceID)
     /// A track uses a codec that is not supported; the other tracks continue.

@@ -76,7 +76,7 @@ package final class IngestServer: Sendable {
         try self.loop.submit { [core] in try work(core.value) }.wait()
     }
 
-    /// Time for publishers to read the request to reconnect.
+    /// Time that publishers get to read the request to reconnect before the server closes their connections.
     private static let handOverTime = TimeAmount.milliseconds(500)
 
     /// Bytes per read before a connection publishes: more than the handshake and `connect` together.
@@ -88,7 +88,7 @@ package final class IngestServer: Sendable {
     /// Statistics of every source.
     package var statistics: [SourceID: SourceStatistics] { self.hubs.withLock { $0 }.mapValues(\.statistics) }
 
-    /// Binds and listens.
+    /// Opens the configured listeners and starts to accept publishers.
     ///
     /// - Returns: The bound addresses, `HOST:PORT`; they are also reported as events.
     /// - Throws: ``MediaError/Code/bindFailed``, ``MediaError/Code/rejected`` for a certificate that cannot be used.
@@ -217,7 +217,8 @@ package final class IngestServer: Sendable {
 
     /// Closes the listeners and every connection, and ends the thread.
     ///
-    /// - Parameter isHandedOver: Another server takes over: publishers that support it are asked to reconnect.
+    /// - Parameter isHandedOver: True if another server takes over; then publishers that support the reconnect request
+    ///   are asked to reconnect.
     package func stop(isHandedOver: Bool = false) async {
         let (channels, datagrams, wasStopped) = self.running.withLock { running in
             defer { running.isStopped = true }
@@ -255,7 +256,9 @@ package final class IngestServer: Sendable {
         try? await self.loop.submit { [doors] in doors.value = [] }.get()
     }
 
-    /// - Parameter tls: nil: unencrypted.
+    /// Returns the bootstrap of an RTMP listener.
+    ///
+    /// - Parameter tls: TLS settings; nil: unencrypted RTMP.
     private func bootstrap(_ tls: NIOSSLContext?) -> ServerBootstrap {
         ServerBootstrap(group: self.group)
             .serverChannelOption(.backlog, value: 256)

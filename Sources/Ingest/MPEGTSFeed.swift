@@ -34,7 +34,8 @@ package final class MPEGTSFeed: Sendable {
         /// The feed has ended; no event follows.
         case ended(reason: String)
 
-        /// The feed ends when a codec changes, because a sender that reconnects is read from its program tables on.
+        /// Returns the end of a feed whose codec has changed. A sender that reconnects is read from its program tables
+        /// on, so the new codec is recognized then.
         static func codecChanged(to codec: CodecName) -> Event {
             .ended(reason: "the codec changed to \(codec) in mid-stream")
         }
@@ -158,7 +159,9 @@ package final class MPEGTSFeed: Sendable {
         }
     }
 
-    /// - Returns: True if it has waited.
+    /// Blocks while reading is paused.
+    ///
+    /// - Returns: True if reading was paused.
     private func waitWhilePaused() -> Bool {
         var hasWaited = false
         while self.gate.withLock({ $0.isPaused && !$0.isClosed }) {
@@ -194,7 +197,7 @@ package final class MPEGTSFeed: Sendable {
 }
 
 extension MPEGTSFeed.Event {
-    /// The event for the room; nil if it concerns only the owner of the feed.
+    /// Converts the event to one for the room; nil if the event concerns only the owner of the feed.
     func reported(of source: SourceID) -> IngestEvent? {
         switch self {
         case .configuration(let parameters): .configuration(source, parameters)

@@ -16,16 +16,16 @@ package final class PacedReading {
     private let hub: SourceHub?
     private var pacer: ReadScheduler?
     private var estimate: ArrivalEstimate
-    /// The subscribers know that some of the source's data may wait in the socket.
+    /// True if the subscribers were told that some of the source's data may wait in the socket.
     private var isBehind = false
-    /// Back-pressure: the socket is not read, whatever the timer says.
+    /// Back-pressure: while true, the timer does not read the socket.
     package var isPaused = false {
         didSet { if self.isPaused { self.noteCaughtUp() } }
     }
 
     /// - Parameters:
-    ///   - number: Identifies the connection on the grid.
-    ///   - clock: Gives arrival times in nanoseconds; the grid's timer runs on the event loop's time.
+    ///   - number: Number of the connection; it identifies the connection at the timer.
+    ///   - clock: Gives arrival times in nanoseconds; the ``ReadTimer`` itself runs on the event loop's time.
     package init(
         _ channel: any Channel, number: Int, patience: ReadDelayLimits, grid: ReadTimer, clock: any MonotonicClock,
         hub: SourceHub? = nil
@@ -46,8 +46,8 @@ package final class PacedReading {
         grid.join(number, on: channel.eventLoop) { turn in self.look(turn) }
     }
 
-    /// The data that is read now has waited in the socket on purpose, so its arrival is estimated by
-    /// ``arrival(of:newest:read:)``.
+    /// True while the socket is read on the timer, because no viewer sees or hears the source. Data then waits in the
+    /// socket on purpose, and its arrival is estimated by ``arrival(of:newest:read:)``.
     package var isAway: Bool { self.pacer?.isAway ?? false }
 
     /// Estimates when the next message of a read arrived; see ``ArrivalEstimate``.

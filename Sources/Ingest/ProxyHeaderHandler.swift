@@ -9,7 +9,8 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// Sent before the first byte; `address` is nil if the connection is the proxy's own.
+    /// The client's address from the PROXY header, passed on before the first byte of data. `address` is nil if the
+    /// proxy opened the connection for itself, such as for a health check.
     struct Proxied: Sendable {
         let address: IPAddress?
         let port: Int

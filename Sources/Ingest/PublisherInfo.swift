@@ -4,7 +4,7 @@ package struct PublisherInfo: Sendable, Hashable {
     package let encoder: String
     /// Remote address, `IP:PORT`.
     package let remote: String
-    /// It took the source over from another publisher.
+    /// True if this publisher took the source over from another one.
     package let isTakeover: Bool
 
     package init(encoder: String, remote: String, isTakeover: Bool) {

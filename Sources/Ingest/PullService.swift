@@ -51,7 +51,7 @@ package final class PullService: Sendable {
     /// The hub that delivers `source`; nil if it is not a pull source.
     package func hub(for source: SourceID) -> SourceHub? { self.hubs[source] }
 
-    /// Starts connecting.
+    /// Starts to connect to the server of every pull source.
     package func start() {
         self.loop.execute { [drivers] in for driver in drivers.value { driver.start() } }
     }

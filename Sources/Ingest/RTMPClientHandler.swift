@@ -23,7 +23,7 @@ final class RTMPClientHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private static let connectTimeout = TimeAmount.seconds(5)
-    /// From the TCP connection until the server accepts.
+    /// Time limit from the established TCP connection until the server accepts the publish or play request.
     private static let setupTimeout = TimeAmount.seconds(10)
     /// `TCP_NOTSENT_LOWAT` of Linux, in bytes. The kernel buffers at most this much unsent data, so that a backlog
     /// forms in our own queue, where whole GOPs can be dropped.
@@ -31,7 +31,8 @@ final class RTMPClientHandler: ChannelInboundHandler {
 
     private var session: RTMPClientSession
     private weak var owner: (any RTMPClientOwner)?
-    /// Parts of the URL that must not be shown although a server may repeat them, longest first.
+    /// Secret parts of the URL, longest first. They are removed from the server's messages before the messages are
+    /// shown.
     private let secrets: [String]
     private var context: ChannelHandlerContext?
     private var deadline: Scheduled<Void>?
@@ -108,7 +109,7 @@ final class RTMPClientHandler: ChannelInboundHandler {
     /// Back-pressure on a server whose stream is played.
     func setPaused(_ isPaused: Bool) { _ = self.context?.channel.setOption(.autoRead, value: !isPaused) }
 
-    /// Closes the connection as failed.
+    /// Closes the connection and reports `reason` to the owner as its failure.
     func fail(_ reason: String) { self.over(reason) }
 
     // MARK: Channel
@@ -196,7 +197,8 @@ final class RTMPClientHandler: ChannelInboundHandler {
     /// Minimum length of a query value that counts as a secret; shorter ones are too common to hide.
     private static let shortestValue = 4
 
-    /// Returns the stream name with and without its query, and the values of the query.
+    /// Returns the parts of the URL that may hold a stream key or token: the stream name with and without its query,
+    /// and the values of the query.
     private static func secrets(of url: RTMPURL) -> [String] {
         let parts = url.streamName.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.dropFirst().first ?? ""

@@ -29,8 +29,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var logger: Logger
 
     private var hub: SourceHub?
-    /// Always empty; kept to reuse its memory. Larger arrays are not kept, because blocks of that size make the heap
-    /// consolidate each time.
+    /// Empty between two reads; kept to reuse its memory. Arrays over ``keptItems`` are not kept, because the heap
+    /// consolidates its free memory whenever a block that large is freed.
     private var items: [SourceItem] = []
     private static let keptItems = 64
     private var publishingSince: Int64 = 0
@@ -39,7 +39,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var key: RedactedKey?
     private var wasAccepted = false
     private var wasDenied = false
-    /// Reason of the refusal, for the operator.
+    /// Reason of the last refusal, for the operator's log; nil if nothing was refused.
     private var denial: String?
     private var isClosing = false
     private var isPaused = false
@@ -47,7 +47,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     /// Progress of the handshake at the last read; see ``RTMPServerSession/progress``.
     private var progress = 0
     private var countedBytes: UInt64 = 0
-    /// Set while the connection publishes.
+    /// Decides when the socket is read; nil unless the connection publishes.
     private var pacing: PacedReading?
     /// The webhook request, while it waits for the answer.
     private var question: Task<Void, Never>?

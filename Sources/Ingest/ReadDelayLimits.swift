@@ -1,9 +1,11 @@
 /// How long a publisher's received bytes may wait in the socket, in nanoseconds, so that more of them are read at once.
 package struct ReadDelayLimits: Sendable, Hashable {
-    /// For a source that a viewer sees or hears, or will within a second. The wait can be one ``ReadTimer/interval``
-    /// longer. It must be shorter than the source's jitter buffer, or the data arrives too late. 0: nothing waits.
+    /// Maximum wait for a source that a viewer sees or hears, or will within a second. The wait can be one
+    /// ``ReadTimer/interval`` longer. It must be shorter than the source's jitter buffer, or the data arrives too late.
+    /// 0: nothing waits.
     package var usual: Int64
-    /// Maximum for a source that no viewer sees or hears. If not more than ``usual``, then ``usual`` applies.
+    /// Maximum wait for a source that no viewer sees or hears. If it is not more than ``usual``, then ``usual``
+    /// applies.
     package var away: Int64
 
     package init(usual: Int64, away: Int64) {
@@ -11,12 +13,13 @@ package struct ReadDelayLimits: Sendable, Hashable {
         self.away = max(0, away)
     }
 
-    /// Derives both values from the jitter buffer.
+    /// Derives both limits from the length of the source's jitter buffer.
     ///
     /// A source on air may wait for a fifth of the jitter buffer; the rest is for the network, and a gap in the stream
-    /// can still be distinguished from a wait. A source that is away may wait for a quarter of a second, or less with a short
-    /// jitter buffer. When it comes on air it is read at the next turn, and its scene waits for a tenth of a second.
-    /// The wait in the socket does not count as network delay; see ``ArrivalEstimate``. A longer wait saves little.
+    /// can still be distinguished from a wait. A source that no viewer sees or hears may wait for a quarter of a
+    /// second, or less with a short jitter buffer. When that source goes on air, its socket is read at the next tick of
+    /// ``ReadTimer``, and its scene waits for a tenth of a second. The wait in the socket does not count as network
+    /// delay; see ``ArrivalEstimate``. A longer wait saves little.
     ///
     /// - Parameter jitterBuffer: In nanoseconds.
     package init(jitterBuffer: Int64) {

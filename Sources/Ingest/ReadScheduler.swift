@@ -2,20 +2,20 @@
 ///
 /// The cost of ingest is wake-ups and system calls, not bytes. So the kernel reports a socket as readable only when it
 /// holds as many bytes as the publisher sends in a short time (the mark, `SO_RCVLOWAT`). A video frame is then read at
-/// once, together with the audio before it. Fewer bytes are read when they have waited for the patience.
+/// once, together with the audio before it. Fewer bytes are read when they have waited as long as ``patience`` allows.
 ///
-/// A source is *away* if no viewer sees or hears it. It is read on the timer instead, at its own turns of the grid, as
-/// seldom as its patience and the size of a read allow, because each read costs the same whatever it brings. Its mark
-/// is so high that only a publisher that sends much more than before reaches it. Linux makes the receive window large
-/// enough for the mark, so no publisher is blocked by a full window.
+/// A source is *away* if no viewer sees or hears it. It is read on ``ReadTimer`` instead, at every *n*th tick, as
+/// seldom as its patience and the size of a read allow, because each read costs the same however many bytes it returns.
+/// Its mark is so high that only a publisher that sends much more than before reaches it. Linux makes the receive
+/// window large enough for the mark, so no publisher is blocked by a full window.
 ///
 /// Pure. Invariants: (1) while the source is not away, the mark is never more than what the message in progress still
 /// lacks, so the end of a frame never waits; (2) after ``told()``, the socket reports anything that arrives at once;
-/// (3) nothing waits for longer than the patience plus one turn, or the patience alone if the source is away; (4) a
-/// source that is away and had nothing at its turn is checked at every turn until something arrives, so that its
+/// (3) nothing waits for longer than the patience plus one tick, or the patience alone if the source is away; (4) if a
+/// read of a source that is away finds no data, the source is read at every tick until data arrives, so that its
 /// silence is measured exactly.
 package struct ReadScheduler: Sendable {
-    /// What to do at one turn of the grid.
+    /// What to do with one publisher's socket at a tick of ``ReadTimer``.
     package enum Turn: Sendable, Hashable {
         case nothing
         /// Bytes have waited for long enough: the socket must report any data; call ``told()``.
@@ -26,37 +26,43 @@ package struct ReadScheduler: Sendable {
 
     /// Maximum number of bytes of one read.
     package static let readBytes = 128 << 10
-    /// The highest mark of a source that is not away, and about the size of a read on the timer, in bytes. Half of
-    /// ``readBytes``, because a key frame is several times as large as the other frames.
+    /// The highest low-water mark (`SO_RCVLOWAT`) of a source that a viewer sees or hears, and about the size of a read
+    /// on the timer, in bytes. It is half of ``readBytes``, because a key frame is several times as large as the other
+    /// frames.
     package static let mostBytes = readBytes / 2
-    /// The mark of a source that is away, in bytes: four times the size of a read, which also makes the receive window
-    /// that large. It is constant, because to set it costs as much as a read.
+    /// The low-water mark (`SO_RCVLOWAT`) of a source that no viewer sees or hears, in bytes: four times the size of a
+    /// read, which also makes the receive window that large. The mark is constant, because to set it costs as much as a
+    /// read.
     ///
     /// Spec: `tcp_set_rcvlowat` of Linux.
     package static let distantBytes = 4 * mostBytes
-    /// Below this many bytes a mark saves nothing.
+    /// The lowest low-water mark, in bytes, that saves anything; below it the mark is 1.
     private static let leastBytes = 64
-    /// Time over which the publisher's rate is measured, in nanoseconds. The first one is longer, because the source's
-    /// timeline learns the network delay from the first arrivals. For a source that is away half as long is enough,
-    /// because it is read at every turn meanwhile.
+    /// Time over which the publisher's bit rate is measured, in nanoseconds. The first window is longer, because the
+    /// source's timeline learns the network delay from the first arrivals. For a source that no viewer sees or hears,
+    /// half of that is enough, because its socket is read at every tick meanwhile.
     private static let window: Int64 = 500_000_000
     private static let firstWindow: Int64 = 2_000_000_000
     private static let firstWindowAway: Int64 = 1_000_000_000
 
     package let patience: ReadDelayLimits
-    /// The mark last returned: bytes that must be in the socket before it counts as readable.
+    /// The low-water mark last returned: number of bytes that must be in the socket before the kernel reports it as
+    /// readable.
     package private(set) var mark = 1
-    /// No viewer sees or hears the source.
+    /// True if no viewer sees or hears the source; then its socket is read on the timer.
     package private(set) var isAway = false
-    /// Number of the connection; it spreads the connections over the turns.
+    /// Number of the connection; it spreads the reads of many connections over the ticks of the timer.
     private let number: UInt
     private let interval: Int64
-    /// The patience while away is at least one turn.
+    /// True if the patience allows a source that no viewer sees or hears to be read on the timer: it is at least one
+    /// tick, and longer than the usual wait.
     private let mayBeAway: Bool
-    /// While away, the source is read every `turns` turns; depends on its rate, at most ``mostTurns``.
+    /// Number of ticks between two reads of a source that no viewer sees or hears. It depends on the source's bit rate
+    /// and is at most ``mostTurns``.
     private var turns: UInt
     private let mostTurns: UInt
-    /// While away: read at the next turn of the grid.
+    /// True if the socket must be read at the next tick although its turn has not come; used only for a source that no
+    /// viewer sees or hears.
     private var isNext = false
     private var usual = 1
     private var began: Int64
@@ -65,8 +71,8 @@ package struct ReadScheduler: Sendable {
     private var lastRead: Int64
 
     /// - Parameters:
-    ///   - number: Number of the connection; it spreads the connections over the turns.
-    ///   - interval: Nanoseconds between two turns.
+    ///   - number: Number of the connection; it spreads the reads of many connections over the ticks.
+    ///   - interval: Nanoseconds between two ticks of the timer.
     package init(patience: ReadDelayLimits, number: Int, interval: Int64, now: Int64) {
         let interval = max(1, interval)
         let most = UInt(clamping: max(1, patience.away / interval))
@@ -106,7 +112,7 @@ package struct ReadScheduler: Sendable {
         return self.set(missing > 0 ? min(self.usual, missing) : self.usual)
     }
 
-    /// Returns what to do at a turn of the grid.
+    /// Returns what to do at tick number `turn` of the timer.
     package func looked(turn: Int, now: @autoclosure () -> Int64) -> Turn {
         if self.isAway {
             let isDue = UInt(bitPattern: turn) % self.turns == self.number % self.turns
@@ -123,7 +129,7 @@ package struct ReadScheduler: Sendable {
     /// - Returns: The mark to set; nil if it is set already.
     package mutating func told() -> Int? { self.set(1) }
 
-    /// Records that the source is not away any more, whatever the last read said; then as ``told()``.
+    /// Records that a viewer sees or hears the source again; then does the same as ``told()``.
     package mutating func cameBack() -> Int? {
         self.isAway = false
         return self.told()
@@ -141,15 +147,15 @@ package struct ReadScheduler: Sendable {
         return mark
     }
 
-    /// The bytes that arrive in half of the patience: less than a frame at 50 fps or less, more than the audio between
-    /// two frames. Rounded down to a power of two, so that it seldom changes.
+    /// Returns a low-water mark: the bytes that arrive in half of the patience, less than a frame at 50 fps or less,
+    /// more than the audio between two frames. Rounded down to a power of two, so that it seldom changes.
     private static func mark(bytes: Int, in elapsed: Int64, patience: Int64) -> Int {
         let amount = self.amount(bytes: bytes, in: elapsed, patience: patience / 2)
         guard amount >= Self.leastBytes else { return 1 }
         return min(Self.mostBytes, 1 << (Int.bitWidth - 1 - amount.leadingZeroBitCount))
     }
 
-    /// Bytes that arrive in `patience`.
+    /// Returns the number of bytes that arrive in `patience` nanoseconds at the measured rate.
     private static func amount(bytes: Int, in elapsed: Int64, patience: Int64) -> Int {
         let wanted = Int64(clamping: bytes).multipliedReportingOverflow(by: patience)
         return Int(clamping: wanted.overflow ? .max : wanted.partialValue / max(1, elapsed))

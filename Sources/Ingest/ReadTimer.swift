@@ -1,12 +1,13 @@
 package import NIOCore
 
-/// One timer that checks all publishers of an event loop whose received bytes may wait in the socket.
+/// A timer, one per event loop, that checks the sockets of all publishers whose received bytes may wait to be read
+/// together.
 ///
 /// Bound to its event loop. The timer runs only while there are such publishers.
 package final class ReadTimer {
-    /// Time between two turns; bytes of a publisher on air may wait this much longer than their ``ReadDelayLimits/usual``.
-    /// No multiple of it is close to a common frame interval. Otherwise a source read on the timer would always be read
-    /// at the same offset after a frame, and its network delay could not be measured.
+    /// Time between two ticks of the timer. Bytes of a publisher on air may wait this much longer than
+    /// ``ReadDelayLimits/usual``. No multiple of it is close to a common frame interval. Otherwise a source read on the
+    /// timer would always be read at the same offset after a frame, and its network delay could not be measured.
     package static let interval = TimeAmount.milliseconds(19)
 
     /// Reads the sockets of publishers that are read on the timer.
@@ -20,7 +21,7 @@ package final class ReadTimer {
     /// True while at least one publisher is checked.
     package var isRunning: Bool { self.task != nil }
 
-    /// Calls `look` at every turn, with the number of the turn, until ``leave(_:)``.
+    /// Calls `look` at every tick with the number of the tick, until ``leave(_:)`` is called with the same `number`.
     package func join(_ number: Int, on loop: any EventLoop, _ look: @escaping (Int) -> Void) {
         self.members.removeAll { $0.number == number }
         self.members.append((number, look))

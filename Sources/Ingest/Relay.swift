@@ -11,11 +11,11 @@ final class Relay: SourceSubscriber {
     private struct Shared {
         var status: RelayStatus
         var queue = RelayQueue()
-        /// The remote server is connected and takes packets.
+        /// True while the remote server is connected and accepts packets.
         var isCollecting = false
-        /// The source has a publisher that sends.
+        /// True while the source has a publisher that sends.
         var hasSource = false
-        /// The driver has been scheduled and has not run yet.
+        /// True if the driver has been scheduled and has not run yet.
         var isWoken = false
         /// Packets dropped during earlier connections.
         var droppedBefore = 0
@@ -81,7 +81,8 @@ final class Relay: SourceSubscriber {
 
     func updateStatus(_ change: (inout RelayStatus) -> Void) { self.shared.withLock { change(&$0.status) } }
 
-    /// Returns whether the source sends. The next change schedules the driver again.
+    /// Returns whether the source sends, and clears the wake-up flag so that the next change schedules the driver
+    /// again.
     func takeWake() -> Bool {
         self.shared.withLock { shared in
             shared.isWoken = false

@@ -5,7 +5,7 @@ import RTMP
 /// Performs the actions of ``RelayStateMachine``: connects a relay to its remote server and writes the queued packets. Bound to
 /// the event loop.
 final class RelayDriver: RTMPClientOwner {
-    /// A remote server that takes no data for this long counts as failed.
+    /// If the remote server reads no data for this long, the connection counts as failed.
     private static let stallTimeout = TimeAmount.seconds(10)
 
     private let relay: Relay
@@ -46,7 +46,7 @@ final class RelayDriver: RTMPClientOwner {
 
     func stop(reason: String) { self.perform(self.life.receive(.removed(reason: reason), now: self.clock.now())) }
 
-    /// The source has sent something, has started or has ended.
+    /// Handles a wake-up by the relay: the source has sent something, has started or has ended.
     func woken() {
         let hasSource = self.relay.takeWake()
         // While live, the end of the source is read from the queue, behind the last packet.
@@ -133,7 +133,8 @@ final class RelayDriver: RTMPClientOwner {
 
     // MARK: Steps
 
-    /// Subscribes again, which starts with the cached GOP, so that the remote server has a key frame at once.
+    /// Subscribes to the source again. The subscription starts with the cached GOP, so the remote server gets a key
+    /// frame at once.
     private func stream() {
         self.announced = [:]
         self.codecs = [:]

@@ -17,11 +17,12 @@ package struct RelayQueue: Sendable {
     package static let maximumWait: Int64 = 3 * TimeMath.nanoseconds
     /// Maximum size in bytes, by ``SourceItem/cost``: a full ``GOPCache`` and two seconds of the fastest publisher.
     package static let maximumBytes = GOPCache.maximumBytes + (4 << 20)
-    /// Maximum number of queued configurations and ends. No server can follow more format changes than this in three
-    /// seconds.
+    /// Maximum number of queued configurations and ends of publications. No server can follow more format changes than
+    /// this in three seconds.
     package static let maximumMarks = 64
     /// Maximum number of video frames dropped while waiting for a key frame; ten seconds at 30 fps. A stream with intra
-    /// refresh has only one key frame, at its start; its decoder recovers after a while wherever it begins.
+    /// refresh has only one key frame, at its start; a decoder of that stream recovers after a while wherever it
+    /// starts.
     package static let keyPatience = 300
 
     private struct Entry: Sendable {
@@ -40,14 +41,14 @@ package struct RelayQueue: Sendable {
 
     private var entries = CircularBuffer<Entry>()
     private var bytes = 0
-    /// Number of configurations and ends in the queue.
+    /// Number of configurations and ends of publications in the queue.
     private var marks = 0
-    /// The publication has video, so packets before a key frame are of no use.
+    /// True if the publication has video; then packets before a key frame cannot be decoded.
     private var hasVideo = false
     private var awaitsKey = false
-    /// Video frames dropped since then while waiting for a key frame.
+    /// Video frames dropped since ``awaitsKey`` was set.
     private var passed = 0
-    /// Packets dropped so far.
+    /// Number of packets dropped since the queue was created.
     package private(set) var dropped = 0
 
     package init() {}

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The relays of a room: which source is sent to which other rooms.
+/// The relays of a room; each one sends one source to one other room.
 ///
 /// Any thread may call. Runs one event-loop thread of its own, so that a slow remote server affects no publisher. Life
 /// cycle: calls, then ``stop()`` once.

@@ -15,14 +15,14 @@ package struct RelayStateMachine: Sendable {
     package enum State: Sendable, Hashable { case waiting, connecting, live, failed, stopped }
 
     package enum Event: Sendable, Hashable {
-        /// The source sends, or has ended.
+        /// The source has begun to send; ``sourceEnded`` follows when its publisher is gone.
         case sourceBegan
         case sourceEnded
         /// The remote server has accepted the publication.
         case accepted
         /// The connection ended or could not be made.
         ///
-        /// - Parameter random: Any number, for the back-off.
+        /// - Parameter random: A random number that varies the back-off.
         case disconnected(reason: String, random: UInt64)
         /// The time set by ``Action/setTimer(nanoseconds:)`` has passed.
         case timerFired
@@ -31,13 +31,13 @@ package struct RelayStateMachine: Sendable {
     }
 
     package enum Action: Sendable, Hashable {
-        /// - Parameter isRetry: The connection before it failed.
+        /// - Parameter isRetry: True if the previous connection failed.
         case connect(isRetry: Bool)
         /// Subscribe to the source again and send its packets.
         case stream
         /// End the publication on the remote server, after everything written so far, and close the connection.
         case finish
-        /// Fire after this many nanoseconds; replaces a running timer.
+        /// Start a timer of this many nanoseconds, in place of a running one.
         case setTimer(nanoseconds: Int64)
         case cancelTimer
         case tell(RelayEvent)

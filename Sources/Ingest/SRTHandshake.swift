@@ -3,14 +3,14 @@
 /// Spec: draft-sharabayko-srt-01 §3.2.1. All words are big-endian; the text of a stream id is stored with the bytes of
 /// each word reversed (§3.2.1.3).
 package struct SRTHandshake: Sendable, Hashable {
-    /// Length of the header and the fields up to the extensions, in bytes.
+    /// Length in bytes of a handshake packet without its extensions: the header and the fixed fields.
     static let fixedLength = 64
-    /// Values of `type`.
+    /// Value of ``type`` in the first exchange of a handshake, in which the listener sends its cookie.
     package static let induction: Int32 = 1
     package static let conclusion: Int32 = -1
-    /// Types from here on are refusals; the difference is the refusal code.
+    /// Values of ``type`` from 1000 on are refusals; the value minus 1000 is the refusal code.
     package static let refusals: Int32 = 1000
-    /// Value of the extension field in the answer to an induction.
+    /// Value of the extension field with which a listener answers an induction (§4.3.1.1).
     static let magic: UInt16 = 0x4A17
 
     package var version: UInt32
@@ -19,7 +19,7 @@ package struct SRTHandshake: Sendable, Hashable {
     package var socketID: UInt32
     package var cookie: UInt32
 
-    /// - Returns: nil if the bytes are no SRT handshake.
+    /// Reads the fixed fields of a handshake packet; nil if the bytes are no SRT handshake.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.fixedLength, bytes[0] == 0x80, bytes[1] == 0 else { return nil }
         self.version = Self.word(bytes, 16)
@@ -28,17 +28,17 @@ package struct SRTHandshake: Sendable, Hashable {
         self.cookie = Self.word(bytes, 44)
     }
 
-    /// The extensions of a conclusion that are used here.
+    /// The fields of a conclusion's extensions that the worker uses.
     package struct Extensions: Sendable, Hashable {
-        /// nil: absent, or not UTF-8.
+        /// The stream id, which names the stream and its key; nil if it is absent or not UTF-8.
         package var streamID: String?
-        /// `0x00MMmmpp`; 0: absent.
+        /// Version of the sender's SRT library as `0x00MMmmpp` (major, minor, patch); 0: absent.
         package var softwareVersion: UInt32 = 0
 
         package init() {}
     }
 
-    /// - Returns: nil if the extension blocks do not end at the end of the packet.
+    /// Reads the extensions of a conclusion; nil if the extension blocks do not end at the end of the packet.
     package static func extensions(of bytes: [UInt8]) -> Extensions? {
         var extensions = Extensions()
         var offset = Self.fixedLength
@@ -85,7 +85,8 @@ package struct SRTHandshake: Sendable, Hashable {
         Self.answer(to: request, type: Self.refusals &+ Int32(clamping: code))
     }
 
-    /// Makes the induction with which the sender of `request` would have begun.
+    /// Makes an induction, the first packet of a handshake, with the fields of `request`, a conclusion of the same
+    /// sender.
     package static func induction(from request: [UInt8]) -> [UInt8] {
         var bytes = [UInt8](request.prefix(Self.fixedLength))
         Self.set(&bytes, 12, 0)
@@ -96,7 +97,7 @@ package struct SRTHandshake: Sendable, Hashable {
         return bytes
     }
 
-    /// Returns the conclusion with another cookie.
+    /// Returns the conclusion packet `request` with its cookie replaced.
     package static func conclusion(_ request: [UInt8], cookie: UInt32) -> [UInt8] {
         var bytes = request
         Self.set(&bytes, 44, cookie)

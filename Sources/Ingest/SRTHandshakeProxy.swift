@@ -1,8 +1,8 @@
 /// A caller that asks to publish over SRT.
 package struct SRTCaller: Sendable, Hashable {
-    /// nil: it sent none. Secret.
+    /// The caller's stream id, which holds the stream key and must not be logged; nil if the caller sent none.
     package var streamID: String?
-    /// `SRT 1.5.1`, or `SRT`.
+    /// The caller's SRT library with its version, such as `SRT 1.5.1`; `SRT` if the version is not known.
     package var software: String
 
     package init(streamID: String?, software: String) {
@@ -30,15 +30,15 @@ package struct SRTHandshakeProxy<Peer: Hashable & Sendable>: Sendable {
         case drop
         /// Pass the datagram on unchanged: to the listener, or to the peer.
         case forward
-        /// Send this to the peer.
+        /// Send these bytes to the peer.
         case answer([UInt8])
-        /// Send this to the listener.
+        /// Send these bytes to the listener.
         case ask([UInt8])
         /// A caller asks to publish: call ``admit(_:)`` or ``refuse(_:code:now:)``.
         case decide(SRTCaller)
         /// The listener has accepted. Pass the datagram to the peer, or call ``refuse(_:code:now:)``.
         case established
-        /// The listener has refused, for a reason of SRT's own; pass the datagram to the peer.
+        /// The listener has refused the caller with an SRT rejection code; pass the datagram to the peer.
         case refusedByListener(code: Int)
         /// The peer shuts down; pass the datagram to the listener.
         case left
@@ -65,14 +65,14 @@ package struct SRTHandshakeProxy<Peer: Hashable & Sendable>: Sendable {
     /// How long a refusal is repeated to a peer that asks again, in nanoseconds: a peer repeats its request until it
     /// gets an answer.
     private static var refusalMemory: Int64 { 3_000_000_000 }
-    /// Maximum number of remembered refusals. Beyond it the oldest is forgotten; if that peer asks again, it is judged
-    /// again.
+    /// Maximum number of remembered refusals. Beyond it the oldest is forgotten; if that peer asks again, its request
+    /// is decided anew.
     package static var maximumRefusals: Int { 256 }
-    /// A peer that sends nothing for this long is gone, in nanoseconds. SRT itself gives up after five seconds.
+    /// Nanoseconds without a datagram after which a peer counts as gone. SRT itself gives up after five seconds.
     private static var silence: Int64 { 15_000_000_000 }
     /// Maximum length of a conclusion, in bytes.
     private static var longestConclusion: Int { 1500 }
-    /// SRT_REJ_VERSION. Callers from before 2018 send no stream id.
+    /// Rejection code `SRT_REJ_VERSION`, for callers with an SRT version from before 2018, which send no stream id.
     private static var oldVersion: Int { 8 }
     /// Minimum validity of a cookie, in nanoseconds.
     private static var cookieTime: Int64 { 64_000_000_000 }
@@ -90,10 +90,10 @@ package struct SRTHandshakeProxy<Peer: Hashable & Sendable>: Sendable {
         self.maximumPeers = maximumPeers
     }
 
-    /// Number of known peers, including refused ones.
+    /// Number of peers with a state, including refused ones.
     package var count: Int { self.entries.count + self.refusals.count }
 
-    /// Handles a datagram from outside.
+    /// Handles a datagram that a peer has sent to the SRT port.
     package mutating func receive(_ bytes: [UInt8], from peer: Peer, now: Int64) -> Action {
         if let refusal = self.refusals[peer] {
             guard now < refusal.until else {
@@ -230,7 +230,8 @@ package struct SRTHandshakeProxy<Peer: Hashable & Sendable>: Sendable {
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
-    /// True if the cookie is valid: the peer has read what was sent to its address.
+    /// Returns whether the cookie is one that was sent to this peer's address in the last one or two minutes, so that
+    /// the address is not forged.
     private func isOurs(_ cookie: UInt32, _ peer: Peer, _ now: Int64) -> Bool {
         cookie == self.cookie(for: peer, now: now) || cookie == self.cookie(for: peer, now: now, back: 1)
     }

@@ -21,7 +21,8 @@ final class SRTListener: ChannelInboundHandler {
     private static let retryInterval = TimeAmount.milliseconds(20)
     /// Time from the admission until the libsrt listener accepts, in nanoseconds; callers give up after three seconds.
     private static let joinTime: Int64 = 4_000_000_000
-    /// How long the loopback channel stays open after the reader has ended, for the listener's last datagrams.
+    /// How long the loopback channel stays open after the reader has ended, so that the last datagrams of the libsrt
+    /// listener still reach the caller.
     private static let leaveTaking = TimeAmount.milliseconds(300)
     private static let sweepInterval = TimeAmount.seconds(1)
 
@@ -284,12 +285,15 @@ final class SRTListener: ChannelInboundHandler {
             self.toPeer(datagram, publisher.peer)
             // Nearly always the passphrase is wrong.
             _ = self.core.failed(at: publisher.address)
-            self.end(publisher, refused: "SRT refused it with code \(code): wrong or missing passphrase?", .authDenied)
+            self.end(
+                publisher, refused: "SRT refused the caller with code \(code): wrong or missing passphrase?",
+                .authDenied)
         default: break
         }
     }
 
-    /// The libsrt listener has accepted. The caller becomes the publisher of the source before it gets the answer.
+    /// Handles the libsrt listener's acceptance. The caller becomes the publisher of the source before it gets the
+    /// answer.
     private func established(_ publisher: SRTPublisher, _ answer: ByteBuffer) {
         guard let source = publisher.source, let feed = publisher.feed else { return }
         switch self.core.claim(source, by: publisher) {
@@ -338,7 +342,7 @@ final class SRTListener: ChannelInboundHandler {
         case takenOver
     }
 
-    /// - Parameter isCut: Frames that it has already sent must not be shown any more.
+    /// - Parameter isCut: True if frames that the publisher has already sent must not be shown any more.
     private func endPublication(_ publisher: SRTPublisher, _ ending: Ending, isCut: Bool = false) {
         guard let hub = publisher.takeHub() else { return }
         // First, so that no packet follows the end.
@@ -381,7 +385,7 @@ final class SRTListener: ChannelInboundHandler {
         self.end(publisher, refused: reason, errorCode)
     }
 
-    /// Forgets a caller without an answer.
+    /// Ends a caller's request without sending an answer.
     func drop(_ publisher: SRTPublisher, _ reason: String, _ code: ErrorCode = .authDenied) {
         guard !publisher.hasEnded, publisher.hub == nil else { return }
         // A client that gets no answer gets no log line either.
@@ -438,7 +442,7 @@ final class SRTListener: ChannelInboundHandler {
         }
     }
 
-    /// Refuses all callers from now on, and disconnects current ones.
+    /// Refuses all callers from now on, and disconnects the current publishers.
     func stop() {
         self.isStopped = true
         for publisher in self.publishers.values { self.refuse(publisher, .ended, reason: "the room has ended") }
@@ -462,6 +466,6 @@ private final class SRTRelay: ChannelInboundHandler {
         self.door.received(envelope.data, from: envelope.remoteAddress, for: self.publisher)
     }
 
-    /// Nothing listens on the port yet, or any more.
+    /// Ignores the error: it means that nothing listens on the loopback port yet, or no longer.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 }

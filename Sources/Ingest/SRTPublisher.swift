@@ -12,19 +12,19 @@ final class SRTPublisher: PublishingConnection {
     let peer: SocketAddress
     let address: IPAddress?
     let software: String
-    /// Loopback channel to its libsrt listener; nil until that is created.
+    /// Loopback channel to the caller's libsrt listener; nil until the listener is created.
     var relay: (any Channel)?
     var listener: SocketAddress?
     var feed: MPEGTSFeed?
-    /// The webhook request, while it waits for the answer.
+    /// The webhook request about this caller; nil unless its answer is awaited.
     var question: Task<Void, Never>?
     var source: SourceID?
-    /// The request whose key was valid, until it publishes.
+    /// The publish request whose key was accepted; nil once the caller publishes or was refused.
     var request: PublishRequest?
     private(set) var hub: SourceHub?
     var key: RedactedKey?
     var hasEnded = false
-    /// It has sent a shutdown.
+    /// True if the caller has sent an SRT shutdown packet.
     var hasLeft = false
     private let door: SRTListener
 
@@ -39,14 +39,15 @@ final class SRTPublisher: PublishingConnection {
 
     func begin(_ hub: SourceHub) { self.hub = hub }
 
-    /// Returns the hub that it publishes to, and clears it.
+    /// Returns the hub that this caller publishes to, and clears the property; nil if the caller does not publish.
     func takeHub() -> SourceHub? {
         defer { self.hub = nil }
         return self.hub
     }
 
     func refuse(_ refusal: PublishRefusal) { self.door.refuse(self, refusal, reason: refusal.text) }
-    /// SRT has no message for this: its encoders reconnect when they are cut off.
+    /// Ends the connection because another server takes over. SRT has no message that asks to reconnect; SRT encoders
+    /// reconnect when they are cut off.
     func handOver() -> Bool {
         self.refuse(.ended)
         return false

@@ -5,7 +5,7 @@ import NIOCore
 package struct SRTPullSettings: Sendable {
     package let source: SourceID
     package let url: SRTURL
-    /// Nanoseconds until the listener must have sent something.
+    /// Nanoseconds within which the listener must accept and send its first access unit.
     package var openTimeout: Int64 = 20 * TimeMath.nanoseconds
     /// Nanoseconds without media after which the connection is closed and made again.
     package var idleTimeout: Int64 = 90 * TimeMath.nanoseconds
@@ -27,7 +27,7 @@ package struct SRTPullSettings: Sendable {
 final class SRTPullDriver: SourcePuller {
     private let settings: SRTPullSettings
     private var feed: MPEGTSFeed?
-    /// The last feed, also after it was stopped: ``PullService/stop()`` waits for its thread.
+    /// The last feed, kept after it was stopped so that ``PullService/stop()`` can wait for its thread.
     private(set) var lastFeed: MPEGTSFeed?
     /// Identifies the current connection: the time at which it was started.
     private var connection: Int64 = 0

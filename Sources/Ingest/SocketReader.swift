@@ -13,8 +13,8 @@ package final class SocketReader {
 
     package init(size: Int) { self.size = max(1, size) }
 
-    /// Returns the socket for ``read(_:of:)``; nil if the channel has none, or none any more. Call it on the channel's
-    /// event loop.
+    /// Returns the socket for ``read(_:of:)``; nil if the channel has no socket or has closed it. Call it on the
+    /// channel's event loop.
     package static func socket(of channel: any Channel) -> NIOBSDSocket.Handle? {
         try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
     }

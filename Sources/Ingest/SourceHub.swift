@@ -42,7 +42,8 @@ package final class SourceHub: Sendable {
         self.count(items)
     }
 
-    /// Adds a subscriber, which is not patient. It gets the configurations and the cached GOP before this returns.
+    /// Adds a subscriber, which gets the configurations and the cached GOP before the function returns. The subscriber
+    /// needs its items at once until ``setPatient(_:for:)`` says otherwise.
     package func subscribe(_ subscriber: any SourceSubscriber) -> SubscriptionToken {
         self.delivery.withLock { delivery in
             let token = SubscriptionToken(id: delivery.nextID)
@@ -54,7 +55,7 @@ package final class SourceHub: Sendable {
         }
     }
 
-    /// Removes a subscriber and its back-pressure.
+    /// Removes a subscriber. If the subscriber was full, it no longer holds up the publisher.
     package func unsubscribe(_ token: SubscriptionToken) {
         self.delivery.withLock { $0.subscribers.removeAll { $0.token == token } }
         self.setFull(false, for: token)
@@ -64,7 +65,8 @@ package final class SourceHub: Sendable {
         }
     }
 
-    /// Back-pressure: while any subscriber is full, the publisher of this source, and no other, is not read.
+    /// Sets whether a subscriber is full. While any subscriber is full, the server does not read from the publisher of
+    /// this source; other publishers are not affected.
     package func setFull(_ isFull: Bool, for token: SubscriptionToken) {
         self.flow.withLock { flow in
             let was = !flow.full.isEmpty

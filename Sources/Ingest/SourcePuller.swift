@@ -15,7 +15,7 @@ class SourcePuller {
     private(set) var state = State.idle
     private var backoff = Backoff()
     private var retryTimer: Scheduled<Void>?
-    /// No connection attempt before this time; 0: no limit.
+    /// Time before which the puller does not connect, in nanoseconds; 0: no limit.
     private var heldUntil: Int64 = 0
 
     init(
@@ -29,7 +29,7 @@ class SourcePuller {
 
     // MARK: What the protocols do differently
 
-    /// Begins a connection.
+    /// Starts to connect to the server. Overridden for each protocol.
     func connect() {}
 
     /// Ends the connection, if there is one. Its later reports must be ignored.
@@ -37,7 +37,7 @@ class SourcePuller {
 
     func setPaused(_ isPaused: Bool) {}
 
-    // MARK: Life
+    // MARK: Life cycle
 
     final var source: SourceID { self.hub.source }
 
@@ -68,7 +68,7 @@ class SourcePuller {
         self.retry(in: max(0, deadline &- self.clock.now()))
     }
 
-    /// The server has accepted.
+    /// Records that the server has accepted the request to play the stream.
     final func opened(encoder: String, remote: String) {
         self.state = .live
         self.hub.updateStatistics {
@@ -78,7 +78,8 @@ class SourcePuller {
         self.emit(.publishing(self.source, PublisherInfo(encoder: encoder, remote: remote, isTakeover: false)))
     }
 
-    /// Media has arrived: the connection works, and the next failure starts with a short wait again.
+    /// Records that media has arrived: the connection works, so the back-off starts again with a short wait after the
+    /// next failure.
     final func delivered() { self.backoff.reset() }
 
     final func failed(_ reason: String) {
@@ -90,7 +91,7 @@ class SourcePuller {
 
     /// Disconnects and ends the publication.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: True if there was a publication.
     @discardableResult
     private func leave(for state: State) -> Bool {
         let wasLive = self.state == .live

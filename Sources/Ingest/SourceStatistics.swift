@@ -4,7 +4,7 @@ package import RTMP
 package struct SourceStatistics: Sendable, Hashable {
     /// Publications accepted.
     package var publications = 0
-    /// A publisher is connected now.
+    /// True while a publisher is connected.
     package var isPublishing = false
     /// Bytes received on accepted connections, protocol included.
     package var bytes: UInt64 = 0

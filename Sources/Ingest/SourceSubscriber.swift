@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// A consumer of a source: its decoder, a relay, a recorder.
+/// A consumer of a source's packets, such as its decoder or a relay.
 package protocol SourceSubscriber: AnyObject, Sendable {
     /// Gets the source's items in order, one call at a time.
     ///
@@ -10,14 +10,14 @@ package protocol SourceSubscriber: AnyObject, Sendable {
     func receive(_ item: SourceItem)
     /// Gets several items that arrived together, in order.
     func receive(_ items: [SourceItem])
-    /// Everything that the source sent before `time` has been delivered, and later data may wait a little; nil: nothing
-    /// waits. A subscriber that measures the source's silence or rate must count only up to `time`. Called as
-    /// ``receive(_:)`` is.
+    /// Reports that everything that arrived from the source before `time` has been delivered, and that later data may
+    /// still wait in the socket. nil: no data waits. A subscriber that measures the source's silence or rate must count
+    /// only up to `time`. Called as ``receive(_:)`` is.
     ///
     /// - Parameter time: Nanoseconds, of the clock of ``CodedPacket/arrival``.
     func noteRead(until time: Int64?)
-    /// The publisher was disconnected, and frames it has already sent must not be shown any more; its end is received
-    /// next. Called as ``receive(_:)`` is. Does nothing by default.
+    /// Reports that the publisher was disconnected and that frames it has already sent must not be shown any more;
+    /// ``SourceItem/end`` follows. Called as ``receive(_:)`` is. Does nothing by default.
     func cut()
 }
 

@@ -15,7 +15,8 @@ package struct TakeoverLimiter: Sendable {
 
     package init() {}
 
-    /// Returns true if the publisher may be taken over now. The takeover counts unless the publisher is silent.
+    /// Returns true if a newer connection may take over from the current publisher now. The takeover counts unless the
+    /// publisher is silent.
     ///
     /// - Parameters:
     ///   - since: When the current publisher began to publish.
