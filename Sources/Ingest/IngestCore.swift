@@ -77,6 +77,8 @@ package final class IngestCore {
     /// The decision about a publisher whose key is valid.
     package enum Claim {
         case accept(SourceHub, isTakeover: Bool)
+        /// The publisher is refused.
+        ///
         /// - Parameter reason: For the operator; it is not sent to the publisher.
         case deny(PublishRefusal, reason: String?)
     }

@@ -31,6 +31,8 @@ package struct RelayStateMachine: Sendable {
     }
 
     package enum Action: Sendable, Hashable {
+        /// Connect to the remote server.
+        ///
         /// - Parameter isRetry: True if the previous connection failed.
         case connect(isRetry: Bool)
         /// Subscribe to the source again and send its packets.

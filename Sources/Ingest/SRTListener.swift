@@ -342,6 +342,8 @@ final class SRTListener: ChannelInboundHandler {
         case takenOver
     }
 
+    /// Ends the publication of `publisher`, if it has one, and reports how it ended.
+    ///
     /// - Parameter isCut: True if frames that the publisher has already sent must not be shown any more.
     private func endPublication(_ publisher: SRTPublisher, _ ending: Ending, isCut: Bool = false) {
         guard let hub = publisher.takeHub() else { return }

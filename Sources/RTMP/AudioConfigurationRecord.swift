@@ -7,7 +7,7 @@ enum AudioConfigurationRecord {
     /// "fLaC", and the header of a STREAMINFO block that is the last block (§8.1).
     private static let flacHead = Array("fLaC".utf8) + [0x80, 0, 0, 34]
 
-    /// - Returns: The record; nil if it is not valid.
+    /// Converts the record of a sequence start to the form for decoders; nil if the record is not valid.
     static func read(_ record: [UInt8], of codec: CodecName) -> [UInt8]? {
         switch codec {
         case .aac: return AudioSpecificConfig(record: record) != nil ? record : nil
@@ -20,8 +20,9 @@ enum AudioConfigurationRecord {
         }
     }
 
-    /// Enhanced RTMP requires the beginning of a stream: "fLaC" and its metadata blocks. FFmpeg sends only STREAMINFO.
-    /// Decoders do not need the other blocks, such as pictures and comments.
+    /// Extracts the STREAMINFO block from a FLAC configuration. Enhanced RTMP requires the beginning of a stream:
+    /// "fLaC" and its metadata blocks. FFmpeg sends only STREAMINFO. Decoders do not need the other blocks, such as
+    /// pictures and comments.
     private static func flac(_ record: [UInt8]) -> [UInt8]? {
         if record.count == self.streamInfo { return self.isStreamInfo(record[...]) ? self.flacHead + record : nil }
         guard record.count >= self.flacHead.count + self.streamInfo, record.starts(with: "fLaC".utf8),
@@ -31,7 +32,8 @@ enum AudioConfigurationRecord {
         return self.isStreamInfo(information) ? self.flacHead + information : nil
     }
 
-    /// RFC 9639 §8.2: requires blocks of at least 16 samples and a sample rate; without them frames have no duration.
+    /// Returns whether the bytes are a usable STREAMINFO block: RFC 9639 §8.2 requires blocks of at least 16 samples,
+    /// and without a sample rate frames have no duration.
     private static func isStreamInfo(_ bytes: ArraySlice<UInt8>) -> Bool {
         let bytes = Array(bytes)
         guard bytes.count == self.streamInfo else { return false }

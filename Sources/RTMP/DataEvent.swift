@@ -3,17 +3,17 @@ import MediaTypes
 /// A message from an encoder to players, such as `onTextData` or `onCuePoint`, converted to JSON for clients that do
 /// not read AMF.
 package enum DataEvent {
-    /// The first bytes of such messages.
+    /// The first bytes of `onTextData` and `onCuePoint` messages.
     private static let beginnings = DataMessageTime.named(["onTextData", "onCuePoint"])
     /// Maximum size of the JSON text in bytes; longer messages are dropped.
     package static let longest = 4_096
 
-    /// Whether a message is such a message, by its first bytes. No allocation.
+    /// Returns whether a message is `onTextData` or `onCuePoint`, judging by its first bytes. No allocation.
     static func isNamed(_ bytes: [UInt8], from offset: Int) -> Bool {
         DataMessageTime.isNamed(bytes, from: offset, among: self.beginnings)
     }
 
-    /// The values after the name as a JSON array; `nil` if the text is too long.
+    /// Returns the values after the name as a JSON array; `nil` if the text is longer than ``longest``.
     package static func text(_ values: ArraySlice<AMF0Value>) -> String? {
         let text = JSONValue.array(values.map(\.json)).text
         return text.utf8.count <= self.longest ? text : nil
@@ -41,7 +41,7 @@ extension AMF0Value {
         return .thousandths(Int64(number * 1000))
     }
 
-    /// If a name occurs twice, the first property counts.
+    /// Returns the properties as members of a JSON object. If a name occurs twice, the first property counts.
     private static func members(_ properties: [AMF0Property]) -> [JSONValue.Member] {
         var seen: Set<String> = []
         return properties.filter { seen.insert($0.name).inserted }.map { JSONValue.Member($0.name, $0.value.json) }

@@ -12,14 +12,14 @@ package enum DataMessageTime {
         names.map { [0x02, 0, UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
     }
 
-    /// Whether a message begins with one of `beginnings`. No allocation.
+    /// Returns whether a message begins with one of `beginnings`. No allocation.
     static func isNamed(
         _ bytes: [UInt8], from offset: Int, among beginnings: [[UInt8]] = DataMessageTime.beginnings
     ) -> Bool {
         beginnings.contains { bytes.dropFirst(offset).starts(with: $0) }
     }
 
-    /// The time in the first of `values` that contains one.
+    /// Returns the time in the first of `values` that contains a time; nil if none does.
     package static func find(_ values: ArraySlice<AMF0Value>) -> WallClockTime? {
         for value in values {
             switch value["ts"] {

@@ -3,7 +3,7 @@ import MediaTypes
 
 /// Detects from the payload that the codec on a PID has changed.
 extension ElementaryDemuxer {
-    /// The codec that a unit is clearly coded in, if that differs from the announced one.
+    /// Returns the codec in which `unit` is evidently coded if it differs from the announced `codec`; otherwise nil.
     static func change(of unit: MPEGTSUnit, from codec: CodecName) -> CodecName? {
         let range = 0..<unit.payload.count
         switch codec {

@@ -13,7 +13,7 @@ package struct ElementaryDemuxer: Sendable {
     package private(set) var counters = FLVDemuxer.Counters()
     /// The codec of the last unit that was not supported; nil if there was none.
     package private(set) var unsupportedCodec: String?
-    /// At least one track has a supported codec.
+    /// True if at least one track has a supported codec.
     package private(set) var hasSupportedTrack = false
     /// The codec of the main video track if no supported video has arrived; otherwise nil.
     package private(set) var unsupportedVideo: String?
@@ -47,6 +47,8 @@ package struct ElementaryDemuxer: Sendable {
         self.maximumBytes = maximumBytes
     }
 
+    /// Reads one access unit or audio frame.
+    ///
     /// - Parameters:
     ///   - arrival: Nanoseconds of the process's monotonic clock.
     ///   - items: Receives the configuration if it has changed, and the packet.
@@ -104,8 +106,9 @@ package struct ElementaryDemuxer: Sendable {
         items.append(.packet(packet))
     }
 
-    /// The timestamps of the unit. A unit without timestamps gets those of the video frame before it: only the first
-    /// frame that begins in a PES packet has timestamps, and both fields of an interlaced frame often share one packet.
+    /// Returns the timestamps of the unit, in ticks. A unit without timestamps gets those of the video frame before it:
+    /// only the first frame that begins in a PES packet has timestamps, and both fields of an interlaced frame often
+    /// share one packet.
     private mutating func times(ofPicture unit: MPEGTSUnit) -> (pts: Int64, dts: Int64)? {
         guard let pts = unit.pts ?? unit.dts else { return self.lastPicture }
         let dts = self.clock.unwrap(unit.dts ?? pts)
@@ -118,7 +121,8 @@ package struct ElementaryDemuxer: Sendable {
         return (dts + offset, dts)
     }
 
-    /// Makes a configuration from the parameter sets in the stream: at its start, and at a key frame whose sets differ.
+    /// Emits a configuration made from the parameter sets in the stream: at the start of the stream, and at a key frame
+    /// whose parameter sets differ from the earlier ones.
     private mutating func configureAVC(_ payload: PacketMemory, _ isKey: Bool, _ items: inout [SourceItem]) {
         if self.video?.codec == .h264, !isKey { return }
         let sets = ParameterSets(payload, in: 0..<payload.count)
@@ -161,8 +165,8 @@ package struct ElementaryDemuxer: Sendable {
         items.append(.packet(packet))
     }
 
-    /// The timestamp of the unit. Senders put several frames behind one timestamp; a frame without one begins where the
-    /// frame before it ended.
+    /// Returns the timestamp of the unit, in ticks. Senders put several frames behind one timestamp; a frame without
+    /// one begins where the frame before it ended.
     private mutating func time(of unit: MPEGTSUnit, _ samples: (count: Int64, rate: Int64)?) -> Int64? {
         let said = (unit.pts ?? unit.dts).map { self.clock.unwrap($0) }
         let estimated = self.following[unit.track]

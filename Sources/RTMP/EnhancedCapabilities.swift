@@ -18,11 +18,11 @@ package struct EnhancedCapabilities: Sendable, Hashable {
     }
 
     package var extensions: Extensions = []
-    /// The announced codecs that are known here.
+    /// The announced codecs that the worker knows.
     package var codecs: Set<CodecName> = []
-    /// The peer announced any Enhanced RTMP feature.
+    /// True if the peer announced any Enhanced RTMP feature.
     package var isSpoken = false
-    /// `*`: the peer accepts any codec.
+    /// True if the peer announced `*`: it accepts any codec.
     package var takesAnyCodec = false
 
     /// No features announced.

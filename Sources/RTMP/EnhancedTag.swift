@@ -23,23 +23,26 @@ struct EnhancedTag {
     struct Part {
         var codec: FourCC
         var track: UInt8
-        /// Range in the message; may be empty.
+        /// Byte range of the part in the message; may be empty.
         var range: Range<Int>
     }
 
-    /// Maximum numbers of parts of one message and of modifiers before them. More than any encoder sends.
+    /// Maximum number of parts (tracks) in one message; more than any encoder sends.
     static let maximumParts = 16
     static let maximumModifiers = 16
     private static let modifier: UInt8 = 7
 
-    /// `nil` for an undefined type; such a message is ignored.
+    /// Type of the message; `nil` for an undefined type, whose message is ignored.
     let packetType: PacketType?
     /// Added to the presentation time of this message: 0 to 999,999 nanoseconds.
     let nanoseconds: Int64
     private(set) var parts: [Part] = []
-    /// The message is truncated among its parts or has too many; ``parts`` holds those before.
+    /// True if the message is truncated among its parts or has too many of them; ``parts`` holds the intact parts
+    /// before.
     private(set) var isDamaged = false
 
+    /// Reads the header of a message and finds the part of each track.
+    ///
     /// - Returns: `nil` if the message ends before its header does, or contradicts itself.
     init?(_ payload: PacketMemory, isVideo: Bool) {
         guard let first = payload.byte(at: 0) else { return nil }
@@ -75,6 +78,8 @@ struct EnhancedTag {
         self.readParts(payload, from: offset + 1, form: byte >> 4)
     }
 
+    /// Reads one modifier of an Enhanced RTMP header.
+    ///
     /// - Returns: The type after the modifier; `nil` if the message ends in it.
     private static func readModifier(
         _ payload: PacketMemory, at offset: inout Int, _ nanoseconds: inout Int64
@@ -96,6 +101,8 @@ struct EnhancedTag {
         return next & 0x0F
     }
 
+    /// Finds the part of each track in the message.
+    ///
     /// - Parameter form: 0 one track, 1 many tracks of one codec, 2 many tracks with a codec each.
     private mutating func readParts(_ payload: PacketMemory, from start: Int, form: UInt8) {
         var offset = start

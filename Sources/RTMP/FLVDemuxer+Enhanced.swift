@@ -9,14 +9,14 @@ struct EnhancedState {
     var sound: [UInt8: CodecParameters] = [:]
     /// Channel layouts from the publisher, by track.
     var layouts: [UInt8: ChannelLayout] = [:]
-    /// The first track beyond the supported ones has been reported.
+    /// True after a track beyond the supported number was reported once.
     var isExtraTold = false
 }
 
 /// Enhanced RTMP messages, and HEVC as it was sent before Enhanced RTMP.
 extension FLVDemuxer {
-    /// Maximum number of audio tracks other than the main one. In all that is four: app audio, a microphone, and two
-    /// more. A track takes 2 MB of decoded audio.
+    /// Maximum number of audio tracks other than the main one. With the main one a source has at most four: app audio,
+    /// a microphone, and two more. Each track takes 2 MB of memory for decoded audio.
     package static let maximumExtraAudioTracks = 3
 
     // MARK: Video
@@ -135,7 +135,8 @@ extension FLVDemuxer {
         items.append(.packet(packet))
     }
 
-    /// As for H.264: joins the NAL units of a frame with those that were sent in separate messages before it.
+    /// Joins the NAL units of an H.265 frame with those that were sent in separate messages before it, as is done for
+    /// H.264.
     private mutating func joined(
         hevc memory: PacketMemory, _ range: Range<Int>
     ) -> (memory: PacketMemory, range: Range<Int>, units: HEVCUnits)? {
@@ -154,7 +155,8 @@ extension FLVDemuxer {
         return (whole, 0..<whole.count, HEVCUnits(whole, in: 0..<whole.count))
     }
 
-    /// As for H.264: emits a configuration if there was no sequence header, and again if a parameter set is new.
+    /// Handles H.265 parameter sets in the stream, as is done for H.264: emits a configuration if there was no sequence
+    /// header, and again if a parameter set is new.
     private mutating func parameterSets(_ units: HEVCUnits, _ items: inout [SourceItem]) {
         if self.video?.codec == .hevc {
             guard units.isKey else { return }
@@ -165,7 +167,7 @@ extension FLVDemuxer {
         self.emit(CodecParameters(codec: .hevc, configuration: configuration.record), &items)
     }
 
-    /// AV1, VP9 and VP8: the payload is passed to the decoder unchanged.
+    /// Emits a frame of AV1, VP9 or VP8; its payload is passed to the decoder unchanged.
     private mutating func wholePicture(
         _ codec: CodecName, _ message: RTMPMediaMessage, from start: Int, _ arrival: Int64, _ items: inout [SourceItem]
     ) {

@@ -10,25 +10,26 @@ package import MediaTypes
 package struct FLVDemuxer: Sendable {
     /// Counters of messages that were dropped or repaired.
     package struct Counters: Sendable, Hashable {
-        /// Shorter than their header.
+        /// Number of messages that are shorter than their header.
         package var short = 0
-        /// Empty messages, empty frames, and frames with only empty NAL units.
+        /// Number of empty messages, empty frames, and frames with only empty NAL units.
         package var empty = 0
-        /// Frames whose NAL units could not be found.
+        /// Number of frames whose NAL units could not be found.
         package var malformed = 0
-        /// Frames rewritten: NAL units with four-byte lengths and without empty units, or AAC without its ADTS header.
+        /// Number of frames that were rewritten: with four-byte NAL unit lengths and without empty units, or AAC
+        /// without its ADTS header.
         package var sanitized = 0
-        /// Configuration records that are not valid.
+        /// Number of configuration records that are not valid.
         package var badConfigurations = 0
-        /// Packets before the first configuration.
+        /// Number of packets dropped because they arrived before the first configuration of their track.
         package var beforeConfiguration = 0
-        /// Composition offsets over 15 minutes, read as 0.
+        /// Number of composition offsets over 15 minutes, which are read as 0.
         package var badCompositionOffsets = 0
-        /// Messages in codecs that are not supported.
+        /// Number of messages in codecs that are not supported.
         package var unsupported = 0
-        /// Packets of tracks beyond the supported ones.
+        /// Number of packets dropped because their track is beyond the supported number of tracks.
         package var extraTracks = 0
-        /// Enhanced headers that are truncated, in the header or among the tracks.
+        /// Number of Enhanced RTMP messages that are truncated, in the header or among the tracks.
         package var badHeaders = 0
 
         package init() {}
@@ -37,7 +38,7 @@ package struct FLVDemuxer: Sendable {
     package internal(set) var counters = Counters()
     /// The codec of the last unsupported message, shown to the publisher; nil if there was none.
     package private(set) var unsupportedCodec: String?
-    /// At least one track has a supported codec.
+    /// True if at least one track has a supported codec.
     package internal(set) var hasSupportedTrack = false
     /// The codec of the main video track if no supported video has arrived; otherwise nil.
     package internal(set) var unsupportedVideo: String?
@@ -50,7 +51,7 @@ package struct FLVDemuxer: Sendable {
     var videoHeader: [UInt8]?
 
     let codecs: Set<CodecName>
-    /// The codecs of nearly every packet, kept apart from the set for speed.
+    /// True if H.264 is among the accepted codecs; a copy for speed, because nearly every video packet is checked.
     private let takesH264: Bool
     private let takesAAC: Bool
     /// State of the Enhanced RTMP tracks.
@@ -61,7 +62,7 @@ package struct FLVDemuxer: Sendable {
     var ahead: (bytes: [UInt8], types: NALTypes) = ([], [])
     /// Maximum size of ``ahead`` in bytes.
     static let mostAhead = 64 << 10
-    /// The time from a data message, until the next packet takes it.
+    /// The wall-clock time from the last data message, until the next packet carries it.
     private var noted: (time: WallClockTime, timestamp: UInt32)?
 
     /// - Parameter codecs: Codecs that are accepted; all others are dropped and reported by ``unsupportedCodec``.
@@ -77,12 +78,15 @@ package struct FLVDemuxer: Sendable {
     /// Sets the wall-clock time at `timestamp`, from a data message. The next packet carries it.
     package mutating func note(_ time: WallClockTime, at timestamp: UInt32) { self.noted = (time, timestamp) }
 
-    /// Takes the time of a data message, converted to a packet `milliseconds` after its `timestamp`.
+    /// Removes and returns the wall-clock time noted from a data message, converted to the time of a packet
+    /// `milliseconds` after its `timestamp`. nil if no time was noted, or if it was noted for a time more than two
+    /// seconds away.
     mutating func takeNoted(_ timestamp: UInt32, _ milliseconds: Int64) -> WallClockTime? {
         guard let noted = self.noted else { return nil }
         self.noted = nil
         let apart = Int64(Int32(bitPattern: timestamp &- noted.timestamp)) + milliseconds
-        // A message far from any media means something else: metadata always has timestamp 0.
+        // A data message whose timestamp is far from that of the media means something else: metadata always has
+        // timestamp 0.
         guard apart.magnitude <= 2_000 else { return nil }
         var time = noted.time
         time.nanoseconds &+= apart * 1_000_000
@@ -129,10 +133,10 @@ package struct FLVDemuxer: Sendable {
         }
     }
 
-    /// `SI24`: 24 bits, two's complement.
+    /// Converts an `SI24` field (24 bits, two's complement) to a signed number.
     static func signed24(_ value: UInt32) -> Int64 { Int64(Int32(bitPattern: value << 8) >> 8) }
 
-    /// Takes the configuration record of H.264 or H.265.
+    /// Handles the configuration record of H.264 or H.265: emits a configuration if the record has changed.
     mutating func configure(nal codec: CodecName, _ record: [UInt8], _ items: inout [SourceItem]) {
         if record.isEmpty { return self.count(\.empty) }
         let configuration =
@@ -152,6 +156,8 @@ package struct FLVDemuxer: Sendable {
         self.emit(CodecParameters(codec: codec, configuration: canonical), &items)
     }
 
+    /// Emits the packet of an H.264 frame, and a configuration if the parameter sets have changed.
+    ///
     /// - Parameter start: Offset of the first NAL unit.
     mutating func picture(
         _ message: RTMPMediaMessage, from start: Int, _ offset: Int64, _ arrival: Int64, _ items: inout [SourceItem]
@@ -199,7 +205,8 @@ package struct FLVDemuxer: Sendable {
         return (whole, 0..<whole.count, types)
     }
 
-    /// The NAL units from `start` on in canonical form; `nil`, and counted, if there are none.
+    /// Returns the NAL units from `start` on in canonical form: with four-byte lengths and without empty units. `nil`
+    /// if there are none, which is counted.
     ///
     /// - Returns: The types are those of H.264.
     mutating func sanitized(
@@ -220,7 +227,7 @@ package struct FLVDemuxer: Sendable {
         }
     }
 
-    /// The composition offset in milliseconds, or 0 if it is implausible.
+    /// Returns the composition offset in milliseconds, or 0 if it is over 15 minutes.
     mutating func checked(_ offset: Int64) -> Int64 {
         guard offset.magnitude > 15 * 60 * 1000 else { return offset }
         self.counters.badCompositionOffsets += 1
@@ -262,7 +269,7 @@ package struct FLVDemuxer: Sendable {
         }
     }
 
-    /// Handles audio with a header of one byte.
+    /// Handles audio with the legacy header of one byte.
     private mutating func plain(
         _ message: RTMPMediaMessage, _ parameters: CodecParameters?, _ name: String, _ arrival: Int64,
         _ items: inout [SourceItem]

@@ -4,12 +4,12 @@ package import MediaTypes
 ///
 /// Spec: Enhanced RTMP v2, `ExVideoTagHeader`, `ExAudioTagHeader`.
 extension FLVTagWriter {
-    /// Every codec that can be sent.
+    /// Every codec that the writer can send.
     package static let codecs: Set<CodecName> = [
         .h264, .hevc, .av1, .vp9, .vp8, .aac, .mp3, .opus, .ac3, .eac3, .flac,
     ]
 
-    /// The sequence start of a track; `nil` for a codec without a FourCC or without a sequence start.
+    /// Returns the sequence start of a track; `nil` for a codec without a FourCC or without a sequence start.
     package static func enhanced(_ parameters: CodecParameters) -> RTMPMediaMessage? {
         guard let letters = FourCC(parameters.codec) else { return nil }
         if [.mp3, .ac3, .eac3].contains(parameters.codec) { return nil }
@@ -18,7 +18,7 @@ extension FLVTagWriter {
         return self.message(isVideo ? .video : .audio, 0, head + parameters.configuration)
     }
 
-    /// One packet; `nil` for a codec without a FourCC.
+    /// Returns the message of one packet; `nil` for a codec without a FourCC.
     package static func enhanced(_ packet: CodedPacket, codec: CodecName) -> RTMPMediaMessage? {
         guard let letters = FourCC(codec) else { return nil }
         let dts = TimeMath.rescale(packet.dts, from: Int64(max(1, packet.timescale)), to: 1000)
@@ -35,7 +35,8 @@ extension FLVTagWriter {
         return self.message(of: packet, UInt32(truncatingIfNeeded: dts), head)
     }
 
-    /// `videocodecid` and `audiocodecid` of `onMetaData`: the legacy number if there is one, or the FourCC as a number.
+    /// Returns `videocodecid` and `audiocodecid` for `onMetaData`: the legacy number if there is one, or the FourCC as
+    /// a number.
     package static func codecProperties(video: CodecName?, audio: CodecName?) -> [AMF0Property] {
         func number(_ codec: CodecName) -> AMF0Value? {
             switch codec {
@@ -50,6 +51,8 @@ extension FLVTagWriter {
         }
     }
 
+    /// Returns the header of a message, up to the payload.
+    ///
     /// - Parameter type: The packet type.
     private static func head(isVideo: Bool, isKey: Bool, type: UInt8, _ letters: FourCC, _ track: UInt8) -> [UInt8] {
         let first: UInt8 = isVideo ? 0x80 | (isKey ? 0x10 : 0x20) : 0x90

@@ -6,7 +6,7 @@ package import MediaTypes
 /// Spec: Video File Format 10.1 Annex E.4.2, E.4.3 for H.264, AAC and MP3; Enhanced RTMP v2 for the other codecs and
 /// for audio tracks other than the main one, in ``FLVTagWriter/enhanced(_:codec:)``.
 package enum FLVTagWriter {
-    /// The sequence header of a track; nil for a codec that has neither a number nor a FourCC.
+    /// Returns the sequence header of a track; nil for a codec that has neither an FLV codec number nor a FourCC.
     package static func configuration(_ parameters: CodecParameters) -> RTMPMediaMessage? {
         if parameters.track != 0 { return self.enhanced(parameters) }
         return switch parameters.codec {
@@ -16,10 +16,10 @@ package enum FLVTagWriter {
         }
     }
 
-    /// One packet.
+    /// Returns the message of one packet.
     ///
     /// - Parameter codec: The packet's codec.
-    /// - Returns: nil for a codec that has neither a number nor a FourCC.
+    /// - Returns: nil for a codec that has neither an FLV codec number nor a FourCC.
     package static func packet(_ packet: CodedPacket, codec: CodecName) -> RTMPMediaMessage? {
         if packet.track != 0 { return self.enhanced(packet, codec: codec) }
         let dts = TimeMath.rescale(packet.dts, from: Int64(max(1, packet.timescale)), to: 1000)
@@ -38,7 +38,7 @@ package enum FLVTagWriter {
         return self.message(of: packet, time, head)
     }
 
-    /// The message of a packet: the tag header followed by the payload. One copy.
+    /// Returns the message of a packet: the tag header followed by the payload, which is copied once.
     static func message(of packet: CodedPacket, _ time: UInt32, _ head: [UInt8]) -> RTMPMediaMessage {
         RTMPMediaMessage(
             kind: packet.kind == .video ? .video : .audio, timestamp: time,

@@ -27,7 +27,7 @@ package struct FourCC: Sendable, Hashable, CustomStringConvertible {
         self.init(entry.letters)
     }
 
-    /// The codec, if it is known here.
+    /// The codec with this FourCC; nil if the worker does not know it.
     package var codec: CodecName? { FourCC.table[self.rawValue] }
 
     package var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self.rawValue >> UInt32($0)) } }

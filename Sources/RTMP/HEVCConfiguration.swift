@@ -20,7 +20,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
         package var units: [[UInt8]]
     }
 
-    /// Maximum number of units of one record: the maximum of 16 SPS, and others.
+    /// Maximum number of NAL units in one record: up to 16 SPS, and other units.
     private static let unitLimit = 128
 
     /// Reads a record; `nil` if it is empty, truncated, or of an unknown version.
@@ -93,6 +93,8 @@ struct HEVCUnits {
     /// Contains units that belong to the next frame: parameter sets and prefix SEI (types 32 to 34, and 39).
     private(set) var isAhead = false
 
+    /// Reads the NAL units of an access unit.
+    ///
     /// - Parameter range: NAL units with four-byte lengths that end exactly at the end of the range.
     init(_ memory: PacketMemory, in range: Range<Int>) {
         var offset = range.lowerBound

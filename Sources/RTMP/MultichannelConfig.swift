@@ -10,6 +10,8 @@ package enum MultichannelConfig {
     /// `AudioChannel.Unused` and `.Unknown`.
     private static let silent: ClosedRange<UInt8> = 0xFE...0xFF
 
+    /// Reads a channel layout.
+    ///
     /// - Returns: nil for bytes that are truncated, contradict themselves, or name more than
     ///   ``ChannelLayout/maximumChannels`` channels or an undefined loudspeaker.
     package static func read(_ bytes: [UInt8]) -> ChannelLayout? {
@@ -52,8 +54,8 @@ package enum MultichannelConfig {
         return parameters
     }
 
-    /// The ID header of an Opus stream that arrived without one, as encoders of more than two channels write it:
-    /// mapping family 1, with each pair of loudspeakers in one coded stream.
+    /// Returns the ID header of an Opus stream that arrived without one, as encoders of more than two channels write
+    /// it: mapping family 1, with each pair of loudspeakers in one coded stream.
     ///
     /// Spec: RFC 7845 §5.1, §5.1.1.2.
     ///

@@ -5,6 +5,8 @@ struct ParameterSets {
     private(set) var sequence: [[UInt8]] = []
     private(set) var picture: [[UInt8]] = []
 
+    /// Collects the parameter sets of an access unit.
+    ///
     /// - Parameter range: NAL units with four-byte lengths that end exactly at the end of the range.
     init(_ memory: PacketMemory, in range: Range<Int>) {
         var offset = range.lowerBound

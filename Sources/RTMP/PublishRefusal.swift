@@ -5,7 +5,7 @@ package import MediaTypes
 /// Encoders show `BadName` and `Denied` to their user. Other codes leave some encoders waiting forever, so every
 /// refusal of `publish` uses one of these two.
 package struct PublishRefusal: Sendable, Hashable {
-    /// `onStatus` code.
+    /// The code that the encoder gets in `onStatus`.
     package let code: String
     /// Shown to the person at the encoder. Never reveals whether a key exists.
     package let text: String
@@ -21,7 +21,7 @@ package struct PublishRefusal: Sendable, Hashable {
     /// The stream key is unknown or wrong; the same text for both.
     package static let denied = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key is not valid. Check the server address and the key.")
-    /// The same, for an encoder that tries to log in with a user name and password.
+    /// The stream key is unknown or wrong, and the encoder tries to log in with a user name and password.
     package static let noLogin = PublishRefusal(
         code: "NetStream.Publish.Denied",
         text:
@@ -29,7 +29,7 @@ package struct PublishRefusal: Sendable, Hashable {
     /// The key was valid but has expired.
     package static let expired = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key has expired. Get a new one.")
-    /// The client's address is not allowed. Answer to `connect`.
+    /// The client's network address is not allowed. Sent as the answer to `connect`.
     package static let address = PublishRefusal(
         code: "NetConnection.Connect.Rejected", text: "Publishing from this network address is not allowed.")
     /// Another encoder publishes with this key.
@@ -45,7 +45,7 @@ package struct PublishRefusal: Sendable, Hashable {
         code: "NetStream.Publish.Denied",
         text: "This stream key was used too often in a short time. Wait some seconds before you try again.",
         errorCode: .limitExceeded)
-    /// The decision took too long.
+    /// The decision about the publish request took too long.
     package static let undecided = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key could not be checked in time.",
         errorCode: .requestFailed)
@@ -60,11 +60,11 @@ package struct PublishRefusal: Sendable, Hashable {
         code: "NetStream.Publish.Denied",
         text: "This stream could not be decoded safely. Try again in five minutes, with other encoder settings.",
         errorCode: .unsupportedCodec)
-    /// The room ends.
+    /// The room has ended or its worker stops.
     package static let ended = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The room has ended.", errorCode: .roomExited)
 
-    /// No media that was sent can be decoded, or the video cannot.
+    /// The publisher sends no media that can be decoded, or its video cannot be decoded.
     package static func unsupportedCodec(_ name: String) -> PublishRefusal {
         PublishRefusal(
             code: "NetStream.Publish.Denied", text: "The codec \(name) is not supported here. Use H.264 and AAC.",

@@ -7,8 +7,8 @@ import MediaKernels
 /// Spec: RTMP 1.0 §7.1.6. Timestamps are shifted so that the first one is the aggregate's; the aggregate's message stream
 /// wins; the last back pointer may be missing.
 struct RTMPAggregate: Sequence, IteratorProtocol {
-    /// Maximum number of messages that are read of one aggregate. Senders put some tens in; 8 MiB could hold half a
-    /// million empty ones.
+    /// Maximum number of messages that are read of one aggregate. Senders put some tens of messages in; an aggregate of
+    /// 8 MiB could hold half a million empty messages.
     static let maximumMessages = 4_096
 
     private let aggregate: RTMPMessage

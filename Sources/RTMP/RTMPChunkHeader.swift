@@ -2,17 +2,18 @@
 ///
 /// Spec: RTMP 1.0 §5.3.1.1 (basic header), §5.3.1.2 (message header), §5.3.1.3 (extended timestamp).
 struct RTMPChunkHeader {
-    /// Type 0 to 3.
+    /// Header type, 0 to 3.
     var format: UInt8
     var chunkStreamID: UInt32
-    /// Absolute for type 0, a delta for types 1 and 2; the extended timestamp if there is one. 0 for type 3.
+    /// Timestamp in milliseconds: absolute for type 0, a delta for types 1 and 2, taken from the extended timestamp if
+    /// there is one. 0 for type 3.
     var time: UInt32 = 0
-    /// Types 0 to 2: the 24-bit field was 0xFFFFFF.
+    /// True if the 24-bit timestamp field was 0xFFFFFF, so that an extended timestamp follows; only for types 0 to 2.
     var hasExtended = false
-    /// Types 0 and 1.
+    /// Length of the message in bytes; only for types 0 and 1.
     var length = 0
     var type = RTMPMessageType(rawValue: 0)
-    /// Type 0.
+    /// Message stream id; only for type 0.
     var streamID: UInt32 = 0
     /// Bytes of the header on the wire, without the optional extended timestamp of a type 3 chunk.
     var size: Int

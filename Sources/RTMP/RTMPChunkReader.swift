@@ -30,9 +30,10 @@ package struct RTMPChunkReader: ~Copyable {
     private var indexOfID = [Int](repeating: -1, count: 64)
     private var partials = InlineArray<8, PacketAssembler?> { _ in nil }
     private var partialBytes = 0
-    /// Size of the longest message so far, in bytes.
+    /// Size of the longest message so far, in bytes; it decides how much memory is reserved for the next message.
     private var longest = 0
-    /// Messages since ``takeApplied()`` that took effect here and were not delivered.
+    /// Number of Set Chunk Size and Abort messages since the last ``takeApplied()``; they take effect in the reader and
+    /// are not delivered.
     private var applied = 0
     private var current = -1
     private var chunkLeft = 0
@@ -48,8 +49,8 @@ package struct RTMPChunkReader: ~Copyable {
         return least == .max ? 0 : least
     }
 
-    /// The number of Set Chunk Size and Abort messages since the last call, for rate limits; these messages are not
-    /// delivered.
+    /// Returns the number of Set Chunk Size and Abort messages since the last call, for rate limits; these messages are
+    /// not delivered.
     package mutating func takeApplied() -> Int {
         defer { self.applied = 0 }
         return self.applied

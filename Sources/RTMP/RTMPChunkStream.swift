@@ -7,7 +7,7 @@ struct RTMPChunkStream {
     var timestamp: UInt32 = 0
     /// Value that a type 3 header adds when it begins a message.
     var delta: UInt32 = 0
-    /// The last header's timestamp was 0xFFFFFF, so an extended one followed.
+    /// True if the last header's timestamp field was 0xFFFFFF, so that an extended timestamp followed.
     var hasExtended = false
     /// The extended timestamp field as it was on the wire.
     var extended: UInt32 = 0

@@ -3,14 +3,14 @@ import MediaKernels
 /// A message being sent: the remaining payload and the header of its first chunk.
 package struct RTMPOutgoingMessage: Sendable {
     package let message: RTMPMessage
-    /// Header of the first chunk, types 0 to 3.
+    /// Header type of the first chunk, 0 to 3.
     fileprivate let format: UInt8
-    /// Absolute timestamp for type 0, otherwise a delta.
+    /// Timestamp in the first chunk's header, in milliseconds: absolute for type 0, otherwise a delta.
     fileprivate let time: UInt32
     fileprivate var offset = 0
     fileprivate var begun = false
 
-    /// Every chunk has been written.
+    /// True if every chunk of the message has been written.
     package var isFinished: Bool { self.begun && self.offset >= self.message.payload.count }
 }
 
@@ -25,29 +25,29 @@ package struct RTMPChunkWriter: Sendable {
         var length: Int
         var type: RTMPMessageType
         var streamID: UInt32
-        /// The last header was type 1 or 2, so all receivers repeat its delta for a type 3 header.
+        /// True if the last header was type 1 or 2; then all receivers repeat its delta for a type 3 header.
         var hasDelta: Bool
     }
 
     /// The header type with which a message begins.
     package enum Header: Sendable, Hashable, CaseIterable {
-        /// The shortest one that all receivers interpret alike.
+        /// The shortest header that all receivers interpret alike.
         case automatic
-        /// Type 0, with all fields.
+        /// Type 0: a header with all fields.
         case full
-        /// Type 1: same message stream.
+        /// Type 1: a header without the message stream id, which is that of the previous message.
         case sameStream
-        /// Type 2: same length and type too.
+        /// Type 2: a header with only a timestamp delta; length, type and stream are those of the previous message.
         case sameLength
-        /// Type 3: same delta too.
+        /// Type 3: a header without fields; the timestamp delta, too, is that of the previous message.
         case sameDelta
     }
 
     /// Payload bytes per chunk. The peer must learn of a change before it takes effect (§5.4.1).
     package var chunkSize = 128
-    /// Repeat the extended timestamp in type 3 chunks (§5.3.1.3). Old librtmp does not.
+    /// True if type 3 chunks repeat the extended timestamp (§5.3.1.3). Old versions of librtmp do not repeat it.
     package var repeatsExtendedTimestamp = true
-    /// Write chunk stream ids of 64 to 319 in three bytes instead of two.
+    /// True if chunk stream ids of 64 to 319 are written in three bytes instead of two.
     package var prefersLongBasicHeader = false
 
     private var streams: [UInt32: Stream] = [:]

@@ -4,8 +4,8 @@ import MediaKernels
 ///
 /// Spec: RTMP 1.0 §7.2.2.1 (play), §7.1.7 (SetBufferLength).
 extension RTMPClientSession {
-    /// Takes the media that arrived since the last call, in order. Media precedes the actions of the same
-    /// ``receive(_:)``.
+    /// Removes and returns the media that arrived since the last call, in order. Handle the media before the actions
+    /// that the same ``receive(_:)`` returned.
     package mutating func takeMedia() -> [RTMPMediaMessage] {
         defer { self.media = [] }
         return self.media

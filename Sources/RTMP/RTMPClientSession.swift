@@ -16,7 +16,8 @@ package struct RTMPClientSession: ~Copyable {
     private static let connectTransaction: Double = 1
     private static let createTransaction: Double = 4
     private static let publishTransaction: Double = 5
-    /// Maximum number of bytes from the server before it accepts; a real server needs four kilobytes.
+    /// Maximum number of bytes that the server may send before it accepts the request; a real server needs four
+    /// kilobytes.
     private static let setupBytes: UInt64 = 256 << 10
 
     let url: RTMPURL
@@ -35,19 +36,19 @@ package struct RTMPClientSession: ~Copyable {
     private(set) var streamID: UInt32 = 0
     /// Enhanced RTMP features that the server announces; empty until it has answered `connect`.
     package private(set) var peer = EnhancedCapabilities()
-    /// Media that a player has received and that has not been taken.
+    /// Media that a player has received and that ``takeMedia()`` has not returned yet.
     var media: [RTMPMediaMessage] = []
     private var received: UInt64 = 0
     private var acknowledged: UInt64 = 0
-    /// Number of acknowledgements received, and the value of the last one: bytes the server has received, modulo a
-    /// value of its choice.
+    /// Number of acknowledgements received from the server; ``acknowledgement`` is the value of the last one.
     package private(set) var acknowledgements = 0
+    /// Value of the server's last acknowledgement: number of bytes received, modulo a value of the server's choice.
     package private(set) var acknowledgement: UInt32 = 0
 
     /// - Parameters:
     ///   - url: The stream to publish or to play.
     ///   - flashVersion: The client's name for itself.
-    ///   - chunkSize: Payload bytes per chunk that it sends, 128 to 65,536.
+    ///   - chunkSize: Payload bytes per chunk that the client sends, 128 to 65,536.
     ///   - acknowledgementWindow: Bytes after which the server must acknowledge (§5.4.4); `nil`: the server chooses.
     ///   - followsReconnectRequests: If the server asks the client to reconnect, the session ends with
     ///     ``RTMPClientStatus/reconnectRequest``; otherwise the request is ignored.
@@ -63,10 +64,10 @@ package struct RTMPClientSession: ~Copyable {
         self.followsReconnectRequests = followsReconnectRequests
     }
 
-    /// The server has accepted: media may be sent, or will arrive.
+    /// True if the server has accepted the publish or play request: media may be sent, or will arrive.
     package var isReady: Bool { self.state == .ready }
 
-    /// C0 and C1.
+    /// Returns C0 and C1, the bytes that begin the handshake.
     ///
     /// - Parameter random: 1,528 random bytes; missing ones are 0.
     package func start(random: [UInt8]) -> [UInt8] {
@@ -94,7 +95,7 @@ package struct RTMPClientSession: ~Copyable {
         return self.takeActions()
     }
 
-    /// The bytes of one audio or video message; empty if the server has not accepted.
+    /// Returns the bytes of one audio or video message; empty if the server has not accepted the request.
     package mutating func bytes(for media: RTMPMediaMessage) -> [UInt8] {
         guard self.state == .ready else { return [] }
         let isVideo = media.kind == .video
@@ -107,7 +108,7 @@ package struct RTMPClientSession: ~Copyable {
         return bytes
     }
 
-    /// The bytes of `@setDataFrame onMetaData`; empty if the server has not accepted.
+    /// Returns the bytes of `@setDataFrame onMetaData`; empty if the server has not accepted the request.
     package mutating func bytes(forMetadata properties: [AMF0Property]) -> [UInt8] {
         guard self.state == .ready else { return [] }
         let payload = AMF0Writer.bytes([.string("@setDataFrame"), .string("onMetaData"), .ecmaArray(properties)])
@@ -120,7 +121,7 @@ package struct RTMPClientSession: ~Copyable {
         return bytes
     }
 
-    /// The bytes that end the stream; close the connection after sending them.
+    /// Returns the bytes that end the stream; close the connection after sending them.
     package mutating func finish() -> [UInt8] {
         if self.state == .ready && self.purpose == .play {
             self.command(RTMPCommand("deleteStream", [.null, .number(Double(self.streamID))]))

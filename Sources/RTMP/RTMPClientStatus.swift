@@ -1,11 +1,11 @@
 /// A status from the server: `onStatus` or `_error`.
 package struct RTMPClientStatus: Sendable, Hashable {
-    /// The server asks the client to reconnect.
+    /// Status code with which a server asks the client to reconnect.
     package static let reconnectRequest = "NetConnection.Connect.ReconnectRequest"
 
-    /// `status`, `warning` or `error`.
+    /// Level of the status: `status`, `warning` or `error`.
     package let level: String
-    /// Such as `NetStream.Publish.Denied`.
+    /// Status code, such as `NetStream.Publish.Denied`.
     package let code: String
     /// Human-readable description.
     package let text: String

@@ -5,7 +5,7 @@ import MediaKernels
 /// Spec: RTMP 1.0 §7.2.
 package struct RTMPCommand: Sendable, Hashable {
     package var name: String
-    /// 0 if no answer is expected. Comes from the peer and may be any number, including NaN.
+    /// Transaction id; 0 if no answer is expected. It comes from the peer and may be any number, including NaN.
     package var transaction: Double
     /// The command object, then the arguments.
     package var arguments: [AMF0Value]

@@ -7,16 +7,16 @@ package struct RTMPServerConfiguration: Sendable {
     package var codecs = FLVDemuxer.usualCodecs
     /// Payload bytes per chunk that the server sends.
     package var chunkSize = 4096
-    /// From accept to the end of C2.
+    /// Time limit from the accepted connection to the end of C2, the client's last handshake packet.
     package var handshakeTimeout: Int64 = 5_000_000_000
-    /// From accept, or from the end of a publication, to `publish`.
+    /// Time limit from the accepted connection, or from the end of a publication, to `publish`.
     package var publishTimeout: Int64 = 10_000_000_000
-    /// From `publish` to the decision. HaishinKit gives up after 3 s.
+    /// Time limit from `publish` to the decision. HaishinKit gives up after 3 s.
     package var decisionTimeout: Int64 = 2_500_000_000
-    /// From the decision to the first audio or video.
+    /// Time limit from the decision to the first audio or video message.
     package var firstMediaTimeout: Int64 = 20_000_000_000
-    /// Time without any byte from the publisher. Long on purpose: the source of a silent encoder is stalled, and only
-    /// the network or the operator decides that it is gone.
+    /// Time without any byte from the publisher after which the connection is closed. Long on purpose: the source of a
+    /// silent encoder is stalled, and only the network or the operator decides that it is gone.
     package var mediaIdleTimeout: Int64 = 90_000_000_000
 
     package init() {}

@@ -20,7 +20,7 @@ struct RTMPServerHandshake: Sendable {
     /// - Parameter random: 1,528 random bytes for S1; missing ones are 0.
     init(random: [UInt8]) { self.random = random }
 
-    /// Reads bytes from `position` on, and appends the answer to `output` when it is due.
+    /// Reads bytes from `position` on, and appends S0, S1 and S2 to `output` as soon as C1 is complete.
     mutating func receive(
         _ bytes: Span<UInt8>, _ position: inout Int, output: inout [UInt8]
     ) throws(RTMPFailure) {

@@ -1,4 +1,4 @@
-/// Commands: clients send them in any order and wait for the answers.
+/// Handles the client's commands. Clients send them in any order and wait for the answers.
 ///
 /// Spec: RTMP 1.0 §7.2. Every call with a transaction id is answered: some clients have a separate timer for each.
 extension RTMPServerSession {
@@ -32,12 +32,13 @@ extension RTMPServerSession {
         }
     }
 
-    /// Whether `id` is a created stream other than the publishing one: the client closes an older stream.
+    /// Returns whether `id` is a created stream other than the publishing one. If it is, the client closes an older
+    /// stream.
     private func isOther(id: UInt32) -> Bool {
         id >= 1 && id <= UInt32(clamping: self.createdStreams) && id != self.publishStreamID
     }
 
-    /// Whether `key` is the stream name of the previous publication and differs from the current one.
+    /// Returns whether `key` is the stream name of the previous publication and differs from the current one.
     private func isEarlier(_ key: AMF0Value?) -> Bool {
         guard let key = key?.string else { return false }
         return key == self.earlierName && key != self.publishName
@@ -137,7 +138,7 @@ extension RTMPServerSession {
                     id: self.requests, address: address, tcURL: self.tcURL, flashVersion: self.flashVersion)))
     }
 
-    /// StreamBegin and `NetStream.Publish.Start`.
+    /// Confirms the publication to the client: sends StreamBegin and `NetStream.Publish.Start`.
     mutating func confirmPublish() {
         self.write(.userControl, [0, 0] + RTMPServerSession.bytes(self.publishStreamID))
         if self.fcPublishTransaction > 0 {
@@ -158,7 +159,8 @@ extension RTMPServerSession {
             streamID: self.publishStreamID)
     }
 
-    /// Asks the client to reconnect. Sent on the connection, message stream 0, not on the publishing stream.
+    /// Asks the client to reconnect. The request is sent on message stream 0, which stands for the connection, not on
+    /// the publishing stream.
     mutating func askToReconnect() {
         let status = self.information(
             "status", "NetConnection.Connect.ReconnectRequest", "This server is stopping. Reconnect.")
@@ -178,6 +180,8 @@ extension RTMPServerSession {
         if !isLate { self.closeStream(0, now: now) }
     }
 
+    /// Closes a stream of the client; if it is the publishing stream, the publication ends.
+    ///
     /// - Parameter streamID: The message stream of the command: the publishing one, an older one, or 0.
     private mutating func closeStream(_ streamID: UInt32, now: Int64) {
         let isLate = self.isOther(id: streamID)

@@ -1,6 +1,6 @@
 import MediaKernels
 
-/// Protocol control and user control messages.
+/// Handles protocol control and user control messages.
 ///
 /// Spec: RTMP 1.0 §5.4, §6.2, §7.1.7. Set Chunk Size and Abort have already taken effect in the chunk reader.
 extension RTMPServerSession {

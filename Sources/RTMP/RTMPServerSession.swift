@@ -29,7 +29,8 @@ package struct RTMPServerSession: ~Copyable {
     var actions: [RTMPServerAction] = []
     /// Always empty; kept to reuse its memory.
     private var messages: [RTMPMessage] = []
-    /// Maximum capacity whose memory is kept, for messages and for actions: that of a typical read.
+    /// Maximum capacity, in elements, of the arrays of messages and actions whose memory is kept for the next read; a
+    /// typical read needs no more.
     private static let kept = 64
 
     // Times in nanoseconds of the injected clock.
@@ -60,7 +61,7 @@ package struct RTMPServerSession: ~Copyable {
     var capabilities = EnhancedCapabilities()
     /// Number of stream ids that were assigned.
     var createdStreams = 0
-    /// Streams that were created and not closed or deleted. The end of its publication closes a stream.
+    /// Streams that were created and not closed or deleted. The end of its publication also closes a stream.
     var openStreams: Set<UInt32> = []
     var fcPublishTransaction: Double = 0
     var requests = 0
@@ -99,7 +100,8 @@ package struct RTMPServerSession: ~Copyable {
     /// Whether publish request `id` waits for ``decide(_:on:now:)``.
     package func isDeciding(_ id: Int) -> Bool { self.state == .deciding && id == self.requests }
 
-    /// The client's progress towards a publication: handshake, `connect`, `publish`, decision, publication.
+    /// The client's progress towards a publication: 0 handshake or closed, 1 `connect` awaited, 2 `publish` awaited, 3
+    /// decision awaited, 4 publishing.
     package var progress: Int {
         switch self.state {
         case .handshake: 0
@@ -133,7 +135,7 @@ package struct RTMPServerSession: ~Copyable {
         return self.takeActions()
     }
 
-    /// Call this when ``nextDeadline`` may have passed.
+    /// Handles a passed deadline. Call it when ``nextDeadline`` may have passed.
     package mutating func deadlineReached(now: Int64) -> [RTMPServerAction] {
         guard let deadline = self.deadline, deadline.time <= now else { return [] }
         switch deadline.phase {
@@ -147,7 +149,8 @@ package struct RTMPServerSession: ~Copyable {
         return self.takeActions()
     }
 
-    /// Answers ``RTMPServerAction/publishRequested(_:)``; ignored if request `id` does not wait for an answer.
+    /// Applies the decision on a ``RTMPServerAction/publishRequested(_:)``; it is ignored if request `id` does not wait
+    /// for a decision.
     package mutating func decide(_ decision: PublishDecision, on id: Int, now: Int64) -> [RTMPServerAction] {
         guard self.state == .deciding, id == self.requests else { return [] }
         switch decision {
@@ -391,7 +394,7 @@ package struct RTMPServerSession: ~Copyable {
         return self.actions
     }
 
-    /// Takes back the array of performed actions, to reuse its memory.
+    /// Returns the array of performed actions to the session, which reuses its memory.
     package mutating func reuse(_ actions: consuming [RTMPServerAction]) {
         guard self.actions.isEmpty, actions.capacity <= Self.kept else { return }
         actions.removeAll(keepingCapacity: true)

@@ -19,6 +19,8 @@ package struct StreamAddress: Sendable, Hashable {
     /// The query of the stream name, or of `app` if the stream name has none, as sent and without `?`.
     package let rawQuery: String
 
+    /// Joins the two parts of an address.
+    ///
     /// - Returns: nil if a part is too long, is not valid UTF-8, or contains control characters.
     package init?(app: String, streamName: String) {
         guard StreamAddress.isAcceptable(app), StreamAddress.isAcceptable(streamName) else { return nil }
@@ -48,13 +50,14 @@ package struct StreamAddress: Sendable, Hashable {
     package var login: Login? { self.query.first { $0.name == "authmod" }.flatMap { Login(rawValue: $0.value) } }
 
     package enum Login: String, Sendable, Hashable {
-        /// Adobe's server, and compatible ones.
+        /// The login scheme of Adobe's server and compatible servers.
         case adobe
-        /// Limelight's network.
+        /// The login scheme of Limelight's network.
         case llnw
     }
 
-    /// Rejects replaced bytes (U+FFFD), NUL and C0 controls: they could make different names equal, or forge log lines.
+    /// Returns false for text with replaced bytes (U+FFFD), NUL or C0 controls, which could make different names equal
+    /// or forge log lines.
     private static func isAcceptable(_ text: String) -> Bool {
         text.utf8.count <= self.maximumLength
             && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0.value != 0xFFFD }

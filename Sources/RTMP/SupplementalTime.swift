@@ -12,12 +12,12 @@ enum SupplementalTime {
     private static let nanoseconds: [UInt8] = [
         0xCF, 0x84, 0x82, 0x78, 0xEE, 0x23, 0x30, 0x6C, 0x92, 0x65, 0xE8, 0xFE, 0xF2, 0x2F, 0xB8, 0xB8,
     ]
-    /// The quoted name of the member.
+    /// The JSON member name `"ts"`, with its quotes.
     private static let key = Array("\"ts\"".utf8)
     /// Number of digits of milliseconds since 1970, from 2001 to 2286.
     private static let digits = 13
 
-    /// The first time in an access unit; a time with a date takes precedence over one without. No allocation.
+    /// Returns the first time in an access unit; a time with a date takes precedence over one without. No allocation.
     ///
     /// - Parameter range: NAL units with four-byte lengths that end exactly at the end of the range.
     static func find(_ memory: PacketMemory, in range: Range<Int>, timing: PictureTimingRules?) -> WallClockTime? {

@@ -7,7 +7,8 @@ package struct TimestampUnwrapper: Sendable {
 
     package init() {}
 
-    /// The 64-bit time of `timestamp`. The first timestamp is returned unchanged; later results are never far below 0.
+    /// Returns `timestamp` as a 64-bit time. The first timestamp is returned unchanged; later results are never far
+    /// below 0.
     package mutating func unwrap(_ timestamp: UInt32) -> Int64 {
         guard let last = self.last else {
             self.last = Int64(timestamp)

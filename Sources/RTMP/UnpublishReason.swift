@@ -4,6 +4,6 @@ package enum UnpublishReason: Sendable, Hashable {
     case client
     /// The connection ended without an unpublish command.
     case disconnected
-    /// The server ended it.
+    /// The server ended the publication because of this failure.
     case closed(RTMPFailure)
 }
