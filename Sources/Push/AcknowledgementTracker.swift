@@ -1,23 +1,24 @@
-/// Tracks a server's acknowledgements, to find out whether it still reads.
+/// Tracks a server's acknowledgements, to find out whether the server still reads.
 ///
 /// Pure; times are nanoseconds of one monotonic clock. The kernel accepts bytes for a hanging program for seconds, but
 /// only the program itself sends acknowledgements. Servers acknowledge after a number of bytes of their own choice,
-/// whether or not a window was requested. Some never do; those never count as hanging here.
+/// whether or not a window was requested. Some servers never acknowledge; they never count as hanging here.
 ///
 /// Spec: RTMP 1.0 §5.4.3: sequence numbers of 32 bits. Some servers restart at 0xF0000000 instead of 2³².
 package struct AcknowledgementTracker: Sendable {
     private static let earlyRestart: UInt64 = 0xF000_0000
-    /// Bytes by which an acknowledgement may exceed what was sent; some servers count the handshake twice.
+    /// Bytes by which an acknowledgement may exceed the number of bytes sent, because some servers count the handshake
+    /// twice.
     private static let slack: UInt64 = 64 << 10
 
     private let window: UInt64
-    /// Acknowledged bytes of this connection.
+    /// Number of bytes that the server has acknowledged on this connection.
     package private(set) var acknowledged: UInt64 = 0
-    /// The server sends acknowledgements.
+    /// True if the server sends acknowledgements.
     package private(set) var isKept = false
     private var last: UInt32 = 0
     private var longestGap: UInt64 = 0
-    /// Since when more than ``allowance`` is unacknowledged; `nil`: it is not.
+    /// Time since which more bytes than ``allowance`` are unacknowledged, in nanoseconds; `nil` if fewer are.
     private var overdueSince: Int64?
 
     /// - Parameter window: Bytes after which the server was asked to acknowledge.
@@ -59,6 +60,6 @@ package struct AcknowledgementTracker: Sendable {
         self.sent(total, now: now)
     }
 
-    /// How long an acknowledgement has been overdue, in nanoseconds; `nil`: none is.
+    /// Returns for how many nanoseconds an acknowledgement has been overdue; `nil` if none is overdue.
     package func overdue(_ now: Int64) -> Int64? { self.overdueSince.map { now &- $0 } }
 }

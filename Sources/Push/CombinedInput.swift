@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// One input, plus the audio of others as additional audio tracks, such as app audio and a microphone.
+/// Combines one input with the audio of other inputs as additional audio tracks, such as app audio and a microphone.
 package final class CombinedInput: PublishInput {
     package let parameters: [CodecParameters]
     package let picture: (width: Int, height: Int, fps: Int)?
@@ -9,7 +9,7 @@ package final class CombinedInput: PublishInput {
     /// The next packet of each input; `nil` if it has ended.
     private var heads: [CodedPacket?]
 
-    /// - Parameter sounds: Their audio becomes tracks 1, 2, 3 … of the publication; their video is left out.
+    /// - Parameter sounds: Inputs whose audio becomes tracks 1, 2, 3 … of the publication; their video is left out.
     /// - Throws: Errors of the inputs when they read their first packet.
     package init(_ main: any PublishInput, sounds: [any PublishInput]) throws(MediaError) {
         self.inputs = [main] + sounds

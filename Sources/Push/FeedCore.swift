@@ -1,14 +1,14 @@
 package import MediaTypes
 import RTMP
 
-/// Describes a rendition, for `onMetaData` and for readers that start.
+/// Describes a rendition in `onMetaData`, which each new reader gets first.
 package struct FeedDescription: Sendable, Hashable {
     package var name: String
     /// Width and height in pixels, and frames per second; 0 without video.
     package var width = 0
     package var height = 0
     package var fps = 0
-    /// Bits per second; 0 without the track.
+    /// Bit rate of the video in bits per second; 0 if the rendition has no video.
     package var videoBitrate = 0
     package var audioBitrate = 0
     package var sampleRate = 0
@@ -18,7 +18,7 @@ package struct FeedDescription: Sendable, Hashable {
 
     package init(name: String) { self.name = name }
 
-    /// `onMetaData`.
+    /// The properties for `onMetaData`.
     var properties: [AMF0Property] {
         var properties: [(String, Double)] = []
         if self.hasVideo {
@@ -43,17 +43,18 @@ package struct FeedDescription: Sendable, Hashable {
 /// Makes FLV tags from the coded packets of one rendition, in timestamp order of video and audio, and keeps those since
 /// the last IDR frame for readers that start.
 ///
-/// Pure: packets in, tags out. Audio is encoded sooner; it waits for the video that it belongs to, but never longer
-/// than ``longestWait``. Invariant: no packet of a rendition with video is output before the first IDR frame.
+/// Pure: packets in, tags out. Audio leaves its encoder sooner than video; it waits for the video with the same
+/// timestamps, but never longer than ``longestWait``. Invariant: no packet of a rendition with video is output before
+/// the first IDR frame.
 package struct FeedCore: Sendable {
     /// Maximum time that audio waits for video, in milliseconds: more than the longest look-ahead of the encoders.
     package static let longestWait: Int64 = 3_000
-    /// Limits of the kept tags, in bytes and milliseconds; a GOP beyond them is not kept.
+    /// Maximum size in bytes of the tags kept for new readers; a GOP that is larger is not kept.
     package static let keptBytes = 16 << 20
     package static let keptTime: Int64 = 10_000
 
     package private(set) var description: FeedDescription
-    /// Also makes each tag in the form of an FLV file, for HTTP-FLV viewers.
+    /// True if each tag is also made in the form of an FLV file, for HTTP-FLV viewers.
     private let makesFiles: Bool
     private var videoTimes = TagTimestamps()
     private var audioTimes = TagTimestamps()
@@ -105,7 +106,7 @@ package struct FeedCore: Sendable {
         self.emit(self.metadata)
     }
 
-    /// Takes the next packet of the rendition, in decoding order of its track.
+    /// Handles the next packet of the rendition; the packets of each track arrive in decoding order.
     package mutating func receive(_ packet: CodedPacket) {
         if packet.kind == .video {
             guard self.hasBegun || packet.isKey else { return }
@@ -125,19 +126,20 @@ package struct FeedCore: Sendable {
         }
     }
 
-    /// Drops waiting and kept tags, because no reader is left. Output starts again with an IDR frame.
+    /// Drops the waiting packets and the kept tags, because no reader is left. Output starts again with the next IDR
+    /// frame.
     package mutating func rest() {
         self.hasBegun = false
         (self.waiting, self.kept, self.bytes) = ([], [], 0)
     }
 
-    /// Takes the new tags.
+    /// Removes and returns the tags made since the last call.
     package mutating func takeOutput() -> [LiveTag] {
         defer { self.output = [] }
         return self.output
     }
 
-    /// Tags for a reader that starts now: metadata, sequence headers, and the kept tags.
+    /// The tags with which a new reader starts: metadata, sequence headers, and the tags kept since the last IDR frame.
     package var backlog: [LiveTag] {
         let start = self.kept.first?.time ?? self.lastTime
         var tags = [self.metadata]
@@ -165,7 +167,7 @@ package struct FeedCore: Sendable {
         return self.finished(LiveTag(.packet(message), time: place.dts, kind: packet.kind, isKey: isKey), at: place.dts)
     }
 
-    /// Sets the time, also in the message, and adds the file form.
+    /// Returns the tag with its time set, also in the message, and with its form for FLV files.
     private func finished(_ tag: LiveTag, at time: Int64) -> LiveTag {
         var tag = tag
         tag.time = time

@@ -12,7 +12,7 @@ package final class FileInput: PublishInput {
     private let loops: Bool
     private let place: String
     private var demuxer: Demuxer
-    /// Where the current pass over the file begins, and where its last packet ended, in the demuxer's ticks.
+    /// Time at which the current pass over a looped file begins, in the demuxer's ticks.
     private var base: Int64 = 0
     private var end: Int64 = 0
     private var start: Int64?

@@ -7,7 +7,8 @@ import Synchronization
 package protocol LiveReader: AnyObject, Sendable {
     /// Receives tags in order; the first ones are the backlog. Called on the outputs' event loop; must not block.
     func receive(_ tags: [LiveTag], now: Int64)
-    /// The feed has ended. Called on the outputs' event loop, or on the thread that adds the reader to an ended feed.
+    /// Reports that the feed has ended. Called on the outputs' event loop, or on the thread that adds the reader to an
+    /// ended feed.
     func ended()
 }
 
@@ -29,7 +30,7 @@ package final class LiveFeed: Sendable {
     private struct Intake {
         var items: [Item] = []
         var isWoken = false
-        /// Number of ``hold()`` calls without a ``letGo()``.
+        /// Number of ``LiveFeed/hold()`` calls that no ``LiveFeed/letGo()`` has undone.
         var holders: Int
     }
 
@@ -55,7 +56,7 @@ package final class LiveFeed: Sendable {
     private let readerCount = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - makesFiles: Also make each tag in the form of an FLV file; the feed is then always awake.
+    ///   - makesFiles: True to make each tag also in the form of an FLV file; then the feed is always awake.
     ///   - gate: Access to the event loop; closed before the loop ends.
     package init(
         _ description: FeedDescription, makesFiles: Bool, clock: any MonotonicClock, loop: any EventLoop, gate: Gate
@@ -74,20 +75,20 @@ package final class LiveFeed: Sendable {
 
     // MARK: Calls from the encoders
 
-    /// Whether packets are needed. ``receive(_:)`` drops packets while they are not.
+    /// True while packets are needed. While it is false, ``receive(_:)`` drops packets.
     package var isAwake: Bool { self.isHeld.load(ordering: .relaxed) }
 
-    /// Takes the next packet; each track has one calling thread.
+    /// Queues the next packet of the rendition for the event loop. The packets of one track must come from one thread.
     package func receive(_ packet: CodedPacket) { self.put(.packet(packet)) }
 
-    /// See ``FeedCore/configure(_:size:isPlaced:)``.
+    /// Queues a new configuration of a track; see ``FeedCore/configure(_:size:isPlaced:)``.
     ///
     /// - Parameter width: Width of the video in pixels, with `height`; 0: unchanged.
     package func configure(_ parameters: CodecParameters, width: Int = 0, height: Int = 0, isPlaced: Bool? = nil) {
         self.put(.configuration(parameters, width: width, height: height, isPlaced: isPlaced))
     }
 
-    /// See ``FeedCore/setVideoBitrate(_:)``.
+    /// Queues a new bit rate of the video, in bits per second; see ``FeedCore/setVideoBitrate(_:)``.
     package func setVideoBitrate(_ bitrate: Int) { self.put(.videoBitrate(bitrate)) }
 
     private func put(_ item: Item) {
@@ -107,7 +108,9 @@ package final class LiveFeed: Sendable {
         self.gate.pass { self.loop.execute(work) }
     }
 
-    /// - Returns: Whether the event loop must be woken.
+    /// Appends an item to the list for the event loop.
+    ///
+    /// - Returns: True if the event loop must be woken.
     private static func append(_ item: Item, to intake: inout Intake) -> Bool {
         intake.items.append(item)
         defer { intake.isWoken = true }
@@ -116,8 +119,8 @@ package final class LiveFeed: Sendable {
 
     // MARK: Calls from readers
 
-    /// Packets are needed from now on, until the same number of ``letGo()`` calls. Any thread; call it before
-    /// ``add(_:)``.
+    /// Declares that packets are needed, until ``letGo()`` has been called as often as ``hold()``. Call it before
+    /// ``add(_:)``; any thread may call.
     package func hold() {
         self.intake.withLock { intake in
             intake.holders += 1
@@ -125,7 +128,7 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    /// Undoes one ``hold()``.
+    /// Undoes one call of ``hold()``.
     package func letGo() {
         // Queued as an item, between the last packet that is needed and the first that is needed again.
         let wakes = self.intake.withLock { intake in
@@ -159,7 +162,7 @@ package final class LiveFeed: Sendable {
     /// Current number of readers, including outputs.
     package var readers: Int { self.readerCount.load(ordering: .relaxed) }
 
-    /// The backlog for a reader that starts again; on the event loop.
+    /// The tags with which a reader starts again after a reconnect. Use it only on the event loop.
     var backlog: [LiveTag] { self.state.value.core.backlog }
 
     /// Ends the feed after the last packet: readers get the remaining tags, and then ``LiveReader/ended()``.

@@ -6,7 +6,7 @@ import NIOSSL
 import Threading
 import Synchronization
 
-/// An RTMP output whose files have been read, so that its start cannot fail.
+/// An RTMP output whose CA file has been read, so that its start cannot fail.
 package struct PreparedOutput: Sendable {
     fileprivate var outputID: String { self.settings.outputID }
     fileprivate let settings: PushSettings
@@ -28,13 +28,13 @@ package final class LiveOutputs: Sendable {
     private let gate = Gate()
     private let clock: any MonotonicClock
     private let egress: EgressGate?
-    /// In the order in which they were requested.
+    /// The live renditions, in the order in which they were requested.
     private let feeds: [LiveFeed]
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - feeds: The renditions that can be read.
-    ///   - makesFiles: Viewers may read them over HTTP-FLV.
+    ///   - makesFiles: True if viewers may read the renditions over HTTP-FLV.
     ///   - egress: Checks whether the address of a server is allowed; `nil`: any address is.
     package init(
         _ feeds: [FeedDescription], makesFiles: Bool, egress: EgressGate? = nil, clock: any MonotonicClock
@@ -45,7 +45,7 @@ package final class LiveOutputs: Sendable {
         self.feeds = feeds.map { LiveFeed($0, makesFiles: makesFiles, clock: clock, loop: loop, gate: gate) }
     }
 
-    /// The feed of the rendition with this name, if it is among them.
+    /// Returns the feed of the rendition with this name; nil if there is none.
     package func feed(named name: String) -> LiveFeed? { self.feeds.first { $0.name == name } }
 
     /// Reads the files that outputs need, without starting them.
@@ -61,7 +61,7 @@ package final class LiveOutputs: Sendable {
         return made
     }
 
-    /// Starts outputs; each sends once its rendition has packets.
+    /// Starts outputs. Each output connects and sends as soon as its rendition has packets.
     ///
     /// - Parameter events: Receives the output's status with each event, on the outputs' thread; must not block.
     /// - Throws: ``MediaError/Code/notReadable`` if a CA file cannot be read; then no output starts.
@@ -73,15 +73,16 @@ package final class LiveOutputs: Sendable {
             events: events)
     }
 
-    /// Removes some outputs and adds others; the others are not affected. Does nothing after ``stop(reason:)``.
+    /// Removes some outputs and adds others; outputs named in neither list are not affected. Does nothing after
+    /// ``stop(reason:)``.
     ///
-    /// A removed output ends its publication on the server. An output with the same id as a removed one starts when
-    /// that has disconnected, so that its server does not see one key twice.
+    /// A removed output ends its publication on the server. An output with the same id as a removed one starts when the
+    /// removed one has disconnected, so that the server does not see two connections with one key.
     ///
     /// - Parameters:
     ///   - gone: Ids of the outputs to remove.
-    ///   - order: Ids in the order of the pipeline, for ``statuses``.
-    ///   - reason: Why they are removed.
+    ///   - order: Ids of all outputs in the order of the pipeline, for ``statuses``.
+    ///   - reason: Why outputs are removed, for events and logs.
     ///   - events: See ``start(_:events:)``.
     package func change(
         removing gone: Set<String>, adding made: [PreparedOutput], order: [String], reason: String,
@@ -115,7 +116,7 @@ package final class LiveOutputs: Sendable {
     /// Statuses of the outputs in the order of the pipeline.
     package var statuses: [PushStatus] { self.state.withLock { $0.outputs }.map(\.status) }
 
-    /// Delivers what is queued, ends the publication on every server, and ends the thread.
+    /// Sends what is queued, ends the publication on every server, and ends the thread.
     package func stop(reason: String) async {
         let outputs = self.state.withLock { state -> [PushOutput]? in
             guard !state.isStopped else { return nil }
@@ -124,7 +125,8 @@ package final class LiveOutputs: Sendable {
         }
         guard let outputs else { return }
         for feed in self.feeds { feed.end() }
-        // All at once; each takes at most one second, or two over TLS. An error leaves nothing to do.
+        // All outputs stop at the same time; each takes at most one second, or two over TLS. An error needs no handling
+        // here.
         for closed in outputs.map({ $0.stop(reason: reason) }) { try? await closed.get() }
         try? await self.group.next().submit {}.get()
         self.gate.close()

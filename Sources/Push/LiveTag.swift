@@ -16,9 +16,10 @@ package struct LiveTag: Sendable {
     /// Decoding time in milliseconds of program time; never less than that of an earlier tag of the same track.
     package var time: Int64
     package var kind: TrackKind?
-    /// A video packet at which decoding can begin, or any audio packet of a rendition without video.
+    /// True for a video packet at which decoding can begin, and for any audio packet of a rendition without video.
     package var isKey = false
-    /// The whole tag as in a file or an HTTP body, with its size after it; empty if the feed does not make files.
+    /// The whole tag as in an FLV file or an HTTP body, followed by its size; empty if the feed does not serve
+    /// HTTP-FLV.
     package var file = ByteBuffer()
 
     package init(_ content: Content, time: Int64, kind: TrackKind? = nil, isKey: Bool = false) {
@@ -43,14 +44,15 @@ package struct LiveTag: Sendable {
 ///
 /// Spec: Video File Format 10.1 Annex E.2, E.3, E.4.1.
 package enum FLVFileWriter {
-    /// Returns signature, version 1, track flags, and the size of the tag before the first.
+    /// Returns the file header: signature, version 1, track flags, and the zero that precedes the first tag as the size
+    /// of a previous tag.
     package static func header(hasVideo: Bool, hasAudio: Bool) -> ByteBuffer {
         let flags: UInt8 = (hasAudio ? 4 : 0) | (hasVideo ? 1 : 0)
         return ByteBuffer(bytes: [0x46, 0x4C, 0x56, 1, flags, 0, 0, 0, 9, 0, 0, 0, 0])
     }
 
-    /// Returns a tag and its size; empty if the body is larger than a tag can be (16 MiB). Metadata has the time 0:
-    /// demuxers treat metadata with another time as timed data.
+    /// Returns a tag in file form, followed by its size; empty if the body is larger than a tag can be (16 MiB).
+    /// Metadata has the time 0: demuxers treat metadata with another time as timed data.
     package static func tag(_ tag: LiveTag) -> ByteBuffer {
         switch tag.content {
         case .metadata(let properties):

@@ -4,14 +4,14 @@ package enum PatternCode {
     /// Number of blocks in the row.
     package static let count = 19
 
-    /// Whether each block is white for frame `index` (taken modulo 65,536).
+    /// Returns for each block of the row whether it is white in frame `index` (taken modulo 65,536).
     package static func bits(of index: Int64) -> [Bool] {
         let value = UInt16(truncatingIfNeeded: index)
         let bits = (0..<16).map { value >> (15 - $0) & 1 == 1 }
         return [true, false] + bits + [value.nonzeroBitCount & 1 == 1]
     }
 
-    /// Position of block `bit` in a frame of this size.
+    /// Returns the position and side of block `bit` in a frame of this size, in pixels.
     package static func block(_ bit: Int, width: Int, height: Int) -> (x: Int, y: Int, side: Int) {
         let side = max(4, min(width / 64, height / 24) & ~1)
         let left = (width - side * Self.count) / 2 & ~1

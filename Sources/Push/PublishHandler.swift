@@ -8,7 +8,7 @@ final class PublishHandler: ChannelInboundHandler, ChannelOutboundHandler {
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
-    /// A command from the sending thread, as a user event.
+    /// A command of the sending thread to the event loop, sent as a user event of the channel.
     enum Command: Sendable {
         case describe([CodecParameters], Picture?)
         case media(RTMPMediaMessage)

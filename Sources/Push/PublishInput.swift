@@ -6,6 +6,6 @@ package protocol PublishInput: AnyObject {
     var parameters: [CodecParameters] { get }
     /// Values for `onMetaData`: width, height and frames per second; `nil` if unknown or without video.
     var picture: (width: Int, height: Int, fps: Int)? { get }
-    /// The next packet in decoding order, with times from zero; `nil` at the end.
+    /// Returns the next packet in decoding order, with timestamps that begin at zero; `nil` at the end of the input.
     func next() throws(MediaError) -> CodedPacket?
 }

@@ -15,9 +15,9 @@ import Threading
 package struct PushCore: ~Copyable {
     package struct Settings: Sendable {
         package var url: RTMPURL
-        /// Nanoseconds without progress after which a connection is closed.
+        /// Nanoseconds after which a connection is closed if the server reads or acknowledges nothing.
         package var stallTimeout: Int64 = 4 * TimeMath.nanoseconds
-        /// Upper bounds of the first and of every retry delay, in nanoseconds.
+        /// Upper bound of the first retry delay, in nanoseconds.
         package var firstRetry: Int64 = TimeMath.nanoseconds
         package var longestRetry: Int64 = 30 * TimeMath.nanoseconds
         /// Bytes after which the server is asked to acknowledge.
@@ -31,26 +31,26 @@ package struct PushCore: ~Copyable {
     package enum Event: Sendable, Hashable {
         case connecting
         case live
-        /// The next attempt follows after `retryMs` milliseconds.
+        /// The connection failed or ended; the next attempt follows after `retryMs` milliseconds.
         case failed(PushFailure, reason: String, retryMs: Int)
         case stopped(reason: String)
     }
 
     package enum Action: Sendable, Hashable {
-        /// Connect, and call ``connected(now:)`` or ``disconnected(_:now:)``.
+        /// Connect to the server, and then call ``PushCore/connected(now:)`` or ``PushCore/disconnected(_:now:)``.
         case connect(RTMPURL)
-        /// Write and flush; call ``flushed(_:now:)`` when the kernel has accepted the bytes.
+        /// Write these bytes and flush; call ``PushCore/flushed(_:now:)`` when the kernel has accepted them.
         case send([UInt8])
-        /// Pass on the feed's backlog, then each new tag.
+        /// Pass the feed's backlog to ``PushCore/push(_:now:)``, then each new tag.
         case begin
-        /// Close after everything written so far, within a second.
+        /// Close the connection after everything written so far, within a second.
         case finish
-        /// Close at once.
+        /// Close the connection at once.
         case close
         case report(Event)
     }
 
-    /// Nanoseconds from the attempt until the server must have accepted.
+    /// Nanoseconds from the start of a connection attempt within which the server must accept the publication.
     package static let agreement: Int64 = 5 * TimeMath.nanoseconds
     /// A connection that was live for longer than this resets the back-off.
     package static let steady: Int64 = 10 * TimeMath.nanoseconds
@@ -77,12 +77,13 @@ package struct PushCore: ~Copyable {
     private var queue = TagQueue()
     private var ledger: AcknowledgementTracker
     private var droppedBefore = 0
-    /// Bytes of this connection passed to the driver, and bytes accepted by the kernel.
+    /// Bytes of the current connection that were passed to the driver; ``flushed`` counts those that the kernel has
+    /// accepted.
     private var sent: UInt64 = 0
     private var flushed: UInt64 = 0
-    /// When the kernel last accepted bytes, or had none to accept.
+    /// Time at which the kernel last accepted bytes, or had none to accept, in nanoseconds.
     private var progress: Int64 = 0
-    /// When the current state began.
+    /// Time at which the current state began, in nanoseconds.
     private var since: Int64 = 0
     private var retryAt: Int64 = 0
     /// Time of the rendition that is 0 on the server, in milliseconds.
@@ -100,16 +101,16 @@ package struct PushCore: ~Copyable {
         self.ledger = AcknowledgementTracker(window: settings.acknowledgementWindow)
     }
 
-    /// Packets dropped so far.
+    /// Number of packets dropped over all connections.
     package var dropped: Int { self.droppedBefore + self.queue.dropped }
     /// Queued media in milliseconds.
     package var queued: Int64 { self.queue.duration }
-    /// Bytes of this connection that the server has acknowledged; `nil`: it does not acknowledge.
+    /// Bytes of this connection that the server has acknowledged; `nil` if the server sends no acknowledgements.
     package var acknowledged: UInt64? { self.ledger.isKept ? self.ledger.acknowledged : nil }
 
     // MARK: Events
 
-    /// Takes a tag of the rendition: a new one, or after ``Action/begin`` one of the backlog.
+    /// Handles a tag of the rendition: a new one, or one of the backlog after ``Action/begin``.
     package mutating func push(_ tag: LiveTag, now: Int64) -> [Action] {
         switch self.state {
         case .waiting: if tag.isPacket { self.connect(now) }
@@ -121,7 +122,7 @@ package struct PushCore: ~Copyable {
         return self.takeActions()
     }
 
-    /// The requested connection is established.
+    /// Records that the requested connection is established.
     package mutating func connected(now: Int64) -> [Action] {
         guard self.state == .connecting else { return [] }
         let filler = (0..<191).flatMap { _ in
@@ -154,7 +155,7 @@ package struct PushCore: ~Copyable {
         return self.takeActions()
     }
 
-    /// The kernel has accepted `count` more bytes.
+    /// Records that the kernel has accepted `count` more bytes.
     package mutating func flushed(_ count: Int, now: Int64) -> [Action] {
         self.flushed &+= UInt64(max(0, count))
         self.progress = now
@@ -162,7 +163,7 @@ package struct PushCore: ~Copyable {
         return self.takeActions()
     }
 
-    /// The connection ended or could not be made.
+    /// Records that the connection ended or could not be made.
     package mutating func disconnected(_ reason: String, now: Int64) -> [Action] {
         guard self.state == .connecting || self.state == .live else { return [] }
         self.fail(.unreachable, reason, now)
@@ -237,8 +238,8 @@ package struct PushCore: ~Copyable {
     }
 
     private mutating func rejected(_ status: RTMPClientStatus, _ now: Int64) {
-        // The limit is for redirects before a connection has held; a server that redirects now and then is followed
-        // each time.
+        // The limit counts redirects in a row. A connection that lasted for a while resets the count, so a server that
+        // redirects now and then is followed each time.
         if self.state == .live, now &- self.since >= Self.steady { self.redirects = 0 }
         let isRequest = status.code == RTMPClientStatus.reconnectRequest
         if let next = self.redirection(status, isRequest: isRequest), self.redirects < Self.mostRedirects {
@@ -276,7 +277,7 @@ package struct PushCore: ~Copyable {
         self.actions += [.close, .report(.failed(failure, reason: shown, retryMs: Int(wait / 1_000_000)))]
     }
 
-    /// Sends queued tags until the socket is full.
+    /// Sends queued tags until ``inFlightLimit`` bytes are in the socket.
     private mutating func pump(_ now: Int64) {
         var bytes: [UInt8] = []
         while self.inFlight &+ UInt64(bytes.count) < Self.inFlightLimit, let tag = self.queue.pop() {

@@ -11,7 +11,8 @@ import PipelineSpec
 final class PushDriver {
     private static let pace = TimeAmount.milliseconds(250)
     private static let connectTimeout = TimeAmount.seconds(4)
-    /// Time from the end of the publication to the close, because the server may never read.
+    /// Time limit for sending the end of the publication before the connection is closed, because the server may never
+    /// read.
     private static let leave = TimeAmount.milliseconds(900)
     /// `TCP_NOTSENT_LOWAT` of Linux, in bytes. The kernel buffers at most this much unsent data, so that a backlog
     /// forms in our own queue, where whole GOPs can be dropped, and a server that does not read is noticed soon.
@@ -24,7 +25,7 @@ final class PushDriver {
     private let loop: any EventLoop
     private let emit: @Sendable (PushStatus, PushCore.Event) -> Void
     private var core: PushCore
-    /// Number of the current connection; reports of others are ignored.
+    /// Number of the current connection; reports of earlier connections are ignored.
     private var connection = 0
     private var channel: (any Channel)?
     private var timer: RepeatedTask?
@@ -50,7 +51,9 @@ final class PushDriver {
         }
     }
 
-    /// - Returns: Completes when the connection, if there was one, is closed.
+    /// Ends the publication and closes the connection.
+    ///
+    /// - Returns: A future that completes when the connection, if there was one, is closed.
     func stop(reason: String) -> EventLoopFuture<Void> {
         self.timer?.cancel()
         self.timer = nil
@@ -66,13 +69,13 @@ final class PushDriver {
 
     // MARK: Connections
 
-    /// Takes over the open socket. The TLS handshake may still follow, and the server may never answer it.
+    /// Stores the channel of the open socket. The TLS handshake may still follow, and the server may never answer it.
     fileprivate func opened(_ connection: Int, _ channel: any Channel) {
         guard connection == self.connection else { return channel.close(promise: nil) }
         self.channel = channel
     }
 
-    /// The connection can carry data: after the TLS handshake, or at once without TLS.
+    /// Handles the connection being ready for data: after the TLS handshake, or at once without TLS.
     fileprivate func connected(_ connection: Int) {
         guard connection == self.connection else { return }
         self.perform(self.core.connected(now: self.clock.now()))

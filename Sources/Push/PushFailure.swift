@@ -2,8 +2,8 @@
 package enum PushFailure: String, Sendable, CaseIterable {
     /// The connection could not be made, or it ended.
     case unreachable = "outputUnreachable"
-    /// The server refused.
+    /// The server refused the publication.
     case refused = "outputRefused"
-    /// The server accepted the connection, but does not read.
+    /// The server accepted the connection, but reads or acknowledges no data.
     case wedged = "outputWedged"
 }

@@ -6,14 +6,14 @@ import Synchronization
 
 /// Settings of one RTMP output.
 package struct PushSettings: Sendable {
-    /// Id in events and in the state.
+    /// Id of the output in events and in the room's state.
     package var outputID: String
     /// Name of the rendition that is sent.
     package var rendition: String
     package var core: PushCore.Settings
     /// PEM file with the CA certificates that are trusted; `nil`: the system's.
     package var authorities: String?
-    /// Accept any server certificate.
+    /// True to accept any server certificate.
     package var trustsAnybody = false
 
     package init(outputID: String, rendition: String, core: PushCore.Settings) {
@@ -22,6 +22,8 @@ package struct PushSettings: Sendable {
         self.core = core
     }
 
+    /// Returns the TLS settings of the connection; nil for an unencrypted output.
+    ///
     /// - Throws: ``MediaError/Code/notReadable`` if the CA file cannot be read.
     func tlsContext() throws(MediaError) -> NIOSSLContext? {
         guard self.core.url.isSecure else { return nil }
@@ -51,8 +53,8 @@ final class PushOutput: LiveReader {
     private let earlier: EventLoopFuture<Void>
     let feed: LiveFeed
 
-    /// - Parameter earlier: The output starts when this completes; `nil`: at once. A server may refuse a key that is
-    ///   still in use.
+    /// - Parameter earlier: The output starts when this future completes; `nil`: it starts at once. A server may refuse
+    ///   a key that is still in use.
     init(
         _ settings: PushSettings, feed: LiveFeed, tls: NIOSSLContext?, egress: EgressGate?,
         clock: any MonotonicClock, loop: any EventLoop, after earlier: EventLoopFuture<Void>? = nil,
@@ -86,7 +88,8 @@ final class PushOutput: LiveReader {
 
     /// Sends what is queued and ends the publication on the server.
     ///
-    /// - Returns: Completes when the connection, if there was one, is closed, and `earlier` has completed.
+    /// - Returns: A future that completes when the connection, if there was one, is closed, and so is that of the
+    ///   output which this one replaced, if any.
     func stop(reason: String) -> EventLoopFuture<Void> {
         self.feed.remove(self)
         self.feed.letGo()
@@ -101,6 +104,6 @@ final class PushOutput: LiveReader {
 
     func receive(_ tags: [LiveTag], now: Int64) { self.driver.value?.receive(tags, now: now) }
 
-    /// Does nothing: the room stops its outputs separately.
+    /// Does nothing when the feed ends: the room stops its outputs separately.
     func ended() {}
 }

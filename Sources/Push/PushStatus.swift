@@ -1,18 +1,18 @@
 /// The state and the counters of one RTMP output.
 package struct PushStatus: Sendable, Hashable {
     package let outputID: String
-    /// Without stream key.
+    /// URL of the server, without the stream key.
     package let url: String
     /// Name of the rendition that is sent.
     package let rendition: String
     package var state = PushCore.State.waiting
     /// Bytes sent over all connections, including protocol overhead.
     package var bytes: UInt64 = 0
-    /// Bytes of this connection that the server has acknowledged; `nil`: it does not acknowledge.
+    /// Bytes of the current connection that the server has acknowledged; `nil` if the server sends no acknowledgements.
     package var acknowledged: UInt64?
     /// Packets dropped because the server was too slow.
     package var dropped = 0
-    /// Queued media in milliseconds.
+    /// Duration of the queued media, in milliseconds.
     package var queuedMs: Int64 = 0
     /// Connection attempts after the first one.
     package var retries = 0

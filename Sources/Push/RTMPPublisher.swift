@@ -21,17 +21,17 @@ package final class RTMPPublisher: Sendable {
     package enum Failure: Error, Sendable {
         case badURL(String)
         case cannotConnect(String)
-        /// The server refused; code and text are its own.
+        /// The server refused the publication; `code` and `text` are from its status message.
         case refused(code: String, text: String)
         case connectionLost
         case input(MediaError)
     }
 
-    /// Maximum number of bytes in the socket's buffer before sending pauses: two seconds of a typical publisher.
+    /// Maximum number of unsent bytes before the publisher pauses: two seconds at the bit rate of a typical publisher.
     private static let outboundLimit = 1 << 20
-    /// Interval at which it checks whether it was stopped, in nanoseconds.
+    /// Interval at which the sending thread checks whether ``stop()`` was called, in nanoseconds.
     private static let patience: Int64 = 100_000_000
-    /// Nanoseconds within which the server must accept.
+    /// Nanoseconds within which the server must accept the publication.
     private static let agreement: Int64 = 10 * TimeMath.nanoseconds
 
     private let stopping = Mutex(false)
@@ -48,8 +48,8 @@ package final class RTMPPublisher: Sendable {
     ///
     /// - Parameters:
     ///   - url: `rtmp://host[:port]/app/key`.
-    ///   - duration: Nanoseconds of media; `nil`: all of it.
-    ///   - makeInput: Makes the input, on the calling thread.
+    ///   - duration: Nanoseconds of media to send; `nil`: all of the input.
+    ///   - makeInput: Creates the input; called on the calling thread.
     package func run(
         url: String, duration: Int64?, makeInput: () throws(MediaError) -> any PublishInput
     ) throws(Failure) {
@@ -150,13 +150,13 @@ final class PublishOutcome: Sendable {
         self.changed.signal()
     }
 
-    /// Keeps the first reason; later ones are only its consequences.
+    /// Records a failure. Only the first failure is kept, because later ones are its consequences.
     func fail(_ failure: RTMPPublisher.Failure) {
         self.state.withLock { if $0.failure == nil { $0.failure = failure } }
         self.changed.signal()
     }
 
-    /// Waits for the server's answer.
+    /// Waits until the server has answered the publish request.
     ///
     /// - Parameter isGivenUp: Called several times per second; true ends the wait.
     /// - Returns: True if the server has accepted, or the publication has failed.

@@ -4,7 +4,7 @@ import NIOCore
 /// The tags queued for one reader, limited by waiting time and by bytes.
 ///
 /// Pure; times are nanoseconds of one monotonic clock. If a reader is too slow, whole GOPs are dropped, up to the
-/// newest IDR frame, so that it can always decode what it gets. The feed never waits for a reader.
+/// newest IDR frame, so that the reader can decode everything it gets. The feed never waits for a reader.
 ///
 /// States: *awaiting a key frame* (packets are dropped: at the start, and after more than one GOP had to be dropped)
 /// and *open*.
@@ -22,20 +22,20 @@ package struct TagQueue: Sendable {
     private var entries = CircularBuffer<Entry>()
     private var bytes = 0
     private var awaitsKey = true
-    /// Packets up to this time have been sent before, in milliseconds.
+    /// Time in milliseconds up to which packets were sent over an earlier connection; the queue skips them.
     private let after: Int64
-    /// Packets dropped so far.
+    /// Number of packets dropped since the queue was created.
     package private(set) var dropped = 0
-    /// Number of times that the queue was over its limits.
+    /// Number of times that the queue exceeded its limits.
     package private(set) var overruns = 0
 
-    /// - Parameter after: In milliseconds: the queue starts with a key frame after this time.
+    /// - Parameter after: Time in milliseconds; the queue starts with the first key frame after it.
     package init(after: Int64 = .min) { self.after = after }
 
     package var isEmpty: Bool { self.entries.isEmpty }
     package var count: Int { self.entries.count }
 
-    /// Queued media in milliseconds.
+    /// Duration of the queued media, in milliseconds.
     package var duration: Int64 {
         guard let first = self.entries.first, let last = self.entries.last else { return 0 }
         return max(0, last.tag.time &- first.tag.time)
@@ -85,8 +85,8 @@ package struct TagQueue: Sendable {
         self.awaitsKey = true
     }
 
-    /// Drops the packets before `limit`. Of the other tags, the newest of each kind is kept, in order, because later
-    /// packets depend on it.
+    /// Drops the packets before `limit`. Of the metadata and sequence headers before `limit`, the newest of each kind
+    /// is kept, in order, because later packets depend on them.
     private mutating func dropPackets(before limit: CircularBuffer<Entry>.Index) {
         var kept = CircularBuffer<Entry>()
         var heads: [Entry] = []

@@ -6,9 +6,10 @@ package import MediaTypes
 /// Encoders set decoding times that are early enough. Decoding times of packets passed through from a publisher are
 /// frame numbers; they are moved earlier here by as many frames as the stream turns out to reorder.
 package struct TagTimestamps: Sendable {
-    /// Number of frames that most encoders with reordering use, so that the first of them is not late.
+    /// Number of frames that most encoders with B-frames reorder. Decoding times start earlier by that number, so that
+    /// the first B-frame is not presented before it is decoded.
     private static let usualReorder: Int64 = 2
-    /// H.264 §A.3.1, `MaxDpbFrames`.
+    /// Maximum number of frames by which a stream can reorder (H.264 §A.3.1, `MaxDpbFrames`).
     private static let deepestReorder: Int64 = 16
 
     private var last: Int64 = -1
@@ -18,16 +19,16 @@ package struct TagTimestamps: Sendable {
 
     package init() {}
 
-    /// A new stream begins with the next packet.
+    /// Records that a new stream begins with the next packet.
     ///
-    /// - Parameter isPlaced: The `dts` of its packets count frames from an IDR frame, whose `dts` equals its
-    ///   presentation time.
+    /// - Parameter isPlaced: True if the `dts` of its packets counts frames from an IDR frame, whose `dts` equals its
+    ///   presentation time. That is so for packets passed through from a publisher.
     package mutating func beginStream(isPlaced: Bool) {
         self.isPlaced = isPlaced
         self.shift = isPlaced ? Self.usualReorder : 0
     }
 
-    /// The decoding and presentation time of the packet, in milliseconds of its track.
+    /// Returns the decoding and presentation time of the packet, in milliseconds.
     package mutating func place(_ packet: CodedPacket) -> (dts: Int64, pts: Int64) {
         let scale = Int64(max(1, packet.timescale))
         let step = max(0, packet.duration)

@@ -3,7 +3,8 @@ package import MediaTypes
 
 /// A moving test video with a machine-readable frame counter, a clock, and a flash with a beep every second.
 ///
-/// Everything that is measured is in the middle, so that it survives the crop of a side-by-side scene.
+/// The counter and the clock are in the middle of the frame, so that the crop of a side-by-side scene does not remove
+/// them.
 package struct TestPattern: Sendable {
     package let name: String
     package let width: Int
@@ -105,7 +106,8 @@ package struct TestPattern: Sendable {
             palette.light)
     }
 
-    /// Second zero has neither flash nor beep, because the encoder's priming cuts its first audio short.
+    /// Returns whether frame `index` shows the flash. The first second has neither flash nor beep, because the audio
+    /// encoder's priming cuts the first audio short.
     private func isFlash(_ index: Int64) -> Bool {
         guard index >= Int64(self.fps) else { return false }
         let second = ((index % Int64(self.fps)) + Int64(self.fps)) % Int64(self.fps)
@@ -137,10 +139,10 @@ package struct TestPattern: Sendable {
     }
 }
 
-/// Sine of whole fractions of a turn, to about 16 bits, without a math library.
+/// Computes the sine of whole fractions of a turn, to about 16 bits, without a math library.
 enum Sine {
-    /// sin(2π · `numerator` / `denominator`). Bhaskara's rational approximation refined once by the Taylor residual is
-    /// not needed for a beep; a seventh-order polynomial on a quarter turn is.
+    /// Returns sin(2π · `numerator` / `denominator`). Bhaskara's rational approximation refined once by the Taylor
+    /// residual is not needed for a beep; a seventh-order polynomial on a quarter turn is.
     static func value(of numerator: Int64, over denominator: Int64) -> Float {
         let turn = Double(((numerator % denominator) + denominator) % denominator) / Double(denominator)
         let half = turn < 0.5 ? turn : turn - 0.5

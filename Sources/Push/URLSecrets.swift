@@ -4,8 +4,8 @@ package import MediaTypes
 package struct URLSecrets: Sendable, Hashable {
     /// Minimum length of a query value that counts as a secret; shorter ones are too common to hide.
     private static let shortest = 4
-    /// Maximum numbers of characters of a reason that are searched, in addition to the length of a secret, and that are
-    /// shown.
+    /// Maximum number of characters of a server's message that are searched for secrets, in addition to the length of a
+    /// secret.
     private static let reach = 600
     private static let shown = 200
 
@@ -42,7 +42,8 @@ package struct URLSecrets: Sendable, Hashable {
             .sorted { ($0.count, $0) > ($1.count, $1) }
     }
 
-    /// Makes a server's message fit to show: short, printable, without secrets that it may repeat.
+    /// Makes a server's message fit to show: short, printable, and without the secrets of the URL, which the server may
+    /// repeat.
     package func presentable(_ reason: String) -> String {
         let longest = self.texts.map(\.unicodeScalars.count).max() ?? 0
         let scalars = reason.unicodeScalars.prefix(Self.reach + longest)
@@ -56,7 +57,7 @@ package struct URLSecrets: Sendable, Hashable {
         return String(text.prefix(Self.shown))
     }
 
-    /// Number of scalars at the end of the text with which a secret may begin.
+    /// Returns the number of scalars at the end of `text` that may be the beginning of a secret.
     private func begun(at text: [Unicode.Scalar]) -> Int {
         self.texts.reduce(0) { most, secret in
             let scalars = Array(secret.unicodeScalars)
