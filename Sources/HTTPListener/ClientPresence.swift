@@ -24,10 +24,10 @@ package final class ClientPresence: Sendable {
         if isGone { body() }
     }
 
-    /// The request has been answered; the callback is dropped.
+    /// Records that the request has been answered, and drops the callback.
     package func forget() { self.state.withLock { $0.onLeave = nil } }
 
-    /// The client has closed its side or canceled this request.
+    /// Records that the client has closed its side or canceled the request, and calls the callback.
     package func leave() {
         let body = self.state.withLock { state in
             state.isGone = true

@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Counts a connection and closes it if its peer holds it without using it. Sits next to the socket, below TLS.
+/// Counts a connection, and closes it if the peer does not read the bytes that wait for it. The handler sits next to
+/// the socket, below TLS.
 ///
 /// It works alike for HTTP/1.1 and HTTP/2: it checks how many bytes wait for the socket, and whether the socket accepts
 /// any. The check runs every second while bytes wait; a connection without waiting bytes costs nothing.
@@ -18,17 +19,18 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var isCounted = false
     /// Bytes passed to the socket since the connection was opened.
     private var written = 0
-    /// The part of ``written`` that is counted in the listener's total.
+    /// The part of ``written`` that has been added to the listener's total of sent bytes.
     private var counted = 0
     /// The part of ``written`` that the socket had accepted at the last check with enough progress.
     private var taken = 0
-    /// Number of checks since then.
+    /// Number of checks without enough progress since ``taken`` was last updated.
     private var idleLooks: Int64 = 0
     /// The share of this connection in the listener's total of unsent bytes.
     private var unsent = 0
     private var nextLook: Scheduled<Void>?
 
-    /// Minimum number of bytes that count as progress, so that a client that reads one byte per second makes none.
+    /// Minimum number of bytes that count as progress between two checks; a client that reads one byte per second makes
+    /// no progress.
     private static let leastProgress = 4 << 10
 
     init(limits: HTTPListenerLimits, connections: OpenConnections, counters: ReplyCounters) {
@@ -64,7 +66,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if self.nextLook == nil { self.scheduleLook(context) }
     }
 
-    /// Adds what was written since the last call to the listener's total.
+    /// Adds the bytes written since the last call to the listener's total of sent bytes.
     private func countWritten() {
         self.counters.counted(sent: self.written &- self.counted)
         self.counted = self.written

@@ -2,7 +2,7 @@ import Libc
 import NIOCore
 import Synchronization
 
-/// The `Date` field, formatted once per second.
+/// The `Date` header field of replies, formatted once per second.
 final class DateField: Sendable {
     private struct Last {
         var second: Int64 = -1
@@ -15,8 +15,8 @@ final class DateField: Sendable {
 
     var text: String { self.current(\.text) }
 
-    /// The last lines of an HTTP/1.1 head: the date and the empty line, with `connection: close` for the last reply of
-    /// a connection. All callers within a second share the bytes.
+    /// Returns the last lines of an HTTP/1.1 head: the date and the empty line, with `connection: close` if `closes`.
+    /// All callers within a second share the bytes.
     func ending(closes: Bool) -> ByteBuffer { self.current(closes ? \.closing : \.ending) }
 
     private func current<Value>(_ value: KeyPath<Last, Value> & Sendable) -> Value {

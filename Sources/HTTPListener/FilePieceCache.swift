@@ -4,9 +4,9 @@ import Synchronization
 /// A cache of recently read files and their pieces: a file that many viewers request at once is opened and read once,
 /// and sent without switching threads.
 ///
-/// An entry that is not used for one generation is dropped with the next; a generation ends after one second or when it
-/// is full. While an entry lives, the file is assumed unchanged if its size is. A published segment never changes, but
-/// the newest sheet of still images is rewritten with each image.
+/// A generation of entries ends after one second or when it is full. An entry that is not used during a whole
+/// generation is dropped. A cached file counts as unchanged if its size is unchanged. A published segment never
+/// changes, but the newest sheet of still images is rewritten with each image.
 package final class FilePieceCache: Sendable {
     private struct Key: Hashable {
         let file: UInt64
@@ -25,11 +25,11 @@ package final class FilePieceCache: Sendable {
         var young = Generation()
         var old = Generation()
         var begun: NIODeadline
-        /// A call of ``tidy(now:)`` is scheduled.
+        /// True while a call of ``FilePieceCache/tidy(now:)`` is scheduled.
         var isTidied = false
     }
 
-    /// Maximum number of bytes and files of a generation; there are two generations.
+    /// Maximum number of bytes and files of one generation; the cache holds two generations.
     private let limits: (bytes: Int, files: Int)
     private let life: TimeAmount
     private let state = Mutex(State(begun: .uptimeNanoseconds(0)))
@@ -39,11 +39,11 @@ package final class FilePieceCache: Sendable {
         self.life = life
     }
 
-    /// The file at `path`, if it was opened recently.
+    /// Returns the file at `path` if it was opened recently; otherwise nil.
     ///
     /// - Parameters:
-    ///   - size: Current size in bytes; a cached file of another size has been replaced since.
-    ///   - now: Must not be earlier than in the previous call.
+    ///   - size: Current size in bytes; a cached file of another size is not used, because it has been replaced.
+    ///   - now: The current time; must not be earlier than in the previous call.
     package func file(_ path: String, size: Int, now: NIODeadline) -> ServedFile? {
         self.state.withLock { state in
             self.age(&state, now)
@@ -54,7 +54,9 @@ package final class FilePieceCache: Sendable {
         }
     }
 
-    /// - Returns: Whether the caller must call ``tidy(on:)``.
+    /// Adds a file that was just opened to the cache.
+    ///
+    /// - Returns: True if the caller must call ``tidy(on:)``.
     @discardableResult
     package func opened(_ file: ServedFile, path: String) -> Bool {
         self.state.withLock { state in
@@ -65,10 +67,10 @@ package final class FilePieceCache: Sendable {
         }
     }
 
-    /// Drops unused entries, also when there are no requests: a deleted segment takes up disk space as long as it is
-    /// open.
+    /// Drops unused entries. It is called even while there are no requests, because a deleted segment takes up disk
+    /// space as long as its file is open.
     ///
-    /// - Returns: Whether entries are left, for which this must be called again.
+    /// - Returns: True if entries are left; then the function must be called again.
     package func tidy(now: NIODeadline) -> Bool {
         self.state.withLock { state in
             self.age(&state, now)
@@ -85,7 +87,7 @@ package final class FilePieceCache: Sendable {
         }
     }
 
-    /// Bytes of a file, if they were read recently.
+    /// Returns the bytes of `range` of a file if they were read recently; otherwise nil.
     package func bytes(of file: ServedFile, _ range: Range<Int>) -> ByteBuffer? {
         let key = Key(file: file.number, range: range)
         return self.state.withLock { state in

@@ -8,7 +8,8 @@ package final class FileSlots: Sendable {
 
     package init(most: Int) { self.most = most }
 
-    /// Reserves a slot for one more file, to be followed by ``opened(_:)``; returns false if there is none.
+    /// Reserves permission to open one more file; call ``opened(_:)`` next. Returns false if the maximum number of
+    /// files is open.
     package func take() -> Bool {
         self.count.withLock { count in
             guard count < self.most else { return false }
@@ -17,8 +18,8 @@ package final class FileSlots: Sendable {
         }
     }
 
-    /// Opens a file in the reserved slot, which is freed with the file's last reference, or at once if the file cannot
-    /// be opened. Blocks.
+    /// Opens a file after ``take()`` has returned true. The reservation ends with the file's last reference, or at once
+    /// if the file cannot be opened. Blocks.
     package func opened(_ path: String) -> ServedFile? {
         let file = ServedFile(path: path, counted: self)
         if file == nil { self.giveBack() }

@@ -27,7 +27,7 @@ final class HTTP1RequestReader: ChannelInboundHandler, Sendable {
         }
     }
 
-    /// Keeps the target as received; ``RequestTarget`` handles the absolute form.
+    /// Converts a request head, with the target as received; ``RequestTarget`` handles the absolute form.
     private static func request(_ head: HTTPRequestHead) -> HTTPRequest? {
         guard let method = Self.method(head.method) else { return nil }
         var fields = HTTPFields()
@@ -41,7 +41,8 @@ final class HTTP1RequestReader: ChannelInboundHandler, Sendable {
                 fields.append(HTTPField(name: name, value: value))
             }
         }
-        // HTTP/1.0 closes unless it says otherwise (RFC 9112 §9.3), and cannot be upgraded (RFC 9110 §7.8).
+        // An HTTP/1.0 connection closes after the reply unless the client asks for keep-alive (RFC 9112 §9.3), and
+        // cannot be upgraded (RFC 9110 §7.8).
         let isOld = head.version.minor == 0 && fields[.upgrade] != nil
         if isOld || !head.isKeepAlive { fields[.connection] = "close" }
         return HTTPRequest(method: method, scheme: "http", authority: authority, path: head.uri, headerFields: fields)

@@ -7,6 +7,8 @@ package enum HTTPDate {
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
+    /// Formats a time as an HTTP date.
+    ///
     /// - Parameter seconds: Unix time, 0 to 253,402,300,799 (the end of year 9999); other values are clamped.
     package static func text(unixSeconds seconds: Int64) -> String {
         let clamped = min(max(seconds, 0), 253_402_300_799)

@@ -61,8 +61,10 @@ package final class HTTPListener: Sendable {
     /// Current number of open connections.
     package var connectionCount: Int { self.connections.count }
 
+    /// Opens a listener and starts to accept connections.
+    ///
     /// - Parameters:
-    ///   - certificates: Certificate for TLS; `nil`: no TLS. The caller checks for renewed files.
+    ///   - certificates: Certificate for TLS; `nil`: no TLS. The caller reloads it when the files change.
     ///   - group: Event loops to use; `nil` creates one thread, which ``stop(within:)`` ends.
     ///   - place: Name of the listener in errors, such as `viewer`.
     /// - Throws: ``MediaError/Code/bindFailed``.

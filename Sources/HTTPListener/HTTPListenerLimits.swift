@@ -11,14 +11,14 @@ package struct HTTPListenerLimits: Sendable {
     package var crowd: Int?
     /// Maximum size of a request body in bytes.
     package var bodyBytes: Int
-    /// A connection without a request is closed after this time; a request must be complete within it.
+    /// Time after which a connection without a request is closed. A request must also be complete within this time.
     package var idle: TimeAmount
-    /// A connection or HTTP/2 stream that accepts none of the bytes waiting for it is closed after this time.
+    /// Time after which a connection or HTTP/2 stream is closed if it accepts none of the bytes that wait for it.
     package var stalledWrite: TimeAmount
     /// Maximum total size of a request's header fields in bytes.
     package var headerBytes: Int
-    /// Maximum number of unsent bytes of all connections together. Beyond it, connections that accept nothing are
-    /// closed at once.
+    /// Maximum number of unsent bytes of all connections together. If there are more, connections that accept no bytes
+    /// are closed at once.
     package var unsentBytes: Int
     /// Maximum number of files open for replies; requests for further ones get 503.
     package var files: Int
@@ -44,10 +44,10 @@ package struct HTTPListenerLimits: Sendable {
     /// Maximum number of unsent bytes of a connection in this process, not counting one chunk: data that the kernel
     /// does not accept at once.
     static let highWatermark = 32 << 10
-    /// Number of bytes written in one piece. Small enough that a slow client costs little, large enough that a fast one
-    /// needs few system calls.
+    /// Number of bytes written in one piece. It is small enough that a slow client costs little memory, and large
+    /// enough that a fast client needs few system calls.
     static let chunkBytes = 64 << 10
-    /// Number of bytes of a file in memory per reply. Unlike shared bytes, each reply has its own; two thousand slow
+    /// Number of bytes of a file that one reply holds in memory. Each reply has its own copy, so two thousand slow
     /// readers of segments must cost less memory than the room's video frames.
     static let fileChunkBytes = 16 << 10
     /// Maximum number of unsent bytes of each connection in the kernel, not counting bytes in flight.

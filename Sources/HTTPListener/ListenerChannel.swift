@@ -7,9 +7,9 @@ import NIOHTTP1
 import NIOSSL
 import TLSFiles
 
-/// Sets up a connection of Hummingbird's server. In clear text it is HTTP/1.1 with our own handlers; with TLS,
-/// Hummingbird negotiates HTTP/2 or HTTP/1.1 by ALPN (RFC 7301). Both use our guard at the socket and our request
-/// handler.
+/// Sets up a connection of Hummingbird's server. A connection without TLS speaks HTTP/1.1 with handlers of this module.
+/// With TLS, Hummingbird negotiates HTTP/2 or HTTP/1.1 by ALPN (RFC 7301). Both kinds use ``ConnectionGuard`` at the
+/// socket and ``RequestHandler``.
 struct ListenerChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         fileprivate enum Kind: Sendable {
@@ -87,7 +87,7 @@ struct ListenerChannel: ServerChildChannel {
         await secure.handle(value: value, logger: logger)
     }
 
-    /// HTTP/1.1 without TLS: NIO's parser, no encoder, and no buffer larger than a request.
+    /// Sets up a connection without TLS: NIO's HTTP/1.1 parser, no encoder, and no buffer larger than a request.
     private func preparePlain(_ channel: any Channel) throws {
         var decoding = NIOHTTPDecoderLimitConfiguration()
         decoding.maxHeaderFieldSize = self.limits.headerBytes
@@ -101,8 +101,8 @@ struct ListenerChannel: ServerChildChannel {
             self.reader, RequestHandler(self.service, writer: .bytes))
     }
 
-    /// Limits the unsent bytes: in this process by the watermarks, in the kernel by the amount of data it buffers
-    /// unsent.
+    /// Limits the unsent bytes of a connection: in this process by NIO's watermarks, in the kernel by
+    /// `TCP_NOTSENT_LOWAT`.
     private func prepare(_ channel: any Channel) throws {
         let options = channel.syncOptions
         let high = HTTPListenerLimits.highWatermark

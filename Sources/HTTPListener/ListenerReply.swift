@@ -13,14 +13,14 @@ package struct ListenerReply: Sendable {
         case file(path: String, size: Int, range: Range<Int>)
         /// Bytes produced over time. The reply has no length, and the connection closes after it.
         case stream(any ReplyStream)
-        /// A WebSocket that sends each piece in a binary frame. The reply must have switched protocols (RFC 6455
-        /// §4.2.2), for a request that asked for it. Only control frames are read from the client.
+        /// A WebSocket that sends each piece in a binary frame. The reply must have status 101 (RFC 6455 §4.2.2), for a
+        /// request that asked for a WebSocket. Only control frames are read from the client.
         case socket(any ReplyStream)
 
         package static func bytes(_ bytes: [UInt8]) -> Body { .bytes(bytes, range: 0..<bytes.count) }
         package static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
 
-        /// Number of bytes to send, if known.
+        /// Number of bytes of the body; nil if it is not known in advance.
         package var count: Int {
             switch self {
             case .none, .stream, .socket: 0
@@ -30,7 +30,7 @@ package struct ListenerReply: Sendable {
         }
     }
 
-    /// Whether the length of the body is known.
+    /// True if the length of the body is known before it is sent.
     var hasLength: Bool { if case .stream = self.body { false } else { !self.isSocket } }
 
     var isSocket: Bool { if case .socket = self.body { true } else { false } }
@@ -38,7 +38,7 @@ package struct ListenerReply: Sendable {
     package var status: HTTPResponse.Status { didSet { self.shared = nil } }
     package var fields: HTTPFields { didSet { self.shared = nil } }
     package var body: Body { didSet { self.shared = nil } }
-    /// The rendered head that many replies share; reset by any change to this reply.
+    /// The rendered head that many replies share; nil if there is none. Any change to the reply removes it.
     package private(set) var shared: SharedHead?
 
     package init(_ status: HTTPResponse.Status, fields: HTTPFields = [:], body: Body = .none) {
@@ -55,7 +55,7 @@ package struct ListenerReply: Sendable {
         self.shared = shared
     }
 
-    /// A reply with one line of text.
+    /// Makes a reply whose body is one line of plain text.
     package static func plain(_ status: HTTPResponse.Status, _ text: String, fields: HTTPFields = [:]) -> ListenerReply
     {
         var fields = fields

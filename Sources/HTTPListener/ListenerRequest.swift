@@ -3,7 +3,7 @@ package import HTTPTypes
 /// One HTTP request, completely read.
 package struct ListenerRequest: Sendable {
     package enum Body: Sendable, Hashable {
-        /// At most ``HTTPListenerLimits/bodyBytes``; empty if the request had no body.
+        /// The whole body, at most ``HTTPListenerLimits/bodyBytes`` long; empty if the request had no body.
         case bytes([UInt8])
         /// The body exceeds the limit. The connection closes after the reply, because the rest was not read.
         case tooLarge
@@ -14,7 +14,7 @@ package struct ListenerRequest: Sendable {
     package let body: Body
     /// Path and query of the target; `nil` if it is malformed.
     package let target: RequestTarget?
-    /// The client that waits for the reply.
+    /// Tells whether the client still waits for the reply.
     package let client: ClientPresence
 
     package init(head: HTTPRequest, body: Body = .bytes([]), client: ClientPresence = ClientPresence()) {

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Sits before the HTTP/1.1 parser, above TLS. It distinguishes a request with an unknown method from data that is not
-/// HTTP at all; the parser reports the same error for both.
+/// Distinguishes a request with an unknown method from data that is not HTTP at all; the HTTP/1.1 parser reports the
+/// same error for both. The handler sits above TLS, before the parser.
 final class MethodReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// The last data read begins with a word and a space, as a request does.
+    /// True if the last data read begins with a word and a space, as a request does.
     private(set) var hasMethod = false
 
     private static let longest = 32

@@ -7,13 +7,14 @@ package final class OpenConnections: Sendable {
     private struct Entry {
         let channel: any Channel
         let address: String?
-        /// Since when it has been idle; `nil`: it has a request.
+        /// Time since which the connection has been idle; `nil` while it has a request.
         var idleSince: NIODeadline?
-        /// It has been asked to close.
+        /// True after the connection was asked to close.
         var isLeaving = false
     }
 
-    /// Whether a new connection is admitted, and which others are closed in favor of it.
+    /// The decision about a new connection: whether it is admitted, and which other connections are closed in its
+    /// favor.
     struct Admission {
         let isAdmitted: Bool
         var leaving: [any Channel] = []
@@ -30,8 +31,8 @@ package final class OpenConnections: Sendable {
 
     package var count: Int { self.state.withLock(\.channels.count) }
 
-    /// Adds a connection. It is refused, and not counted, if its address has the maximum number and none of those can
-    /// be closed.
+    /// Adds a connection. The connection is refused, and not counted, if its address has the maximum number of
+    /// connections and none of them can be closed.
     func opened(
         _ channel: any Channel, from address: String?, limits: HTTPListenerLimits, now: NIODeadline = .now()
     ) -> Admission {
@@ -54,7 +55,7 @@ package final class OpenConnections: Sendable {
                     admission.leaving.append(other)
                     staying -= 1
                 }
-                // One slot is always kept free, so that the next connection is at least accepted.
+                // The number stays one below the maximum, so that the next connection is at least accepted.
                 if staying >= limits.connections, let other = Self.dismissIdlest(&state, before: now) {
                     admission.leaving.append(other)
                 }
@@ -64,7 +65,9 @@ package final class OpenConnections: Sendable {
         }
     }
 
-    /// - Returns: The connection that has been idle longest, at least since `limit`; it does not count any more.
+    /// Chooses the connection that has been idle for longest, for the caller to close it.
+    ///
+    /// - Returns: The connection, which no longer counts; `nil` if none has been idle since `limit`.
     private static func dismissIdlest(
         _ state: inout State, of address: String? = nil, before limit: NIODeadline
     ) -> (any Channel)? {
@@ -98,9 +101,9 @@ package final class OpenConnections: Sendable {
         }
     }
 
-    /// Records a change of a connection's unsent bytes.
+    /// Records that the unsent bytes of a connection have changed by `difference`.
     ///
-    /// - Returns: The total of all connections.
+    /// - Returns: The unsent bytes of all connections together.
     func unsentChanged(by difference: Int) -> Int {
         self.state.withLock { state in
             state.unsent += difference

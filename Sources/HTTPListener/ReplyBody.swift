@@ -4,7 +4,7 @@ import NIOCore
 struct ReplyBody {
     enum Piece {
         case bytes(ByteBuffer)
-        /// Must be read first.
+        /// A range of a file, which must be read before it can be sent.
         case file(ServedFile, Range<Int>)
         /// Nothing to send at present.
         case later
@@ -21,7 +21,7 @@ struct ReplyBody {
 
     private var rest: Rest
 
-    /// - Parameter file: The opened file, if the body is one.
+    /// - Parameter file: The opened file if the body is a file; otherwise nil.
     init(_ body: ListenerReply.Body, file: ServedFile?) {
         switch (body, file) {
         case (.bytes(let bytes, let range), _): self.rest = .bytes(bytes, range.clamped(to: bytes.indices))
@@ -32,10 +32,10 @@ struct ReplyBody {
         }
     }
 
-    /// The stream, if the body is one.
+    /// The stream if the body is a stream; otherwise nil.
     var stream: (any ReplyStream)? { if case .stream(let stream) = self.rest { stream } else { nil } }
 
-    /// Takes the next piece to send; `nil`: nothing is left. Shared bytes are not copied.
+    /// Removes and returns the next piece to send; `nil` if nothing is left. Shared bytes are not copied.
     mutating func next() -> Piece? {
         switch self.rest {
         case .bytes(let bytes, let range):

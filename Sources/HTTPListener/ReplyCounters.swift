@@ -3,7 +3,7 @@ import Synchronization
 
 /// Counts a listener's replies by status, the bytes of their bodies, and all bytes sent, since the listener was started.
 package final class ReplyCounters: Sendable {
-    /// The replies with one status.
+    /// The counters of replies with one status.
     package struct Row: Sendable, Hashable {
         /// The status, such as `200`; `other` for a status that is not counted separately.
         package let code: String
@@ -22,7 +22,7 @@ package final class ReplyCounters: Sendable {
         ReplyCounters.codes.map { Row(code: "\($0)") } + [Row(code: "other")])
     private let sent = Atomic<Int64>(0)
 
-    /// One row for each status, with those that have not occurred, in ascending order; `other` is the last one.
+    /// One row for each status in ascending order, including those that have not occurred; `other` is the last row.
     package var rows: [Row] { self.state.withLock { $0 } }
 
     /// Bytes passed to the sockets: heads, bodies, frames and encryption. Connections report them once per second and
@@ -31,7 +31,7 @@ package final class ReplyCounters: Sendable {
 
     /// Counts a reply. Does not allocate.
     ///
-    /// - Returns: The index of its row, for ``counted(bytes:row:)``.
+    /// - Returns: The index of the reply's row, for ``counted(bytes:row:)``.
     func counted(_ status: HTTPResponse.Status) -> Int {
         let row = Self.codes.firstIndex(of: status.code) ?? Self.codes.count
         self.state.withLock { $0[row].replies += 1 }

@@ -1,16 +1,17 @@
 package import NIOCore
 
-/// A body that is produced over time. Pieces are taken when the client can accept them, so that a slow client blocks
-/// nothing, and nothing accumulates for it.
+/// A response body that is produced over time. The listener takes a piece when the client can accept it, so that a slow
+/// client blocks nothing and no data accumulates for it.
 package protocol ReplyStream: AnyObject, Sendable {
     /// Returns the piece to send now. Called on the connection's event loop; must not block.
     func next() -> ReplyStreamPiece
 
-    /// Sets a function to call, from any thread, when there may be more after ``ReplyStreamPiece/later``; one call is
-    /// enough for data that arrived together. Called once, before the first ``next()``.
+    /// Sets the function that the stream calls, from any thread, when it may have more data after it returned
+    /// ``ReplyStreamPiece/later``. One call is enough for data that arrived together. The listener sets the function
+    /// once, before the first ``next()``.
     func whenMore(_ body: @escaping @Sendable () -> Void)
 
-    /// The client has left, or the listener stops.
+    /// Ends the stream, because the client has left or the listener stops.
     func cancel()
 }
 

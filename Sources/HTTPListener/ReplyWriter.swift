@@ -7,12 +7,12 @@ import NIOHTTPTypes
 enum ReplyWriter {
     case parts
     case bytes
-    /// Writes no heads.
+    /// Writes bodies as WebSocket frames; the head has been written before.
     case frames(WebSocketHandler)
 
     private static let carryOn = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
 
-    /// Writes 100 Continue.
+    /// Writes the interim response `100 Continue`.
     ///
     /// Spec: RFC 9110 §10.1.1.
     func carryOn(_ context: ChannelHandlerContext) {
@@ -26,7 +26,7 @@ enum ReplyWriter {
 
     /// Writes status and fields, and adds the length and the date.
     ///
-    /// - Parameter closes: The connection closes after this reply.
+    /// - Parameter closes: True if the connection closes after the reply.
     func head(_ reply: ListenerReply, closes: Bool, date: DateField, _ context: ChannelHandlerContext) {
         switch self {
         case .parts:

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Collects a request body as it arrives, up to a limit.
 struct RequestBody {
-    /// In bytes.
+    /// Maximum size of the body in bytes.
     let limit: Int
     private(set) var isTooLarge = false
     private var bytes: [UInt8] = []
@@ -11,7 +11,7 @@ struct RequestBody {
 
     var value: ListenerRequest.Body { self.isTooLarge ? .tooLarge : .bytes(self.bytes) }
 
-    /// Checks the `Content-Length` field, if there is one.
+    /// Checks the `Content-Length` field, if there is one, so that a body over the limit is refused before it arrives.
     mutating func announced(_ field: String?) {
         if let field, let count = Int(field), count > self.limit { self.isTooLarge = true }
     }

@@ -36,28 +36,30 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let service: RequestService
     private var writer: ReplyWriter
     private var state = State.idle
-    /// Has no capacity until something waits, because an element is as large as a request's head.
+    /// Parts of pipelined requests that wait until the current request has been answered. No memory is reserved in
+    /// advance, because an element is as large as a request's head.
     private var queue: [HTTPRequestPart] = []
     private var isDraining = false
-    /// A read was requested while the queue was not empty.
+    /// True if NIO requested a read while the queue was not empty; the read follows when the queue is empty.
     private var isReadHeld = false
-    /// The HTTP parser delivers nothing more but would buffer everything that arrives, so nothing more is read.
+    /// True once the HTTP parser delivers nothing more, as after a request to change the protocol. It would buffer
+    /// everything that arrives, so nothing more is read.
     private var isParserDone = false
-    /// Number of the current request.
+    /// Number of the current request on this connection; an answer to an earlier number is ignored.
     private var number: UInt64 = 0
     private var isHead = false
     private var holdsFilePiece = false
     /// The row of the current reply in the listener's counters.
     private var counterRow = 0
-    /// No request follows the current one.
+    /// True if no request follows the current one, so that the connection closes after the reply.
     private var isLast = false
-    /// The end of the reply must not be written: the encoder of a TLS connection uses chunked encoding for a reply
-    /// without a length, and would write the last chunk after a head without a body.
+    /// True if the end of the reply must not be written: the encoder of a TLS connection uses chunked encoding for a
+    /// reply without a length, and would write the last chunk after a head without a body.
     private var hasNoEnd = false
     /// Number of replies that are written but not yet accepted by the kernel.
     private var unflushed = 0
     private var isStream = false
-    /// When the connection or stream is closed; `nil`: never.
+    /// Time at which the connection or stream is closed if nothing happens; `nil`: no deadline.
     private var deadline: NIODeadline?
     /// Timer that checks the deadline, possibly earlier than needed: most deadlines are moved later, which then costs
     /// no new timer.
@@ -292,8 +294,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Replies
 
-    /// Fields that a replacement reply takes over from the original one: whether pages of other origins may read it.
-    /// Without them a web player sees no status, and does not retry.
+    /// Header fields that an error reply takes over from the reply it replaces: mainly the CORS fields, which let pages
+    /// of other origins read the reply. Without them a web player sees no status, and does not retry.
     private static let lasting: [HTTPField.Name] = [
         .accessControlAllowOrigin, .accessControlExposeHeaders, .vary, .xContentTypeOptions,
     ]
@@ -327,7 +329,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 if pieces.opened(file, path: path) { pieces.tidy(on: context.eventLoop) }
                 return handler.sendHead(reply, file, context)
             }
-            // The segment left the window after the lookup: the same answer as a moment later.
+            // The segment was removed from the playlist window after the lookup: the same answer as a moment later.
             handler.sendHead(Self.instead(of: reply, .plain(.notFound, "no such object")), nil, context)
         }
     }
@@ -350,7 +352,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.send(context)
     }
 
-    /// Writes as much as the channel accepts.
+    /// Writes as much of the body as the channel accepts.
     private func send(_ context: ChannelHandlerContext) {
         guard case .sending(var body) = self.state else { return }
         var sent = 0
@@ -424,6 +426,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Ends the current reply, or closes the WebSocket.
+    ///
     /// - Parameter code: Status code of the close frame, for a WebSocket.
     private func finish(_ context: ChannelHandlerContext, _ code: UInt16 = WebSocketSession.Code.normal) {
         self.giveFilePieceBack()
@@ -469,7 +473,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         return true
     }
 
-    /// Sends our close frame. When it has been sent, the client has a limited time for its own.
+    /// Sends the server's close frame. When it has been sent, the client has a limited time to answer with its own.
     private func close(_ socket: WebSocketHandler, _ code: UInt16, _ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let flushed = context.eventLoop.makePromise(of: Void.self)
@@ -480,7 +484,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         socket.end(code, promise: flushed)
     }
 
-    /// The client has closed the WebSocket or violated the protocol.
+    /// Handles the end of a WebSocket: the client has closed it or violated the protocol.
     private func socketEnded(_ context: ChannelHandlerContext) {
         guard case .sending(let body) = self.state else { return }
         body.stream?.cancel()

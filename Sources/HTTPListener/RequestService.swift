@@ -24,13 +24,15 @@ final class RequestService: Sendable {
         self.respond = respond
     }
 
-    /// Records whether a connection has a request, which decides what is closed if there are too many connections.
+    /// Records whether a connection has a request. If there are too many connections, those without a request are
+    /// closed first.
     func note(_ channel: any Channel, hasRequest: Bool) {
         guard self.limits.crowd != nil else { return }
         if hasRequest { self.connections.busy(channel) } else { self.connections.idle(channel) }
     }
 
-    /// Reserves memory for one piece of a file: together at most as many bytes as the limit of unsent bytes.
+    /// Reserves memory for one piece of a file; returns false if all pieces together would exceed the limit of unsent
+    /// bytes.
     func takeFilePiece() -> Bool {
         self.connections.takeFilePiece(limit: self.limits.unsentBytes / HTTPListenerLimits.fileChunkBytes)
     }

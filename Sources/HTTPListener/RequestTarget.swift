@@ -4,9 +4,9 @@ import MediaTypes
 ///
 /// Spec: RFC 9112 §3.2 (origin-form and absolute-form), RFC 3986 §2.1 (percent-encoding).
 package struct RequestTarget: Sendable, Hashable {
-    /// Percent-decoded, begins with `/`. Not normalized: `..` stays `..`.
+    /// The percent-decoded path, which begins with `/`. It is not normalized: `..` stays `..`.
     package let path: String
-    /// Percent-decoded pairs in the order of the query; a key without `=` has an empty value.
+    /// The percent-decoded name-value pairs in the order of the query; a name without `=` has an empty value.
     package let query: [(name: String, value: String)]
     /// The pairs of ``query`` as received, in the same order.
     package let writtenQuery: [String]
@@ -36,7 +36,7 @@ package struct RequestTarget: Sendable, Hashable {
         self.writtenQuery = written
     }
 
-    /// `nil` for a broken escape, bytes that are not UTF-8, or a NUL.
+    /// Decodes percent escapes; `nil` for a broken escape, bytes that are not UTF-8, or a NUL.
     private static func percentDecoded(_ text: Substring, plusIsSpace: Bool) -> String? {
         guard let decoded = PercentEncoding.decode(text, plusIsSpace: plusIsSpace), !decoded.utf8.contains(0) else {
             return nil

@@ -13,10 +13,11 @@ package final class ServedFile: Sendable {
     let size: Int
     private let counted: FileSlots?
 
-    /// Returns `nil` if there is no such regular file. A symbolic link as the last component is not followed.
+    /// Opens a file; `nil` if there is no regular file at `path`. A symbolic link as the last component is not
+    /// followed.
     package convenience init?(path: String) { self.init(path: path, counted: nil) }
 
-    /// - Parameter counted: Its slot is freed when the file is closed.
+    /// - Parameter counted: The limiter that counts the file until it is closed; nil: the file is not counted.
     init?(path: String, counted: FileSlots?) {
         // O_NONBLOCK: opening a FIFO must not wait for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

@@ -2,7 +2,7 @@ package import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// Status and fields of a reply to many clients, assembled and rendered for HTTP/1.1 once.
+/// Status and header fields of a reply to many clients; they are assembled once and rendered for HTTP/1.1 once.
 package final class SharedHead: Sendable {
     package let status: HTTPResponse.Status
     package let fields: HTTPFields
@@ -10,7 +10,7 @@ package final class SharedHead: Sendable {
     private let contentLength: Int
     private let rendered = Mutex<ByteBuffer?>(nil)
 
-    /// Takes the head of a complete reply: nothing may be added to its fields afterwards.
+    /// Copies the head of a reply, which must be complete: no field can be added later.
     package init(_ reply: ListenerReply) {
         self.status = reply.status
         self.fields = reply.fields

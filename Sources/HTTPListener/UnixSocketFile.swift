@@ -3,9 +3,10 @@ package import MediaTypes
 package import NIOCore
 import NIOPosix
 
-/// The file of a Unix socket: a stale one is removed before bind(2), and the new one is made private afterwards.
+/// Prepares the file of a Unix socket: removes a stale socket file before bind(2), and makes the new file private
+/// afterwards.
 package enum UnixSocketFile {
-    /// Removes a stale socket file, whose process is gone.
+    /// Removes a socket file whose process has ended.
     ///
     /// - Throws: ``MediaError/Code/bindFailed`` if a process answers there, or if the file is not a socket.
     package static func prepare(_ path: String, group: any EventLoopGroup, place: String) async throws(MediaError) {

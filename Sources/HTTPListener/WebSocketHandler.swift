@@ -2,8 +2,8 @@ import NIOCore
 import NIOSSL
 import NIOWebSocket
 
-/// Takes over a connection after the WebSocket handshake. Sits between the socket and the HTTP/1.1 handlers: those
-/// receive nothing any more, and frames bypass them on the way out.
+/// Takes over a connection after the WebSocket handshake. The handler sits between the socket and the HTTP/1.1
+/// handlers: those receive nothing any more, and outgoing frames bypass them.
 ///
 /// The HTTP handlers stay in the pipeline, idle. Removing them would pass on data that the HTTP parser has read ahead
 /// to handlers that expect only bytes. Such data exists only if the client did not wait for our answer, as it must (RFC
@@ -16,7 +16,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     /// violated the protocol.
     struct Ended {}
 
-    /// Time that the client has for its close frame after ours.
+    /// Time that the client has for its close frame after the server has sent one.
     static let patience = TimeAmount.seconds(2)
     /// Maximum size of a client's frame in bytes: control frames have at most 125, and others are not used.
     private static let maxFrameSize = 1_024
@@ -26,7 +26,8 @@ final class WebSocketHandler: ChannelInboundHandler {
     /// Payload of the last unanswered ping: at most one is kept, however many arrive.
     private var pong: ByteBuffer?
 
-    /// Installs the handlers after the head of the reply has been written; from now on frames are read.
+    /// Installs the WebSocket handlers after the head of the reply has been written; from then on the connection reads
+    /// frames.
     static func added(to pipeline: ChannelPipeline.SynchronousOperations) throws -> WebSocketHandler {
         let handler = WebSocketHandler()
         let handlers: [any ChannelHandler] = [

@@ -14,7 +14,7 @@ package struct WebSocketSession: Sendable {
         case nothing
         /// Send a pong with this payload; only the last of several pings needs one (§5.5.3).
         case pong(ByteBuffer)
-        /// Send a close frame with this code, and wait for the client's.
+        /// Send a close frame with this code, and wait for the client's close frame.
         case fail(UInt16)
         /// Send a close frame with this code (`nil`: without a code), and then close the connection.
         case answerClose(UInt16?)
@@ -71,7 +71,7 @@ package struct WebSocketSession: Sendable {
 
     /// Records that the server has nothing more to send.
     ///
-    /// - Returns: Whether a close frame must be sent; false if one was sent already.
+    /// - Returns: True if a close frame must be sent; false if one was sent already.
     package mutating func end() -> Bool {
         guard self.isOpen else { return false }
         self.state = .closing
@@ -83,8 +83,8 @@ package struct WebSocketSession: Sendable {
         return .fail(code)
     }
 
-    /// Returns the client's code if it is valid in a frame (§7.4.1, §7.4.2, and the IANA registry), and a protocol
-    /// error otherwise.
+    /// Returns the code for the answer to a close frame: the client's code if it is valid in a frame (§7.4.1, §7.4.2,
+    /// and the IANA registry), otherwise that of a protocol error. nil if the client sent no code.
     private static func answer(to payload: ByteBuffer) -> UInt16? {
         guard payload.readableBytes > 0 else { return nil }
         switch payload.getInteger(at: payload.readerIndex, as: UInt16.self) {
