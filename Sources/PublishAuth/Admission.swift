@@ -2,7 +2,8 @@ package import MediaTypes
 package import PipelineSpec
 package import RTMP
 
-/// Decides which source a publisher may publish, as far as no network request is needed.
+/// Decides from the address, without a network request, which source a publisher may publish. A webhook may refuse the
+/// publisher afterwards.
 ///
 /// A static key is bound to one source. With a signed key, or if a webhook decides, the path of the address names the
 /// source. Pure; used on the event loop of the connections.
@@ -18,9 +19,9 @@ package struct Admission: Sendable {
         didSet { self.keys = KeyTable(app: self.app, bindings: self.bindings) }
     }
     private var keys: KeyTable
-    /// nil: no signed keys.
+    /// Verifies signed stream keys; nil: signed keys are not accepted.
     package var signed: SignedKeyCheck?
-    /// A signed key can be used for one publication only.
+    /// True if each signed key can be used for one publication only.
     package var isSingleUse = false
     /// Sources that an address with a signed key may name.
     package var signable: Set<SourceID> = []
@@ -29,17 +30,17 @@ package struct Admission: Sendable {
     /// Networks that publishers may connect from; empty: any.
     package var allowedAddresses: [AddressRange] = []
     private var used = UsedKeyStore()
-    /// Salt of the hashes in ``used``. The next worker of the room continues with these hashes, so it needs the same
-    /// salt.
+    /// Salt of the hashes in ``used``. The next worker of the room gets these hashes and the same salt.
     private var usedSalt = ""
-    /// The change of used keys made by the last ``answer(to:now:)`` or ``giveBack(_:now:)``; see ``takeUse()``.
+    /// The single-use key that the last ``answer(to:now:)`` marked as used, or that the last ``giveBack(_:now:)``
+    /// marked as unused; see ``takeUse()``.
     private var use: KeyUse?
 
-    /// The use of a single-use signed key, or its return without a publication.
+    /// Reports that a single-use signed key was used, or was given back without a publication.
     package struct KeyUse: Sendable, Hashable {
         /// Salted hash of the key.
         package let digest: String
-        /// Unix time in seconds until which the key would be valid; `nil`: it was given back.
+        /// Unix time in seconds at which the used key expires; `nil` if the key was given back and may be used again.
         package let expiry: Int64?
     }
 
@@ -49,7 +50,7 @@ package struct Admission: Sendable {
         self.keys = KeyTable(app: app, bindings: bindings)
     }
 
-    /// Takes keys, secrets and sources from another value; used single-use keys stay used.
+    /// Replaces the keys, secrets and sources with those of another value; used single-use keys stay used.
     package mutating func renew(from other: Admission) {
         self.bindings = other.bindings
         if let secrets = other.signed?.secrets { self.signed?.secrets = secrets }
@@ -57,7 +58,7 @@ package struct Admission: Sendable {
         self.open = other.open
     }
 
-    /// Restores the single-use keys that were used under earlier workers.
+    /// Restores the single-use keys that were used while earlier workers ran the room.
     ///
     /// - Parameters:
     ///   - keys: The reported ``KeyUse`` digests with their expiries.
@@ -67,7 +68,7 @@ package struct Admission: Sendable {
         for key in keys { _ = self.used.take(key.digest, expiry: key.expiry, now: .min) }
     }
 
-    /// Takes the change of used keys made by the last answer; `nil`: none.
+    /// Removes and returns the change that the last call made to the used keys; `nil` if there was none.
     package mutating func takeUse() -> KeyUse? {
         defer { self.use = nil }
         return self.use
@@ -82,16 +83,17 @@ package struct Admission: Sendable {
         Set(self.bindings.map(\.source)).union(self.signable).union(self.open)
     }
 
-    /// Whether a client at `address` may publish; `address` is nil if it is not an IP address, such as a Unix socket.
+    /// Returns whether a client at `address` may publish; `address` is nil if the client has no IP address, as on a
+    /// Unix socket.
     package func allows(_ address: IPAddress?) -> Bool {
         guard !self.allowedAddresses.isEmpty else { return true }
         guard let address else { return false }
         return self.allowedAddresses.contains { $0.contains(address) }
     }
 
-    /// Decides about an address. A publisher that wants to log in with a user name and password is accepted if its key
-    /// is valid, as any other. Otherwise the refusal says that there is no such login. A challenge would be useless,
-    /// because there are no passwords.
+    /// Decides which source the publisher of `address` may publish. A publisher that wants to log in with a user name
+    /// and password is accepted if its key is valid, as any other. If the key is not valid, the refusal says that there
+    /// is no such login. A login challenge would be useless, because there are no passwords.
     ///
     /// - Parameter now: Unix time in seconds.
     package mutating func answer(to address: StreamAddress, now: Int64) -> Answer {
@@ -100,8 +102,8 @@ package struct Admission: Sendable {
         return .deny(.noLogin, reason: "\(reason), with authmod=\(login.rawValue)")
     }
 
-    /// Gives back a single-use signed key that ``answer(to:now:)`` accepted but that led to no publication: it can be
-    /// used again.
+    /// Marks a single-use signed key as unused, because ``answer(to:now:)`` accepted it but no publication followed.
+    /// The key can be used again.
     ///
     /// - Parameter now: Unix time in seconds.
     package mutating func giveBack(_ address: StreamAddress, now: Int64) {

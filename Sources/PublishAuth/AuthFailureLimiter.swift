@@ -2,8 +2,8 @@ package import PipelineSpec
 
 /// Counts wrong keys per client network. Pure.
 ///
-/// A person who mistyped a key gets an answer after a second. A client that tries many keys gets no answer, no log line,
-/// and no slot among the waiting connections. A valid key is accepted at once in any case, because many people may
+/// A person who mistyped a key gets an answer after a second. A client that tries many keys gets no answer and no log
+/// line, and its connection is closed at once. A valid key is accepted at once in any case, because many people may
 /// share an address.
 package struct AuthFailureLimiter: Sendable {
     package enum Answer: Sendable, Hashable {
@@ -22,7 +22,7 @@ package struct AuthFailureLimiter: Sendable {
 
     package var count: Int { self.places.count }
 
-    /// Counts a wrong key from `address`, at `now` in nanoseconds of a monotonic clock.
+    /// Counts a wrong key from `address` and returns how to answer it; `now` is in nanoseconds of a monotonic clock.
     package mutating func failed(at address: IPAddress?, now: Int64) -> Answer {
         self.places.take(at: address, now: now) ? .explain : .drop
     }

@@ -9,13 +9,13 @@ package struct ClientRateLimiter: Sendable {
     private let rate: (perSecond: Int64, burst: Int64)
     private var places: [Place?: TokenBucket] = [:]
 
-    /// - Parameter rate: Sustained rate, and burst.
+    /// - Parameter rate: Sustained rate per second, and burst: the number of events allowed at once.
     package init(_ rate: (perSecond: Int64, burst: Int64)) { self.rate = rate }
 
     package var count: Int { self.places.count }
 
-    /// Takes one from the limit of `address`, at `now` in nanoseconds of a monotonic clock; returns false if the limit
-    /// is exceeded. All unknown addresses share one limit.
+    /// Counts one event of the network of `address`; returns false if its rate limit is exceeded. `now` is in
+    /// nanoseconds of a monotonic clock. All unknown addresses share one limit.
     package mutating func take(at address: IPAddress?, now: Int64) -> Bool {
         var place = address.map { Place($0) }
         if self.places[place] == nil {

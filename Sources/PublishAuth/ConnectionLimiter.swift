@@ -10,9 +10,10 @@ package import PipelineSpec
 package struct ConnectionLimiter: Sendable {
     private struct Waiting: Sendable {
         var place: Place?
-        /// Time of its last progress.
+        /// Time at which the connection last made progress in its handshake, in nanoseconds.
         var moved: Int64
-        /// Number of its last progress step, counted over all connections.
+        /// Sequence number of the connection's last progress, counted over all connections; it orders connections with
+        /// the same time.
         var step: Int
         var isDenied = false
     }
@@ -22,7 +23,8 @@ package struct ConnectionLimiter: Sendable {
 
     /// Maximum number of connections, including those that publish.
     let maximum: Int
-    /// Maximum number of connections of one client network that do not publish; more are closed if they are stalled.
+    /// Maximum number of connections of one client network that do not publish. If there are more, stalled ones are
+    /// closed.
     let maximumPerPlace: Int
 
     private var publishing: Set<Int> = []
@@ -37,12 +39,12 @@ package struct ConnectionLimiter: Sendable {
 
     package var count: Int { self.publishing.count + self.waiting.count }
 
-    /// Whether a network has too many connections; call ``sweep(now:)`` after ``patience``.
+    /// True if a network has too many connections; then call ``sweep(now:)`` after ``patience``.
     package var isCrowded: Bool { self.waitingPerPlace.values.contains { $0 > self.maximumPerPlace } }
 
     /// Adds a connection, or updates its address after the PROXY header.
     ///
-    /// - Parameter address: nil: unknown; then only ``maximum`` applies.
+    /// - Parameter address: Address of the client; nil if it is unknown, then only ``maximum`` applies.
     /// - Returns: The connections to close; may include this one.
     package mutating func opened(_ number: Int, from address: IPAddress?, now: Int64) -> [Int] {
         self.forget(number)
@@ -75,7 +77,8 @@ package struct ConnectionLimiter: Sendable {
         self.waiting[number]?.moved = now
     }
 
-    /// Records that a connection will be refused, after a delay.
+    /// Records that a connection has a wrong key and waits for its delayed refusal. It is the first to be closed if
+    /// there are too many.
     package mutating func denied(_ number: Int) { self.waiting[number]?.isDenied = true }
 
     /// Records that a connection publishes; it is never closed in favor of others.
@@ -87,7 +90,7 @@ package struct ConnectionLimiter: Sendable {
     /// Removes a connection that has closed or is closing.
     package mutating func closed(_ number: Int) { self.forget(number) }
 
-    /// Removes stalled connections of a network with too many, and returns them.
+    /// Removes stalled connections of a network that has too many connections, and returns their numbers.
     private mutating func thin(_ place: Place, now: Int64) -> [Int] {
         let surplus = self.waitingPerPlace[place, default: 0] - self.maximumPerPlace
         guard surplus > 0 else { return [] }

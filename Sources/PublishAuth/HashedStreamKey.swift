@@ -21,19 +21,19 @@ package struct HashedStreamKey: Sendable, Hashable {
         (self.salt, self.digest) = (String(parts[0]), String(parts[1]))
     }
 
-    /// The text form of `key` for storage. A key that is hashed already is returned unchanged.
+    /// Returns the hashed text form of `key` for storage. A key that is hashed already is returned unchanged.
     package static func seal(_ key: String, salt: String) -> String {
         if HashedStreamKey(key) != nil { return key }
         return "\(self.prefix)\(salt)$\(self.digest(of: key, salt: salt, bytes: self.digestLength / 2))"
     }
 
-    /// Whether `key` is the hashed one. Takes the same time whatever the answer is.
+    /// Returns whether `key` has this hash. The comparison takes the same time whatever the result is.
     package func matches(_ key: [UInt8]) -> Bool {
         let offered = Self.digest(of: key, salt: self.salt, bytes: Self.digestLength / 2)
         return ConstantTime.isEqual(Array(self.digest.utf8), Array(offered.utf8))
     }
 
-    /// The first `bytes` bytes of the SHA-256 of salt and text, in hexadecimal.
+    /// Returns the first `bytes` bytes of the SHA-256 of salt and text, in hexadecimal.
     package static func digest(of text: String, salt: String, bytes: Int) -> String {
         self.digest(of: Array(text.utf8), salt: salt, bytes: bytes)
     }

@@ -4,7 +4,8 @@ package import MediaTypes
 /// one is removed.
 package struct IngestBinding: Sendable, Hashable {
     package let source: SourceID
-    /// The part of the URL after the app. A key with `?` is compared with the query too.
+    /// The stream key: the part of the publish URL after the app. If the key contains `?`, the query of the URL must
+    /// match too.
     package let streamKey: String
 
     package init(source: SourceID, streamKey: String) {

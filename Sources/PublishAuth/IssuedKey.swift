@@ -7,7 +7,7 @@ import RTMP
 /// Signed as ``SignedKeyCheck`` verifies it, in the form `hmac`. The key is a secret: anyone
 /// who has it can publish until it expires.
 package struct IssuedKey: Sendable, Hashable {
-    /// Longest nonce in bytes.
+    /// Maximum length of the nonce in bytes.
     package static let longestNonce = 64
 
     /// Latest expiry, in Unix seconds: in the year 2262, the last second whose nanoseconds fit into 64 bits.
@@ -19,13 +19,13 @@ package struct IssuedKey: Sendable, Hashable {
     /// Unix time in seconds; the room accepts the key until then, and `maxSkewSeconds` longer.
     package let expiry: Int64
     package let nonce: String
-    /// What an encoder has as its stream key: the source's percent-encoded name with the signature as its query.
+    /// The stream key to enter in an encoder: the source's percent-encoded name, with the signature as its query.
     package let streamKey: String
 
     /// Signs a key.
     ///
     /// - Parameters:
-    ///   - secret: Not empty.
+    ///   - secret: The secret that the room knows; must not be empty.
     ///   - source: The plain name; it is percent-encoded here.
     ///   - nonce: See ``isNonce(_:)``.
     /// - Returns: `nil` if a room could not accept the key: an empty secret, a nonce with other characters, an expiry outside 0 to
@@ -49,32 +49,32 @@ package struct IssuedKey: Sendable, Hashable {
     /// The form `hmac` does not sign the application.
     private static let anyApp = "live"
 
-    /// Whether the text can be a nonce: 1 to ``longestNonce`` letters, digits, `-`, `.`, `_` and `~`. None of these has to be escaped in a
-    /// URL, and none separates parts of the signed text.
+    /// Returns whether `text` can be a nonce: 1 to ``longestNonce`` letters, digits, `-`, `.`, `_` and `~`. None of
+    /// these has to be escaped in a URL, and none separates parts of the signed text.
     package static func isNonce(_ text: String) -> Bool {
         (1...self.longestNonce).contains(text.utf8.count) && PercentEncoding.encode(text) == text
     }
 
-    /// A nonce of 128 random bits, as 22 characters.
+    /// Makes a nonce of 128 random bits, as 22 characters.
     package static func makeNonce(using random: inout some RandomNumberGenerator) -> String {
         let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         return String(decoding: Base64URL.encode(bytes), as: UTF8.self)
     }
 
-    /// The whole publish URL.
+    /// Returns the whole publish URL, which contains the key.
     ///
     /// - Parameter server: `rtmp://HOST[:PORT]/APP` or `rtmps://…`, without a slash at the end.
     package func url(server: String) -> String { "\(server)/\(self.streamKey)" }
 
-    /// The stream id for SRT callers.
+    /// Returns the stream id that an SRT caller must send, which contains the key.
     package func streamID(app: String) -> String { "\(app)/\(self.streamKey)" }
 
     /// The end of the key's validity, in ISO 8601.
     package var expiryText: String { ProgramDate.format(self.expiry * TimeMath.nanoseconds) }
 
-    /// The key for programs.
+    /// Returns the key and its URLs as JSON, for programs.
     ///
-    /// - Parameter isSingleUse: Whether the room accepts the key for one publication only; `nil`: not known.
+    /// - Parameter isSingleUse: True if the room accepts the key for one publication only; `nil`: not known.
     package func json(server: String, app: String, isSingleUse: Bool?) -> JSONValue {
         var members = [
             JSONValue.Member("room", .string(self.room)), JSONValue.Member("source", .string(self.source)),
@@ -88,7 +88,7 @@ package struct IssuedKey: Sendable, Hashable {
         return .object(members)
     }
 
-    /// The key for people, with the names that encoders give to their fields.
+    /// Returns the key as text for people, with the names that encoders give to their input fields.
     package func text(server: String, app: String, isSingleUse: Bool?) -> String {
         let use =
             switch isSingleUse {

@@ -6,7 +6,7 @@ package struct KeyTable: Sendable {
     private let app: String
     /// Keys in plain text.
     private let bindings: [IngestBinding]
-    /// Keys of which only a hash is known.
+    /// Keys of which the worker has only a hash.
     private let sealed: [(source: SourceID, key: HashedStreamKey)]
 
     package init(app: String, bindings: [IngestBinding]) {
@@ -15,9 +15,10 @@ package struct KeyTable: Sendable {
         self.sealed = bindings.compactMap { binding in HashedStreamKey(binding.streamKey).map { (binding.source, $0) } }
     }
 
-    /// The source bound to the key in `address`; nil for another app and for an unknown key.
+    /// Returns the source bound to the key in `address`; nil if the address has another app or an unknown key.
     ///
-    /// Takes the same time whether or not a key matches, and whichever does: every key is compared completely.
+    /// The search takes the same time whether or not a key matches, and whichever key matches, because every key is
+    /// compared completely.
     package func source(of address: StreamAddress) -> SourceID? {
         guard let key = address.key(app: self.app) else { return nil }
         let plain = Array(key.utf8)

@@ -1,7 +1,7 @@
 package import PipelineSpec
 
-/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which usually belongs to one
-/// customer.
+/// A client network, which limits count as one client: an IPv4 address, or the /64 prefix of an IPv6 address, which
+/// usually belongs to one customer.
 package struct Place: Sendable, Hashable, Comparable {
     private let range: AddressRange
 
@@ -9,6 +9,6 @@ package struct Place: Sendable, Hashable, Comparable {
         self.range = AddressRange(address: address, bits: address.isIPv4 ? 32 : 64)
     }
 
-    /// An arbitrary but stable order, so that ties are always resolved alike.
+    /// Orders networks in an arbitrary but stable way, so that ties are always resolved alike.
     package static func < (one: Place, other: Place) -> Bool { one.range.description < other.range.description }
 }

@@ -11,11 +11,11 @@ package struct ProxyHeader: Sendable, Hashable {
     static let longestText = 107
     /// The twelve bytes that version 2 begins with (§2.2).
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
-    /// Maximum number of bytes after the fixed part of version 2: addresses and what a proxy adds to them.
+    /// Maximum number of bytes after the fixed part of a version 2 header: addresses and the fields that a proxy adds.
     static let longestRest = 2048
 
-    /// Address of the client; nil if the connection is the proxy's own, such as a health check, or if the address
-    /// family is not IP.
+    /// Address of the client; nil if the proxy opened the connection for itself, such as for a health check, or if the
+    /// address family is not IP.
     package let source: IPAddress?
     /// TCP port of the client; 0 without ``source``.
     package let port: Int
@@ -23,13 +23,15 @@ package struct ProxyHeader: Sendable, Hashable {
     package let length: Int
 
     package enum Answer: Sendable, Hashable {
-        /// More bytes are needed.
+        /// The header is not complete; more bytes are needed.
         case incomplete
         case header(ProxyHeader)
-        /// The bytes are not such a header.
+        /// The bytes are not a PROXY header.
         case malformed
     }
 
+    /// Reads the PROXY header at the beginning of a connection.
+    ///
     /// - Parameter bytes: The bytes from the beginning of the connection on.
     package static func read(_ bytes: [UInt8]) -> Answer {
         guard let first = bytes.first else { return .incomplete }

@@ -22,12 +22,13 @@ extension PublishWebhook {
             ("call", "publish"), ("name", facts.stream), ("type", "live"),
         ]
         let form = fields.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
-        // The publisher's own fields come last. If they repeated ours, readers that use the last value would believe
-        // them.
+        // The publisher's own query fields come last, without those that repeat a field of the worker: a webhook that
+        // uses the last value of a field would believe the publisher.
         let known = Set(fields.map(\.0))
-        // Split by bytes, as readers do: a combining mark after `=` makes another Character here, but not for a reader.
+        // Split by bytes, as a webhook does: a combining mark after `=` makes another Character in Swift, but not for
+        // the webhook.
         let query = facts.query.utf8.split(separator: UInt8(ascii: "&")).filter { item in
-            // Some readers also split at `;`.
+            // Some web frameworks also split at `;`.
             !item.split(separator: UInt8(ascii: ";")).contains { part in
                 self.isOneOf(known, String(Substring(part.prefix { $0 != UInt8(ascii: "=") })))
             }
@@ -35,8 +36,8 @@ extension PublishWebhook {
         return query.isEmpty ? form : "\(form)&\(query.joined(separator: "&"))"
     }
 
-    /// Whether a reader could take a field name for one of `known`: some readers drop leading space, and end the name
-    /// at a NUL or at the bracket of an array. A name that cannot be decoded could be any.
+    /// Returns whether a webhook could read the field name as one of `known`. Some web frameworks drop leading spaces,
+    /// and end the name at a NUL or at the bracket of an array. A name that cannot be decoded could be any name.
     private static func isOneOf(_ known: Set<String>, _ name: String) -> Bool {
         guard let plain = PercentEncoding.decode(name)?.lowercased() else { return true }
         let bare = plain.unicodeScalars.drop { $0.properties.isWhitespace || $0 == "+" }

@@ -1,25 +1,24 @@
 import MediaTypes
 package import PipelineSpec
 
-/// The data about a publisher that is sent to the webhook. Contains the stream key, which the webhook must see; it is
-/// sent nowhere else.
+/// The data about a publisher that is sent to the webhook. It contains the stream key, which is sent to nobody else.
 package struct PublishFacts: Sendable, Hashable {
     /// Unix time in seconds.
     package var time: Int64
     /// Number of the connection, unique in this worker.
     package var connection: Int
     package var address: IPAddress?
-    /// TCP port of the publisher.
+    /// TCP or UDP port of the publisher.
     package var port: Int
     package var app: String
-    /// The path after the app, as sent.
+    /// The path after the app, as the publisher sent it; it contains the stream key.
     package var stream: String
-    /// Query without `?`, as sent.
+    /// The query without `?`, as the publisher sent it.
     package var query: String
-    /// `tcUrl` and `flashVer` as the publisher sent them.
+    /// `tcUrl` as the publisher sent it; for SRT the URL of the listener.
     package var tcURL: String
     package var flashVersion: String
-    /// `HOST:PORT` of the listener.
+    /// `HOST:PORT` of the worker's listener.
     package var server: String
     /// `rtmp` or `srt`.
     package var scheme = "rtmp"
@@ -43,7 +42,7 @@ package struct PublishFacts: Sendable, Hashable {
 
 /// Builds webhook requests and reads the answers, in one of the formats of existing webhook servers. Pure.
 package struct PublishWebhook: Sendable {
-    /// How the webhook is asked.
+    /// The format of request and answer.
     package typealias Form = Pipeline.OnPublish.Form
 
     package struct Request: Sendable, Hashable {
@@ -62,14 +61,16 @@ package struct PublishWebhook: Sendable {
 
     package enum Answer: Sendable, Hashable {
         case allowed
+        /// The webhook refuses the publisher.
+        ///
         /// - Parameter reason: Text for the person at the encoder; nil: none.
         case refused(reason: String?)
-        /// The answer could not be understood, or the webhook failed.
+        /// The answer could not be understood, or the webhook failed; the text says why.
         case failed(String)
     }
 
     package var form: Form
-    /// Signs the request body in ``Form/ome``; nil: not signed.
+    /// Secret that signs the request body in ``Form/ome``; nil: the body is not signed.
     package var secret: String?
 
     package init(form: Form, secret: String? = nil) {
@@ -87,7 +88,7 @@ package struct PublishWebhook: Sendable {
         }
     }
 
-    /// What the status code of an answer decides, whatever the body is.
+    /// Returns the decision that follows from the status code of an answer alone.
     ///
     /// - Parameter status: HTTP status code.
     /// - Returns: nil if the body decides.
@@ -99,7 +100,7 @@ package struct PublishWebhook: Sendable {
         }
     }
 
-    /// Reads an answer.
+    /// Returns the decision in an answer.
     ///
     /// - Parameter status: HTTP status code.
     package func answer(status: Int, body: [UInt8]) -> Answer {
@@ -110,7 +111,7 @@ package struct PublishWebhook: Sendable {
             if text == "0" { return .allowed }
             guard let code = Self.root(body)?[key: "code"]?.integer else { return .failed("no code in its answer") }
             return code == 0 ? .allowed : .refused(reason: nil)
-        // The status has decided.
+        // For `nginx`, the status alone decides.
         case .nginx: return .allowed
         case .ome:
             guard let root = Self.root(body), case .boolean(let isAllowed)? = root[key: "allowed"]?.content else {
@@ -120,14 +121,15 @@ package struct PublishWebhook: Sendable {
         }
     }
 
-    /// 5xx means that the webhook failed; any other status refuses the publisher.
+    /// Returns the meaning of a status other than success: 5xx means that the webhook failed; any other status refuses
+    /// the publisher.
     private static func refusal(_ status: Int) -> Answer {
         (500...599).contains(status) ? .failed("HTTP status \(status)") : .refused(reason: nil)
     }
 
     private static func root(_ body: [UInt8]) -> JSONNode? { JSONParser.parse(body).root }
 
-    /// Makes the reason short enough for a status, and one line.
+    /// Makes a refusal's reason one line that is short enough for an RTMP status.
     private static func line(_ text: String) -> String {
         String(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }.prefix(200).map(Character.init))
     }

@@ -12,8 +12,10 @@ package struct RefusalTable: Sendable {
 
     package init() {}
 
-    /// - Parameter until: Nanoseconds of the clock that ``refusal(of:now:)`` uses; a new value replaces the old one,
-    ///   even a later one.
+    /// Makes `source` refuse all publishers until `until`.
+    ///
+    /// - Parameter until: Nanoseconds of the clock that ``refusal(of:now:)`` uses; a new value replaces the old value,
+    ///   even if the old value is later.
     package mutating func refuse(_ source: SourceID, _ refusal: PublishRefusal, until: Int64) {
         self.entries[source] = Entry(refusal: refusal, until: until)
     }

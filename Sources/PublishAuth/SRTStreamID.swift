@@ -1,13 +1,13 @@
 package import RTMP
 
-/// Reads the stream id in the handshake of an SRT caller: what it wants to publish, and the stream key.
+/// Reads the stream id that an SRT caller sends in its handshake. It contains the stream key.
 ///
 /// Forms: `KEY`, `APP/KEY`, either with `?QUERY` appended, `publish:KEY`, and `#!::r=…,m=publish,u=…` (SRT Access
-/// Control Guidelines). There `r` names the stream as in the other forms, or `u` if there is no `r`. Pure.
+/// Control Guidelines). In the last form, `r` contains what the other forms have; if there is no `r`, `u` does. Pure.
 package enum SRTStreamID {
     package enum Reading: Sendable, Hashable {
         case publish(StreamAddress)
-        /// The caller wants to play, or something else that is not supported.
+        /// The caller wants to play, or asks for another mode that is not supported.
         case otherMode
         /// The stream id cannot be parsed.
         case malformed
@@ -16,6 +16,8 @@ package enum SRTStreamID {
     /// Maximum length in bytes (SRT: `SRTO_STREAMID`).
     package static let maximumLength = 512
 
+    /// Reads a stream id.
+    ///
     /// - Parameter app: Application name of the listener.
     package static func read(_ text: String, app: String) -> Reading {
         guard text.utf8.count <= self.maximumLength else { return .malformed }
@@ -43,7 +45,7 @@ package enum SRTStreamID {
     private static func address(_ name: Substring, _ app: String) -> Reading {
         let name = String(name.hasPrefix("/") ? name.dropFirst() : name)
         guard !name.isEmpty else { return .malformed }
-        // With or without the app: encoders have one field for both.
+        // The app may be missing, because encoders have one field for app and key.
         let address =
             name.hasPrefix("\(app)/")
             ? StreamAddress(app: "", streamName: name)
@@ -53,7 +55,7 @@ package enum SRTStreamID {
 }
 
 extension PublishRefusal {
-    /// The code for an SRT handshake: 1000 plus the HTTP status code (SRT Access Control Guidelines).
+    /// The rejection code for an SRT handshake: 1000 plus an HTTP status code (SRT Access Control Guidelines).
     package var srtCode: Int {
         switch self {
         case .address: 1403

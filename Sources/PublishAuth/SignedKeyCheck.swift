@@ -10,10 +10,12 @@ package import RTMP
 /// again until it expires, so that an encoder can reconnect with the same address; see ``UsedKeyStore`` for single-use
 /// keys. Pure: the time is a parameter.
 package struct SignedKeyCheck: Sendable {
-    /// Which signature a key has.
+    /// The signature scheme of a key.
     package typealias Form = Pipeline.Auth.Kind
 
     package enum Verdict: Sendable, Hashable {
+        /// The signature is valid and the key has not expired.
+        ///
         /// - Parameters:
         ///   - nonce: The part that makes the key unique.
         ///   - expiry: Unix time in seconds.
@@ -26,12 +28,13 @@ package struct SignedKeyCheck: Sendable {
     }
 
     package var form: Form
-    /// All secrets are tried, so that a new one can be introduced before the old one is removed.
+    /// Secrets that may sign keys. All of them are tried, so that a new secret can be introduced before the old one is
+    /// removed.
     package var secrets: [String]
     package var room: String
     /// Application name of the listener, part of what Alibaba's form signs.
     package var app: String
-    /// Maximum difference of the two clocks, in seconds.
+    /// Maximum difference between the clocks of the key's issuer and of the worker, in seconds.
     package var skew: Int64 = 30
     /// Validity of a key of `Form.alibaba`, in seconds from the time in it.
     package var validity: Int64 = 86_400
@@ -43,6 +46,8 @@ package struct SignedKeyCheck: Sendable {
         self.app = app
     }
 
+    /// Checks the signature and the expiry of the key in an address.
+    ///
     /// - Parameters:
     ///   - name: The path of `address` after the app, as sent.
     ///   - now: Unix time in seconds.
@@ -59,10 +64,10 @@ package struct SignedKeyCheck: Sendable {
         case .tencent:
             guard let expiry = value("txTime"), let digest = value("txSecret") else { return .absent }
             let offered = Array(digest.utf8).map(\.lowercase)
-            // Lower case, because both cases of the letters are the same key.
+            // The digest is compared in lower case, because hexadecimal letters of both cases are the same key.
             return self.verdict(Int64(hexadecimal: expiry), String(decoding: offered, as: UTF8.self), now) { secret in
                 let text = Array("\(secret)\(name)\(expiry)".utf8)
-                // Both are always computed: it is no secret which of the two was sent, only whether it was right.
+                // Both digests are always computed, so that the time does not tell whether the signature was right.
                 let isMD5 = ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
                 let isSHA256 = ConstantTime.isEqual(Hexadecimal.encode(Digest.sha256(of: text)), offered)
                 return isMD5 || isSHA256
@@ -77,7 +82,7 @@ package struct SignedKeyCheck: Sendable {
                 let sum = time.addingReportingOverflow(self.validity)
                 return sum.overflow ? nil : sum.partialValue
             }
-            // All signed parts except the name: most issuers write 0 for RAND and UID.
+            // The nonce is all signed parts except the name, because most issuers write 0 for RAND and UID.
             return self.verdict(expiry, stamped, now) { secret in
                 let text = Array("/\(self.app)/\(name)-\(stamped)-\(secret)".utf8)
                 return ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
@@ -85,11 +90,11 @@ package struct SignedKeyCheck: Sendable {
         }
     }
 
-    /// The signature of `Form.hmac`, in base64url without padding.
+    /// Returns the signature of `Form.hmac`, in base64url without padding.
     ///
     /// - Parameters:
-    ///   - name: As it is in the address.
-    ///   - expiry: In decimal, as it is in the address.
+    ///   - name: The source's name as written in the address.
+    ///   - expiry: The expiry in decimal, as written in the address.
     func signature(name: String, expiry: String, nonce: String, secret: String) -> String {
         let text = "rtmp1|\(self.room)|\(name)|\(expiry)|\(nonce)"
         let code = MessageAuthentication.hmacSHA256(key: Array(secret.utf8), message: Array(text.utf8))
@@ -133,15 +138,15 @@ extension UInt8 {
 }
 
 extension Int64 {
-    /// Digits only, at most 12.
+    /// Reads a decimal number of at most 12 digits; nil for any other text.
     fileprivate init?(decimal text: some StringProtocol) {
         guard (1...12).contains(text.utf8.count), text.isDigits else { return nil }
         self.init(text)
     }
 
-    /// At most eight digits, which reach up to 2106. `SignedKeyCheck.Form.tencent` signs name and expiry without a
-    /// separator. With more digits, a key for the name `1001` would also be one for `100`, with the last 1 as part of
-    /// its expiry.
+    /// Reads a hexadecimal time of at most eight digits, which reach up to the year 2106. `SignedKeyCheck.Form.tencent`
+    /// signs name and expiry without a separator. With more digits, a key for the name `1001` would also be one for
+    /// `100`, with the last 1 as part of its expiry.
     fileprivate init?(hexadecimal text: String) {
         guard (1...8).contains(text.utf8.count), text.utf8.allSatisfy({ $0 != 0x2b && $0 != 0x2d }) else { return nil }
         self.init(text, radix: 16)

@@ -2,7 +2,8 @@
 ///
 /// Only keys with a valid signature are remembered, so a client without the secret cannot fill the store.
 package struct UsedKeyStore: Sendable {
-    /// Maximum number of unexpired keys. Beyond it further keys are refused: better refused than used twice.
+    /// Maximum number of unexpired keys. If the store is full, further keys are refused, because a key must not be used
+    /// twice.
     package static let maximumCount = 65_536
 
     private var expiries: [String: Int64] = [:]
@@ -12,9 +13,9 @@ package struct UsedKeyStore: Sendable {
     /// Marks a key as used.
     ///
     /// - Parameters:
-    ///   - expiry: Unix time in seconds until which the key would be valid.
+    ///   - expiry: Unix time in seconds at which the key expires.
     ///   - now: Unix time in seconds.
-    /// - Returns: False if it was used before, or the store is full.
+    /// - Returns: False if the key was used before, or the store is full.
     package mutating func take(_ nonce: String, expiry: Int64, now: Int64) -> Bool {
         if self.expiries.count >= Self.maximumCount { self.expiries = self.expiries.filter { $0.value >= now } }
         guard self.expiries[nonce] == nil, self.expiries.count < Self.maximumCount else { return false }
@@ -22,6 +23,6 @@ package struct UsedKeyStore: Sendable {
         return true
     }
 
-    /// Removes a key that was not used after all.
+    /// Marks a key as unused, because no publication followed.
     package mutating func giveBack(_ nonce: String) { self.expiries[nonce] = nil }
 }
