@@ -1,8 +1,8 @@
 /// Paths of a listener's certificate and key: two PEM files.
 package struct CertificateFiles: Sendable, Hashable {
-    /// The certificate, followed by the intermediate certificates up to its authority.
+    /// Path of the certificate file: the server's certificate, followed by the intermediate certificates.
     package var certificate: String
-    /// The private key of the first certificate, without a passphrase.
+    /// Path of the private key of the server's certificate; the key has no passphrase.
     package var key: String
 
     package init(certificate: String, key: String) {

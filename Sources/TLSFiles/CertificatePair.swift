@@ -14,8 +14,10 @@ package struct CertificatePair: Sendable {
     /// Maximum size of a file in bytes; a chain of a hundred certificates is shorter.
     private static let longestFile = 1 << 20
 
+    /// Reads a certificate chain and its key from PEM files and checks that they match.
+    ///
     /// - Parameters:
-    ///   - files: Relative paths are relative to the working directory.
+    ///   - files: Paths of both files; relative paths are relative to the working directory.
     ///   - place: Name of the listener in errors, such as `viewer`.
     /// - Throws: ``MediaError/Code/notReadable`` for a file that is missing or unreadable, ``MediaError/Code/rejected``
     ///   for one that is not a matching PEM file, or for a key of another certificate.
@@ -41,7 +43,7 @@ package struct CertificatePair: Sendable {
         return pair
     }
 
-    /// Why clients reject the certificate at present; `nil`: it is valid.
+    /// Returns why clients reject the certificate at `now`; `nil` if it is valid then.
     ///
     /// - Parameter now: Unix time, seconds.
     package func timeProblem(now: Int64) -> String? {

@@ -6,8 +6,8 @@ import Synchronization
 /// The certificate of a listener, which can be renewed without a restart. New TLS handshakes use the new certificate;
 /// open connections keep theirs.
 ///
-/// The owner calls ``look()`` about once per second, and ``reload()`` on request. If a new pair cannot be used, the old
-/// one stays until a usable pair appears.
+/// The owner calls ``look()`` about once per second, and ``reload()`` on request. If a new certificate or key cannot be
+/// used, the old pair stays in use until a usable pair appears.
 package final class CertificateStore: Sendable {
     /// The result of checking the files.
     package enum Look: Sendable, Equatable {
@@ -25,9 +25,10 @@ package final class CertificateStore: Sendable {
 
     private struct State {
         var pair: CertificatePair
-        /// Marks of the files that were last accepted or refused.
+        /// Sizes and modification times of the files that were last accepted or refused.
         var marks: Marks
-        /// Marks of files that were found unusable once: one of the two may not have been replaced yet.
+        /// Sizes and modification times of files that were found unusable once. One of the two may not have been
+        /// replaced yet, so they are checked again before they are refused.
         var suspect: Marks?
     }
 
@@ -42,15 +43,15 @@ package final class CertificateStore: Sendable {
     package init(_ files: CertificateFiles, place: String) throws(MediaError) {
         self.files = files
         self.place = place
-        // Read before the files: a change in between is found by the first check.
+        // The marks are read before the files, so that the first check finds a change in between.
         let marks = Self.marks(files)
         self.state = Mutex(State(pair: try CertificatePair.load(files, place: place), marks: marks))
     }
 
-    /// The pair that new connections get.
+    /// The certificate and key that new connections use.
     package var current: CertificatePair { self.state.withLock(\.pair) }
 
-    /// Checks whether the files have changed, and then loads them. Blocks while it reads.
+    /// Checks whether the files have changed, and loads them if they have. Blocks while it reads.
     package func look() -> Look {
         let marks = Self.marks(self.files)
         guard self.state.withLock({ $0.marks != marks }) else { return .unchanged }
@@ -71,7 +72,7 @@ package final class CertificateStore: Sendable {
         }
     }
 
-    /// Loads the files, changed or not.
+    /// Loads the files even if they have not changed.
     package func reload() -> Look {
         do throws(MediaError) {
             return .renewed(validUntil: try self.take(Self.marks(self.files)))
@@ -90,8 +91,8 @@ package final class CertificateStore: Sendable {
         Marks(certificate: FileVersion(path: files.certificate), key: FileVersion(path: files.key))
     }
 
-    /// The TLS configuration of a server with this store's certificate: TLS 1.2 or later; each handshake uses the
-    /// current pair.
+    /// Returns the TLS configuration of a server with this store's certificate: TLS 1.2 or later; each handshake uses
+    /// the ``current`` pair.
     ///
     /// - Parameter protocols: ALPN protocols in order of preference, such as `h2`, `http/1.1`; empty: none.
     package func serverConfiguration(protocols: [String] = []) -> TLSConfiguration {

@@ -25,7 +25,7 @@ package final class CertificateWatch: Sendable {
         }
     }
 
-    /// Loads the files now, changed or not. Blocks until the pair is in use or refused.
+    /// Loads the files now, even if they have not changed. Blocks until the pair is in use or refused.
     package func reload() { Self.tell(self.store.reload(), self.report) }
 
     package func stop() { self.task.cancel() }

@@ -3,7 +3,7 @@ package import MediaTypes
 import NIOCore
 
 extension MediaError {
-    /// The reason why bind(2) or listen(2) failed for `address`, and what to change.
+    /// Returns the error for a failed bind(2) or listen(2) on `address`, with the reason and what to change.
     package static func bindFailed(_ address: ListenAddress, _ error: any Error, at place: String) -> MediaError {
         let number = (error as? IOError)?.errnoCode ?? 0
         let (what, fix) =
@@ -20,7 +20,7 @@ extension MediaError {
                     "\(address) is not allowed for this user",
                     "use a port of 1024 or above, or a directory that this user can write to"
                 )
-            case ENOENT: ("the directory of \(address) does not exist", "create it")
+            case ENOENT: ("the directory of \(address) does not exist", "create the directory")
             default:
                 if error is SocketAddressError {
                     ("\(address): no such host", "check the host, or use an address of this machine")
