@@ -69,6 +69,8 @@ struct FleetRun {
         self.machine = fleet.machine
     }
 
+    /// Simulates the arrivals of rooms on the machines of the fleet.
+    ///
     /// - Returns: `nil` if more rooms have to wait than allowed.
     mutating func run(_ arrivals: FleetArrivals) -> Fleet.Outcome? {
         for (index, room) in arrivals.rooms.enumerated() {

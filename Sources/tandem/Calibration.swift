@@ -8,14 +8,14 @@ import Threading
 /// Measures the cost of a room's parts on this machine, with the same wrappers and libraries as a room. The generated
 /// frames are about as hard to encode as those of a camera.
 struct Calibration {
-    /// Nanoseconds after which the remaining presets are not measured but estimated from the others.
+    /// Nanoseconds after which the remaining encoder presets are not measured but estimated from the measured presets.
     private static let budget: Int64 = 45_000_000_000
     private static let width = 1280
     private static let height = 720
     private static let fps = 30
     /// Number of generated frames; they are played forward and backward, so that motion never jumps.
     private static let length = 48
-    /// CPU time for the measurement of one preset in nanoseconds, and minimum number of frames.
+    /// CPU time for the measurement of one encoder preset, in nanoseconds.
     private static let share: Int64 = 900_000_000
     private static let fewest = 10
 
@@ -24,6 +24,8 @@ struct Calibration {
     private let report: (String) -> Void
     private let deadline: Int64
 
+    /// Measures the costs of decoding, composing and encoding, for at most about a minute.
+    ///
     /// - Parameter report: Receives one line of text when each part is done.
     /// - Throws: ``MediaError/Code/unavailable`` if this FFmpeg has no libx264, and errors of its wrappers.
     static func measure(report: @escaping (String) -> Void) throws(MediaError) -> CostCoefficients {
@@ -103,7 +105,7 @@ struct Calibration {
         return self.pictures[phase < self.pictures.count ? phase : 2 * self.pictures.count - 1 - phase]
     }
 
-    /// The cost of a megabit: the additional cost of the same frames at a higher bit rate.
+    /// Returns the cost of encoding a megabit: the additional cost of the same frames at a higher bit rate.
     private static func slope(_ low: Coded, _ high: Coded, atMost limit: Int64) -> Int64 {
         let bits = high.megabits - low.megabits
         guard bits > 0.5 else { return limit / 3 }
@@ -111,7 +113,7 @@ struct Calibration {
     }
 
     private func presets(_ found: inout CostCoefficients, _ speed: Double) throws(MediaError) {
-        // The fastest presets first: they are used for live rooms, if time runs out.
+        // The fastest presets are measured first: live rooms use them, so they are measured even if time runs out.
         let reference = CostCoefficients.reference.encodePerMegapixel
         let order = VideoEncoding.Preset.allCases.filter { $0 != .veryfast }.sorted {
             (reference[$0] ?? 0, $0.rawValue) < (reference[$1] ?? 0, $1.rawValue)
@@ -128,7 +130,7 @@ struct Calibration {
         }
     }
 
-    /// The cost on this machine in relation to the reference.
+    /// Returns the cost on this machine as a multiple of the cost on the reference machine.
     private func ratio(_ found: CostCoefficients) -> Double {
         let reference = Double(CostCoefficients.reference.encodePerMegapixel[.veryfast] ?? 1)
         return max(0.05, Double(found.encodePerMegapixel[.veryfast] ?? 0) / max(1, reference))
@@ -165,7 +167,8 @@ struct Calibration {
         found.composePerMegapixel = try self.filtered(
             "[a]crop=640:720:320:0[l];[b]crop=640:720:320:0[r];[l][r]xstack=inputs=2:layout=0_0|640_0[o]",
             inputs: ["a", "b"], outputs: ["o"], format, made: Self.width * Self.height)
-        // The work of a tick besides the graph: selecting each source's frame, and passing on the result.
+        // The factor covers the work of a tick outside the filter graph: selecting each source's frame, and passing on
+        // the result.
         found.composePerMegapixel *= 2
         self.report("scale: \(found.scalePerMegapixel / 1000) us per megapixel")
     }

@@ -1,9 +1,9 @@
 import Libc
 import CapacityPlan
 
-/// Reads and writes the measurement of this machine.
+/// Reads and writes the file with the measured speed of this machine.
 enum CalibrationFile {
-    /// The path given, or the one in the user's cache directory.
+    /// Returns the given path, or the path in the user's cache directory; nil if there is no cache directory.
     ///
     /// Spec: XDG Base Directory Specification: relative paths in its variables are ignored.
     private static func path(_ named: String?) -> String? {
@@ -18,7 +18,8 @@ enum CalibrationFile {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The coefficients of this machine, or the reference coefficients if there is no measurement.
+    /// Returns the cost coefficients measured on this machine, or the reference coefficients if there is no
+    /// measurement.
     ///
     /// - Throws: `ExitCode` 65 or 66 after writing the reason to standard error.
     static func read(_ named: String?) throws -> CostCoefficients {
@@ -61,7 +62,7 @@ enum CalibrationFile {
 }
 
 extension FileBytes {
-    /// Creates the directories above a file.
+    /// Creates the directories that contain a file; returns false if that fails.
     static func makeDirectories(above path: String) -> Bool {
         var made = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/").dropLast() {

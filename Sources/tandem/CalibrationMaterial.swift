@@ -11,6 +11,8 @@ enum CalibrationMaterial {
     /// Standard deviation of the noise; the range is 255.
     private static let noise = 5
 
+    /// Generates the frames.
+    ///
     /// - Throws: ``MediaError/Code/rejected`` if this FFmpeg lacks a filter, ``MediaError/Code/outOfMemory``.
     static func pictures(count: Int, width: Int, height: Int, fps: Int) throws(MediaError) -> [Picture] {
         let (small, low) = (width / self.grain & ~1, height / self.grain & ~1)

@@ -3,7 +3,9 @@ import MediaTypes
 
 /// Makes the error message for an unknown subcommand: the most similar one, or a list of all.
 enum CommandAdvice {
-    /// - Parameter arguments: Without the name of the program.
+    /// Returns the error message for arguments with an unknown subcommand.
+    ///
+    /// - Parameter arguments: The arguments of the command line, without the name of the program.
     /// - Returns: A line for standard error; `nil` if the first arguments are subcommands or flags.
     static func message(_ arguments: [String], for root: any ParsableCommand.Type = Tandem.self) -> String? {
         var command = root

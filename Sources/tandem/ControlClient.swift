@@ -20,7 +20,8 @@ struct ControlClient: Sendable {
     private let token: String?
 
     /// - Parameters:
-    ///   - address: `http://HOST:PORT`, `https://…` or `unix:/path`, as in `room.ready`.
+    ///   - address: Address of the control API: `http://HOST:PORT`, `https://…` or `unix:/path`, as in the event
+    ///     `room.ready`.
     ///   - tokenFile: File with the bearer token; `nil`: none is sent.
     /// - Throws: `ValidationError`; `ExitCode` 78 as in ``ProcessStart/checkClient()``.
     init(_ address: String, tokenFile: String?) throws {
@@ -46,7 +47,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// A client without connection retries, so that a missing room is reported at once.
+    /// Makes an HTTP client that does not retry connections, so that a room that does not run is reported at once.
     private static func client() -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.retryConnectionEstablishment = false

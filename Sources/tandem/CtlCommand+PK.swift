@@ -8,22 +8,22 @@ extension CtlCommand {
         enum Verb: String, ExpressibleByArgument, CaseIterable { case start, punish, end }
 
         static let configuration = CommandConfiguration(
-            commandName: "pk", abstract: "Start, punish or end the PK.",
+            commandName: "pk", abstract: "Start or end the PK, a contest of the room's hosts, or punish its loser.",
             discussion: """
                 Scenes and durations that are not given to start are those of pk in the pipeline file. A room without pk
                 needs --scene; then the PK lasts five minutes, and the scene that was on air before follows it.
 
                     tandem ctl pk start --scene pk --duration-ms 60000 -a http://127.0.0.1:8081
                 """)
-        @Argument(help: "start, punish or end.") var verb: Verb
+        @Argument(help: "start, punish (begin the punishment phase) or end.") var verb: Verb
         @Option(help: ArgumentHelp("Scene during the PK; its sources take part in the PK.", valueName: "scene-id"))
         var scene: String?
         @Option(help: ArgumentHelp("Scene during the countdown.", valueName: "scene-id")) var countdownScene: String?
         @Option(help: ArgumentHelp("Scene during the punishment.", valueName: "scene-id")) var punishScene: String?
         @Option(help: ArgumentHelp("Scene after the PK.", valueName: "scene-id")) var endScene: String?
-        @Option(help: "Countdown before the PK; 0: none.") var countdownMs: Int?
-        @Option(help: "Duration of the PK; 0: until a command.") var durationMs: Int?
-        @Option(help: "Punishment phase; start: 0 is none; punish: 0 is until a command.") var punishMs: Int?
+        @Option(help: "Countdown before the PK, in ms; 0: none.") var countdownMs: Int?
+        @Option(help: "Duration of the PK, in ms; 0: until ctl pk ends it.") var durationMs: Int?
+        @Option(help: "Punishment phase, in ms; 0: none (start), or until pk end (punish).") var punishMs: Int?
         @OptionGroup var control: ControlOptions
 
         /// The given options, as members of the request's body.

@@ -9,7 +9,7 @@ extension CtlCommand {
 
         static let configuration = CommandConfiguration(
             abstract: "Print the current alarms, and those of the last five minutes.")
-        @Option(help: "set, cleared or all.") var state = Which.all
+        @Option(help: "Which alarms: set, cleared or all.") var state = Which.all
         @OptionGroup var control: ControlOptions
         func run() async throws {
             try await self.control.exchange(.GET, "/v1/alarms?state=\(self.state.rawValue)")

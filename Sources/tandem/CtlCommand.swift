@@ -21,7 +21,8 @@ struct ControlOptions: ParsableArguments {
         try await self.exchange(method, path, text: body?.text)
     }
 
-    /// The same for a body that is text already.
+    /// Sends a request whose body is already text, and prints the reply: a success on standard output, a failure on
+    /// standard error.
     func exchange(_ method: HTTPMethod, _ path: String, text: String?) async throws {
         let client = try self.client
         let answer: ControlClient.Answer
@@ -65,10 +66,12 @@ struct SourceOptions: ParsableArguments {
     enum Stream: String, ExpressibleByArgument, CaseIterable { case main, sub }
 
     @Argument(help: "uid of the source.") var uid: String
-    @Option(help: "Stream of the user: main or sub.") var streamType = Stream.main
+    @Option(help: "Stream type of the source: main or sub.") var streamType = Stream.main
     @OptionGroup var control: ControlOptions
 
-    /// - Parameter verb: For example `:kick`.
+    /// Returns the path of the source in the control API, with `verb` appended.
+    ///
+    /// - Parameter verb: Verb at the end of the path, such as `:kick`; empty: none.
     func path(_ verb: String = "") -> String {
         let query = self.streamType == .main ? "" : "?streamType=\(self.streamType.rawValue)"
         return "/v1/sources/\(PercentEncoding.encode(self.uid))\(verb)\(query)"
@@ -120,7 +123,7 @@ struct CtlCommand: ParsableCommand {
 
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print the latest events.")
-        @Option(help: "Number of the last event that is known already.") var after: Int64 = 0
+        @Option(help: "Print only events with a higher number than this.") var after: Int64 = 0
         @Flag(help: "Continue with one line per event until the room ends.") var follow = false
         @OptionGroup var control: ControlOptions
 
@@ -137,7 +140,9 @@ struct CtlCommand: ParsableCommand {
     struct SceneVerb: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "scene", abstract: "Put a scene on air.")
         @Argument(help: "sceneId of the scene.") var sceneID: String
-        @Option(help: ArgumentHelp("When, such as 2026-01-31T20:00:00.000Z; default: at once.", valueName: "date"))
+        @Option(
+            help: ArgumentHelp(
+                "Program date of the switch, such as 2026-01-31T20:00:00.000Z; default: at once.", valueName: "date"))
         var at: String?
         @OptionGroup var control: ControlOptions
         func run() async throws {
@@ -168,7 +173,7 @@ struct CtlCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Disconnect a source's publisher and refuse publishers for some time.")
         @OptionGroup var source: SourceOptions
-        @Option(help: "How long publishers are refused; 0 lifts an earlier refusal.") var refuseSeconds = 60
+        @Option(help: "How long publishers are refused, in seconds; 0 lifts an earlier refusal.") var refuseSeconds = 60
         func run() async throws {
             try await self.source.control.exchange(
                 .POST, self.source.path(":kick"), ["refuseSeconds": JSONValue(self.refuseSeconds)])
@@ -201,7 +206,7 @@ struct CtlCommand: ParsableCommand {
 
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End the room: everything is flushed, and the playlists are closed.")
+            abstract: "End the room: its outputs are completed, and the playlists end.")
         @OptionGroup var control: ControlOptions
         func run() async throws { try await self.control.exchange(.POST, "/v1/room:end") }
     }

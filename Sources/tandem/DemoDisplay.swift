@@ -38,7 +38,7 @@ final class DemoDisplay: Sendable {
         if !self.isLive { self.say("scene \(name)\n") }
     }
 
-    /// Counts the events that the demo shows.
+    /// Reads an event line and counts it if the demo shows it.
     func received(_ line: String) {
         if line.hasPrefix("{\"type\":\"segment.published\"") {
             self.state.withLock { $0.segments += 1 }

@@ -2,7 +2,7 @@ import Room
 import RoomAPI
 import Synchronization
 
-/// Runs the demo: starts two publishers and switches scenes, solo, PK, solo …
+/// Runs the demo: starts two publishers and switches the scenes from solo to PK and back.
 final class DemoScript: Sendable {
     private let duration: Int?
     private let publishers = Mutex<[Int32]>([])
@@ -12,7 +12,8 @@ final class DemoScript: Sendable {
 
     var summary: RoomSummary? { self.result.withLock { $0 } }
 
-    /// Duration of each scene in seconds, from the room's first frame on: a third each if the demo has an end.
+    /// The scenes of the demo with their durations in seconds, from the room's first frame on. If the demo has an end,
+    /// each scene takes a third.
     private var steps: [(scene: String, seconds: Int)] {
         guard let duration = self.duration else { return [("solo", 10), ("pk", 20)] }
         let third = max(1, duration / 3)

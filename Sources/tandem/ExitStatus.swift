@@ -11,7 +11,8 @@ enum ExitStatus: Int32 {
     case bug = 70
     case cannotCreate = 73
     case outputLost = 74
-    /// The room has ended, but some work is left; a restarted worker finishes it.
+    /// The room has ended, but some of its work is not done, such as uploads. A worker that is started again finishes
+    /// it.
     case unfinished = 75
     case impossibleHere = 78
     case interruptedTwice = 130
@@ -19,7 +20,7 @@ enum ExitStatus: Int32 {
 
     var code: ExitCode { ExitCode(self.rawValue) }
 
-    /// The code for an error that ends a worker, from the error catalogue if it has one.
+    /// Returns the error code for an error that ends the worker, from the error catalogue if the catalogue has one.
     static func word(_ error: MediaError) -> String {
         ExitStatus(error) == .pipelineInvalid ? ErrorCode.configInvalid.rawValue : error.code.description
     }

@@ -7,7 +7,7 @@ struct FleetOptions: ParsableArguments {
     @Option(help: "Number of rooms that begin per hour.")
     var roomsPerHour = 60
 
-    @Option(help: "Average duration of a room.")
+    @Option(help: "Average duration of a room, in minutes.")
     var minutes = 60
 
     @Option(help: "Cores per machine.")
@@ -27,7 +27,7 @@ struct FleetOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Pipeline file of another kind of room, as frequent as the first; repeatable.", valueName: "file"))
+            "Pipeline file of another kind of room that begins as often as the first; repeatable.", valueName: "file"))
     var beside: [String] = []
 
     func validate() throws {
@@ -83,7 +83,7 @@ struct FleetOptions: ParsableArguments {
                 machines   \(outcome.machines), \(outcome.spare) of them spare
                 rooms      \(outcome.mostAtOnce) at once at most, of \(outcome.rooms) simulated
                 waited     \(outcome.waited), \(outcome.longestWait / 1_000) s at most
-                cores      \(outcome.peakShare / 10) % of those that are not spare, at most
+                cores      \(outcome.peakShare / 10) % in use at most, of the machines that are not spare
                 measured on \(cost.machine)
 
                 """)

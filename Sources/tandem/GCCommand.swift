@@ -16,34 +16,34 @@ struct GCCommand: AsyncParsableCommand {
                 tandem gc /srv/rooms --older-than 7d
                 tandem gc /srv/rooms --older-than 7d --recordings-older-than 90d --delete
 
-            Below the directory, every directory with a state.json, with transport streams or with a recording is looked
-            at. Live output goes if its room has ended and no file has changed for --older-than. It stays if the room
-            goes on, or if work is left that another worker can finish: a store without everything, a recording that is not
-            made into files. So give a directory that has the live output and the recordings of its rooms. Recordings and
-            clips stay unless --recordings-older-than is given. Files of other programs stay. Links are never followed, and
-            other file systems below the directory are not entered.
+            Below the directory, every directory with a state.json, with MPEG-TS files or with a recording is checked.
+            Live output is removed if its room has ended and no file has changed for --older-than. It stays if the room
+            still runs, or if a worker that is started again could finish some work: an upload, or a recording whose
+            files are not final. So give a directory that contains both the live output and the recordings of its rooms.
+            Recordings and clips stay unless --recordings-older-than is given. Files of other programs stay. Links are
+            never followed, and other file systems below the directory are not entered.
 
-            A room's objects in a bucket go if all its playlists have ended. The keys must be allowed to list, read and
-            delete; they are read from variables or files:
+            A room's objects in a bucket are removed if all its playlists have ended. The keys must be allowed to list,
+            read and delete; they are read from environment variables or files:
 
                 tandem gc --endpoint https://s3.example --bucket rooms --prefix live/ --older-than 7d
 
-            It can be stopped at any time; the next run continues. deploy/kubernetes/gc runs it once a day.
+            The command can be stopped at any time; the next run continues. deploy/kubernetes/gc runs it once a day.
 
             Exit codes: 0 done, or nothing to do · 64 flags · 65/66 the directory or a key cannot be read · 69 the bucket
-            does not answer or refuses · 74 something that should go is left, or standard output cannot be written.
+            does not answer or refuses · 74 something could not be removed, or standard output cannot be written.
             """)
 
     @Argument(help: "A directory of rooms.")
     var directory: String?
 
-    @Option(help: ArgumentHelp("Age of live output that goes: 30m, 12h, 7d (60s…3650d).", valueName: "duration"))
+    @Option(help: ArgumentHelp("Age at which live output is removed: 30m, 12h, 7d (60s…3650d).", valueName: "duration"))
     var olderThan = "7d"
 
-    @Option(help: ArgumentHelp("Age of recordings and clips that go (default: they stay).", valueName: "duration"))
+    @Option(help: ArgumentHelp("Age at which recordings and clips are removed (default: none).", valueName: "duration"))
     var recordingsOlderThan: String?
 
-    @Flag(help: "Remove, instead of only listing.")
+    @Flag(help: "Remove files and objects instead of only listing them.")
     var delete = false
 
     @Flag(help: "Write one JSON object per line.")
@@ -55,31 +55,31 @@ struct GCCommand: AsyncParsableCommand {
     @Option(help: "Name of the bucket.")
     var bucket: String?
 
-    @Option(help: "Only objects whose names begin with this.")
+    @Option(help: "Check only objects whose names begin with this.")
     var prefix = ""
 
-    @Option(help: "Region that requests are signed for.")
+    @Option(help: "Region of the bucket, for which requests are signed.")
     var region = "us-east-1"
 
     @Flag(help: "The bucket is part of the host name instead of the path.")
     var virtualHost = false
 
-    @Option(help: ArgumentHelp("Variable of the access key.", valueName: "name"))
+    @Option(help: ArgumentHelp("Environment variable with the access key.", valueName: "name"))
     var accessKeyEnv = "AWS_ACCESS_KEY_ID"
 
-    @Option(help: ArgumentHelp("Variable of the secret key.", valueName: "name"))
+    @Option(help: ArgumentHelp("Environment variable with the secret key.", valueName: "name"))
     var secretKeyEnv = "AWS_SECRET_ACCESS_KEY"
 
-    @Option(help: ArgumentHelp("Variable of the session token of temporary keys.", valueName: "name"))
+    @Option(help: ArgumentHelp("Environment variable with the session token of temporary keys.", valueName: "name"))
     var sessionTokenEnv: String?
 
-    @Option(help: ArgumentHelp("File of the access key instead.", valueName: "file"))
+    @Option(help: ArgumentHelp("File with the access key, instead of a variable.", valueName: "file"))
     var accessKeyFile: String?
 
-    @Option(help: ArgumentHelp("File of the secret key instead.", valueName: "file"))
+    @Option(help: ArgumentHelp("File with the secret key, instead of a variable.", valueName: "file"))
     var secretKeyFile: String?
 
-    @Option(help: ArgumentHelp("PEM file of the authorities for the server's certificate.", valueName: "file"))
+    @Option(help: ArgumentHelp("PEM file with the CA certificates for the server.", valueName: "file"))
     var authorities: String?
 
     func validate() throws {
@@ -175,7 +175,7 @@ struct GCCommand: AsyncParsableCommand {
 
     /// Prints what was found, and what was done with it.
     ///
-    /// - Returns: Whether nothing is left that should go.
+    /// - Returns: True unless something that should be removed is left.
     private func report(_ finding: Finding, _ removal: DirectoryRetention.Removal?) throws -> Bool {
         if self.json {
             guard case .object(var members) = finding.json else { return true }

@@ -5,7 +5,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
         commandName: "healthcheck",
         abstract: "Check the health of a room: exit code 0 or 1, for probes in images without curl.",
         discussion: """
-            Without a flag, checks whether its loops advance (/livez). A room without media is healthy.
+            Without a flag, checks whether the worker's threads make progress (/livez). A room without media is healthy.
 
                 tandem healthcheck http://127.0.0.1:8081
                 tandem healthcheck unix:/run/tandem/88231/control.sock --ready
@@ -17,7 +17,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
     @Flag(help: "Check whether publishers may be sent to the worker (/readyz).")
     var ready = false
 
-    @Flag(help: "Check whether its listeners are open (/startupz).")
+    @Flag(help: "Check whether the worker's listeners are open (/startupz).")
     var started = false
 
     @Option(help: ArgumentHelp("Timeout for the answer (1…60).", valueName: "seconds"))

@@ -2,15 +2,15 @@ import MediaTypes
 import Room
 import RoomAPI
 
-/// Ends an offline job that makes no progress.
+/// Ends an offline job (a room without live sources) that makes no progress.
 enum JobWatch {
     /// Seconds within which a job that was asked to end must have ended; otherwise its threads are stuck.
     private static let grace = 5
 
-    /// Checks the job once per second until its media is complete. A job without progress is asked to end; if it does
-    /// not, the process ends.
+    /// Checks the job once per second until its media is complete. A job without progress is asked to end. If it does
+    /// not end, `leave` ends the process.
     ///
-    /// - Parameter leave: Ends the process.
+    /// - Parameter leave: Called with the reason; must end the process.
     static func follow(_ room: Room, _ leave: @Sendable (MediaError) -> Void) async {
         guard room.isOffline else { return }
         var progress = JobProgress()

@@ -2,9 +2,10 @@ import HLSLint
 import LibAV
 import MediaKernels
 
-/// Decodes segments for the linter, one at a time, so that a thread remains for downloads.
+/// Decodes segments for the linter, one at a time, so that one thread remains for downloads.
 actor LintDecoder {
-    /// A description of the damage; `nil` if everything decodes, or nothing is known.
+    /// Decodes a segment and returns a description of the damage; `nil` if everything decodes, or if the samples cannot
+    /// be checked.
     func damage(in samples: LintSamples) -> String? {
         let damaged = DamageCheck.damagedFrames(
             configuration: samples.configuration, memory: PacketMemory(samples.bytes), samples: samples.samples)

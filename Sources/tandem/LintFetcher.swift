@@ -7,9 +7,10 @@ import Threading
 
 /// Carries out the linter's requests, over HTTP or from local files.
 struct LintFetcher: Sendable {
-    /// Maximum size of an object: larger than a segment of a minute at 100 Mbit/s.
+    /// Maximum size of an object in bytes: more than a segment of one minute at 100 Mbit/s.
     private static let largestObject = 768 << 20
-    /// Longer than any server may block a request: three target durations of ten seconds, and a margin.
+    /// Timeout of a request. It is longer than a server may block a request: three target durations of ten seconds, and
+    /// a margin.
     private static let longestWait: TimeAmount = .seconds(40)
 
     let client: HTTPClient

@@ -10,10 +10,10 @@ struct LintHLSCommand: AsyncParsableCommand {
         abstract: "Check an HLS presentation as a client: updates, parts, media, renditions, headers.",
         discussion: """
             Reads the playlists as players do (with blocking reloads, preload hints and delta updates if the server
-            offers them), fetches every listed initialization segment, segment and part, decodes the H.264 segments (of
-            a live presentation as many as it has time for), records their history, and checks all of it against
-            rfc8216bis and Apple's authoring specification. It works with any presentation, not only Tandem's. A path
-            reads a directory instead of a server, without the rules about HTTP.
+            offers them), fetches every listed initialization segment, segment and part, and decodes the H.264 segments
+            (of a live presentation as many as there is time for). It compares each playlist with earlier versions, and
+            checks everything against rfc8216bis and Apple's authoring specification. It works with any presentation,
+            not only Tandem's. A path reads a directory instead of a server, without the rules about HTTP.
 
                 tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
                 tandem lint-hls /var/lib/tandem/room/index.m3u8

@@ -6,22 +6,22 @@ import Threading
 struct LintRun {
     /// Maximum number of media objects fetched at once: enough for all renditions, few enough not to overload a server.
     private static let fetchedAtOnce = 8
-    /// Maximum number of segments that wait for the decoder. Of a live presentation further ones are not decoded; a
-    /// directory is read more slowly.
+    /// Maximum number of segments that wait for the decoder. If more wait, further segments of a live presentation are
+    /// not decoded; a directory is read more slowly.
     private static let decodedAtOnce = 4
-    /// How long outstanding requests may take after the run's end.
+    /// Nanoseconds that outstanding requests may take after the end of the run.
     private static let grace: Int64 = 5 * TimeMath.nanoseconds
 
     private enum Arrival: Sendable {
         case reply(LintRequest, LintReply)
         case decoded(LintRequest, LintReply)
-        /// Not fetched because the run ended first.
+        /// The object was not fetched, because the run ended first.
         case dropped
         case tick
     }
 
     let fetcher: LintFetcher
-    /// Called about once a second, and with every new finding.
+    /// Called about once a second with the new findings, and at once for every new finding.
     let progress: (Linter, [Finding]) -> Void
     private let clock = SystemClock()
 
@@ -30,6 +30,8 @@ struct LintRun {
         self.progress = progress
     }
 
+    /// Runs the linter for the given time and returns it with its findings.
+    ///
     /// - Parameters:
     ///   - linter: A linter that has not begun.
     ///   - seconds: Duration of the run; a presentation that ends stops it earlier.

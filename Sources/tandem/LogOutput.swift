@@ -17,7 +17,7 @@ enum LogFormat: String, ExpressibleByArgument, CaseIterable {
 
 /// Writes log lines to standard error, each in one piece: as text, or as one JSON object per line.
 struct LogOutput: LogHandler {
-    /// Metadata keys in every line that identify the worker. They are left out of text lines.
+    /// Metadata keys that identify the worker. They are in every JSON line and are left out of text lines.
     enum Whose {
         static let room = "room"
         static let instance = "instance"
@@ -29,7 +29,7 @@ struct LogOutput: LogHandler {
     let isJSON: Bool
     let lines: LineWriter
     let book: LogRing
-    /// A minimum level of this logger, if it has one of its own.
+    /// Minimum level of this logger; nil: the level of the process applies.
     private var least: Logger.Level?
     private static let current = Mutex<(lines: LineWriter, book: LogRing)?>(nil)
 
@@ -43,7 +43,7 @@ struct LogOutput: LogHandler {
         set { self.least = newValue }
     }
 
-    /// The kept log lines; `nil` before ``bootstrap(_:level:)``.
+    /// The last log lines, which the control API returns; `nil` before ``bootstrap(_:level:)``.
     static var book: LogRing? { self.current.withLock { $0?.book } }
 
     /// Sets up logging for the process.
@@ -56,7 +56,7 @@ struct LogOutput: LogHandler {
         LoggingSystem.bootstrap { LogOutput(label: $0, isJSON: isJSON, lines: lines, book: book) }
     }
 
-    /// Writes pending lines before the process ends.
+    /// Writes the pending log lines; call it before the process ends.
     static func finish() { self.current.withLock { $0 }?.lines.finish() }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

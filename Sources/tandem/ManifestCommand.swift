@@ -9,8 +9,8 @@ struct ManifestCommand: ParsableCommand {
         abstract: "Print the files that an orchestrator needs to run a room: Kubernetes, Docker Swarm, systemd, Nomad.",
         discussion: """
             The pipeline is included without its secrets: stream keys are replaced by references to the orchestrator's
-            store of secrets. Requests for cores and memory are those of `tandem plan`. Without --out only the first
-            file is printed.
+            store of secrets. The requests for cores and memory are what `tandem plan` estimates. Without --out only the
+            first file is printed.
 
             For Kubernetes the file names a Secret, and begins with the command that creates it. The room waits until the
             Secret exists, and applying the file again does not change it:
@@ -32,7 +32,7 @@ struct ManifestCommand: ParsableCommand {
     @Argument(help: "The pipeline file; - is standard input.")
     var pipeline: String
 
-    @Option(name: .customLong("for"), help: "The orchestrator.")
+    @Option(name: .customLong("for"), help: "The orchestrator to print files for.")
     var engine: Engine
 
     @Option(help: "The container image.")
@@ -40,7 +40,7 @@ struct ManifestCommand: ParsableCommand {
 
     @Option(
         help:
-            "Storage that all machines share: a claim (k8s) or a directory (swarm, nomad). Without it, files are lost with the room."
+            "Storage that all machines share: a claim (k8s) or directory (swarm, nomad). Without it, the room's files are lost."
     )
     var storage: String?
 
@@ -52,7 +52,7 @@ struct ManifestCommand: ParsableCommand {
     @Flag(help: "Kubernetes: print the Secret as well, with REPLACE-ME as each value.")
     var withSecret = false
 
-    @Flag(help: "Kubernetes: do not retry a pipeline that cannot run (podFailurePolicy).")
+    @Flag(help: "Kubernetes: do not restart a room whose pipeline cannot run (podFailurePolicy).")
     var failFast = false
 
     @Option(help: ArgumentHelp("Write all files to this directory.", valueName: "directory"))

@@ -6,12 +6,15 @@ import Threading
 
 /// Reads a pipeline file for a command, or reports all its mistakes and exits.
 enum PipelineLoading {
+    /// Reads and checks a pipeline file.
+    ///
     /// - Throws: `ExitCode` 64, 65 or 66 after writing the reasons to standard error.
     static func load(_ file: String, set: [String]) throws -> Pipeline {
         try self.check(self.read(file), file: file, set: set).pipeline
     }
 
-    /// The same, with the original bytes of the file, for a room whose file can be replaced while it runs.
+    /// Reads and checks a pipeline file, and returns its original bytes as well, for a room whose file can be replaced
+    /// while it runs.
     static func document(
         _ file: String, set: [String]
     ) throws -> (pipeline: Pipeline, document: RoomDocument?, bytes: [UInt8]) {
@@ -20,7 +23,8 @@ enum PipelineLoading {
         return (pipeline, RoomDocument(bytes, overrides: overrides, pipeline: pipeline), bytes)
     }
 
-    /// The same for bytes that were read already, with the changes by flags.
+    /// Checks the bytes of a pipeline file after applying the overrides of `--set`; reports all mistakes and exits if
+    /// there are any.
     static func check(
         _ bytes: [UInt8], file: String, set: [String]
     ) throws -> (pipeline: Pipeline, overrides: [SpecOverride]) {

@@ -27,7 +27,7 @@ struct PlanCommand: ParsableCommand {
                 tandem plan room.json --fleet --rooms-per-hour 120 --minutes 60 --machine-cores 16
             """)
 
-    @Flag(help: "Estimate the machines for many such rooms instead of one room.")
+    @Flag(help: "Estimate the machines for rooms like this one that begin all day, instead of for one room.")
     var fleet = false
 
     @OptionGroup(title: "Rooms at once")

@@ -32,19 +32,19 @@ struct PublishCommand: AsyncParsableCommand {
         ))
     var audioTrack: [String] = []
 
-    @Flag(help: "Repeat the file.")
+    @Flag(help: "Repeat the file until the command is stopped or --duration has passed.")
     var loop = false
 
     @Option(help: ArgumentHelp("Stop after this duration of media.", valueName: "seconds"))
     var duration: Double?
 
-    @Option(help: ArgumentHelp("Size of the pattern.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Size of the test pattern in pixels.", valueName: "WxH"))
     var size = "1280x720"
 
-    @Option(help: ArgumentHelp("Frames per second of the pattern, 1 to 60.", valueName: "n"))
+    @Option(help: ArgumentHelp("Frames per second of the test pattern, 1 to 60.", valueName: "n"))
     var fps = 30
 
-    @Option(help: ArgumentHelp("Video bit rate of the pattern.", valueName: "bit/s"))
+    @Option(help: ArgumentHelp("Video bit rate of the test pattern.", valueName: "bit/s"))
     var bitrate = 2_048_000
 
     func run() async throws {
@@ -130,7 +130,7 @@ struct PublishCommand: AsyncParsableCommand {
             StandardError.write("the server refused: \(code) \(text). Fix: check the app and the stream key\n")
             return ExitCode(77)
         case .connectionLost:
-            StandardError.write("the server closed the connection\n")
+            StandardError.write("the server closed the connection. Fix: check the server's log for the reason\n")
             return ExitStatus.outputLost.code
         case .input(let error):
             StandardError.write("\(error)\n")

@@ -13,6 +13,8 @@ struct RecoveryStatus {
     private let notices: Task<Void, Never>
     private let probes: ProbeServer?
 
+    /// Opens the probe listener and starts to notify the service manager.
+    ///
     /// - Parameters:
     ///   - doing, patience: See ``RecoveryJob/init(_:patience:at:)``.
     ///   - clock: Measures how long a step takes.
@@ -28,18 +30,21 @@ struct RecoveryStatus {
             probes = try await ProbeServer.start(listen: pipeline.control.listen, logger: logger) { work.health }
         } catch {
             // The pending work does not wait for probes.
-            logger.warning("cannot answer health probes", metadata: ["error": "\(error)"])
+            logger.warning(
+                "cannot answer health probes while finishing the ended room", metadata: ["error": "\(error)"])
         }
         return RecoveryStatus(work: work, notices: notices, probes: probes)
     }
 
-    /// Begins another part of the work. See ``RecoveryJob/init(_:patience:at:)``.
+    /// Records that another part of the work begins. See ``RecoveryJob/init(_:patience:at:)``.
     func proceed(_ doing: String, patience: Int64) { self.work.begin(doing, patience: patience) }
 
     /// Records that a step is done.
     func advanced() { self.work.advanced() }
 
-    /// - Parameter isOver: All work is done and the worker exits; otherwise a service manager restarts it.
+    /// Ends the notices and closes the probe listener.
+    ///
+    /// - Parameter isOver: True if all work is done; otherwise the service manager must restart the worker.
     func end(isOver: Bool) async {
         if isOver { self.work.finish() }
         await self.probes?.stop()
@@ -47,7 +52,7 @@ struct RecoveryStatus {
         await self.notices.value
     }
 
-    /// The job, which one thread advances and others read.
+    /// The state of the work, which one thread updates and others read.
     private final class Work: Sendable {
         private let clock: any MonotonicClock
         private let job: Mutex<RecoveryJob>

@@ -1,6 +1,6 @@
 import Libc
 
-/// Helpers for this process and its child processes.
+/// Functions for this process and its child processes.
 enum RoomProcess {
     static func exit(_ status: ExitStatus) -> Never { Libc._exit(status.rawValue) }
 
@@ -10,7 +10,7 @@ enum RoomProcess {
     /// Ignores SIGHUP until a handler is installed: the files that it asks to reload are about to be read anyway.
     static func ignoreHangups() { signal(SIGHUP, SIG_IGN) }
 
-    /// Starts this program again with other arguments; its output is discarded.
+    /// Starts this program as a child process with other arguments; the child's output is discarded.
     ///
     /// - Returns: The child's process id, or `nil` if the system refused.
     static func spawnSelf(_ arguments: [String]) -> pid_t? {
@@ -27,14 +27,14 @@ enum RoomProcess {
         return status == 0 ? child : nil
     }
 
-    /// Asks a child to end and waits for it.
+    /// Asks a child process to end, and waits until it has ended.
     static func end(_ child: pid_t) {
         kill(child, SIGTERM)
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// Whether no process listens on this TCP port of the loopback address.
+    /// Returns whether no process listens on this TCP port of the loopback address.
     static func isPortFree(_ port: UInt16) -> Bool {
         let socket = Libc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { return false }

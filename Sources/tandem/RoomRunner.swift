@@ -11,6 +11,8 @@ import UnixSignals
 
 /// Opens a room, runs it to its end, and handles the signals of an orchestrator meanwhile.
 enum RoomRunner {
+    /// Runs the room of a pipeline until it ends, and returns the exit code of the worker.
+    ///
     /// - Parameters:
     ///   - write: Receives each event line.
     ///   - finish: Writes pending event lines if a signal ends the process before there is a room.
@@ -25,7 +27,8 @@ enum RoomRunner {
         if let refusal = ProcessStart.refusal(of: settings.pipeline) {
             return Self.say(refusal, Logger(label: "tandem"))
         }
-        // Before secrets are read: a signal that arrives while the room opens is handled once it is open.
+        // Trapped before secrets are read, so that a SIGHUP that arrives while the room opens is handled once it is
+        // open.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let stops = await StopSignals.trap()
         var logger = Logger(label: "tandem")
@@ -75,7 +78,8 @@ enum RoomRunner {
     /// Time for webhooks to accept pending events after the room has ended.
     private static let deliveryTime = Duration.seconds(5)
 
-    /// The settings, with the versions and logs of this process, and the renditions of a room that runs already.
+    /// Returns the settings, completed with the versions and logs of this process, and with the renditions of an
+    /// earlier worker if the room is continued.
     private static func told(_ settings: RoomSettings) -> RoomSettings {
         var settings = settings
         settings.keepLadder()
@@ -106,7 +110,7 @@ enum RoomRunner {
         let outcome = await withTaskGroup(of: RoomOutcome?.self) { group in
             group.addTask {
                 let outcome = await room.run()
-                // Everything is final before the time in which only viewers are served.
+                // All outputs are final before the time begins in which only viewers are served.
                 await tell()
                 await room.linger(outcome)
                 return outcome
@@ -144,7 +148,7 @@ enum RoomRunner {
         }
     }
 
-    /// Logs a worker's last line: its exit code and the reason.
+    /// Logs the worker's last line, with its exit code and reason, and returns `status`.
     static func say(_ status: ExitStatus, _ code: String, _ logger: Logger) -> ExitStatus {
         logger.notice("the worker ends", metadata: ["exit": "\(status.rawValue)", "code": "\(code)"])
         return status
@@ -158,7 +162,8 @@ enum RoomRunner {
     /// Finishes the pending work of a room that has ended: an earlier worker was stopped before its recording and
     /// uploads were complete.
     ///
-    /// - Returns: `nil` if the room must be run: there was no pending work, or it is done and a new session begins.
+    /// - Returns: The exit code; `nil` if the room must be run, because there was no pending work, or because the work
+    ///   is done and a new session begins.
     private static func finishEnded(
         _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger
     ) async -> ExitStatus? {
@@ -168,7 +173,7 @@ enum RoomRunner {
         let clock = settings.clocks.machine
         events.speakForLastWorker(of: settings.pipeline)
         let pipeline = settings.pipeline
-        // A new session continues a recording that has not been finalized.
+        // A new session continues a recording that has not been finalized, and so does a room that has not ended.
         let hasEnded = !settings.newSession && EndedRoom.exists(pipeline)
         RecordingSettings(pipeline)?.removeLeftovers()
         let due = RecordingSettings(pipeline)?.dueTakes(roomHasEnded: hasEnded) ?? []
@@ -213,7 +218,7 @@ enum RoomRunner {
         return settings.newSession ? nil : Self.say(.roomOver, "ok", logger)
     }
 
-    /// Maximum time of a step in nanoseconds. The longest step is to sync a long recording, which takes minutes on a
-    /// slow disk.
+    /// Nanoseconds that one step of the pending work may take before the worker counts as stuck. The longest step is to
+    /// sync a long recording to disk, which takes minutes on a slow disk.
     private static let stepPatience = 300 * TimeMath.nanoseconds
 }

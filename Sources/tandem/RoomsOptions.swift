@@ -5,7 +5,7 @@ import PipelineSpec
 
 /// Options of `tandem plan --rooms`.
 struct RoomsOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Number of rooms at the same time: what they need and cost.", valueName: "n"))
+    @Option(help: ArgumentHelp("Estimate what this many rooms at the same time need and cost.", valueName: "n"))
     var rooms: Int?
 
     @Option(help: ArgumentHelp("How long each room lasts.", valueName: "hours"))
@@ -67,7 +67,7 @@ struct RoomsOptions: ParsableArguments {
         }
     }
 
-    /// The answer for rooms of a pipeline.
+    /// Estimates what `rooms` rooms of a pipeline need and cost.
     ///
     /// - Throws: `ExitCode` 65 or 66 for a file of prices that cannot be used.
     func answer(_ rooms: Int, _ cost: RoomCost, _ pipeline: Pipeline, _ machine: FleetOptions) throws -> RoomsAtOnce {

@@ -19,10 +19,10 @@ struct RunCommand: AsyncParsableCommand {
                 tandem run room.json --set sources[0].streamKey=secret --set outputs[0].path=/var/hls/88231
                 cat room.json | tandem run - --duration 60 | jq .type
 
-            SIGINT or POST /v1/room:end ends the room: everything is flushed, the playlists are closed, exit code 0.
-            SIGTERM stops this worker and leaves the playlists open for a successor: exit code 143. Viewers of a room
-            that has ended are still served for a while (http.lingerSeconds); either signal, or room:end again, ends
-            that at once.
+            SIGINT or POST /v1/room:end ends the room: its outputs are completed, the playlists end, exit code 0.
+            SIGTERM stops this worker and leaves the playlists open for the next worker: exit code 143. Viewers of a
+            room that has ended are still served for a while (http.lingerSeconds); either signal, or room:end again,
+            ends that time at once.
 
             If the pipeline file changes while the room runs, the changes are applied as with PUT /v1/room, within two
             seconds or on SIGHUP; --no-watch disables this. An unchanged file is not applied again, even if commands
@@ -35,7 +35,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Override a value of the file, repeatable.", valueName: "path=value"))
     var set: [String] = []
 
-    @Option(help: ArgumentHelp("End the room after this program time.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("End the room after this many seconds of programme.", valueName: "seconds"))
     var duration: Double?
 
     @Flag(help: "Start a new session in a directory whose room has ended; its old files are removed.")
@@ -84,8 +84,8 @@ struct RunCommand: AsyncParsableCommand {
         if status != .roomOver { throw status.code }
     }
 
-    /// The value of `--duration` as an override of the file, so that a file with looping sources counts as having an
-    /// end.
+    /// Returns `--duration` as an override of the pipeline file, so that a room with looping file sources counts as
+    /// having an end.
     private func durationOverride() throws -> [String] {
         guard let duration = self.duration else { return [] }
         guard let ms = Int64(exactly: (duration * 1000).rounded()), (1...2_592_000_000).contains(ms) else {

@@ -2,7 +2,7 @@ import Libc
 import RoomAPI
 import Threading
 
-/// Sends the notices of ``ServiceOutbox`` to a service manager.
+/// Sends notices about the worker's state to a service manager such as systemd.
 ///
 /// Spec: sd_notify(3): datagrams to the socket named by `$NOTIFY_SOCKET`.
 struct ServiceNotifier: Sendable {
@@ -13,7 +13,7 @@ struct ServiceNotifier: Sendable {
     /// Watchdog interval in nanoseconds; `nil`: no watchdog.
     private let watchdog: Int64?
 
-    /// Returns `nil` if there is no service manager.
+    /// Opens the connection to the service manager; `nil` if there is none.
     static func open() -> ServiceNotifier? {
         guard let socket = Self.variable("NOTIFY_SOCKET").flatMap({ NotifySocket($0) }) else { return nil }
         // The watchdog settings may be meant for another process.

@@ -47,10 +47,10 @@ struct SignKeyCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Sign for this room, without a pipeline.", valueName: "id"))
     var room: String?
 
-    @Option(help: ArgumentHelp("File of the secret, instead of that of the pipeline.", valueName: "file"))
+    @Option(help: ArgumentHelp("File with the secret, instead of the pipeline's secret.", valueName: "file"))
     var secretFile: String?
 
-    @Option(help: ArgumentHelp("Environment variable that holds the secret instead.", valueName: "name"))
+    @Option(help: ArgumentHelp("Environment variable with the secret, instead of the pipeline's.", valueName: "name"))
     var secretEnv: String?
 
     @Option(name: .long, help: ArgumentHelp("Override a value of the file, repeatable.", valueName: "path=value"))
@@ -59,10 +59,10 @@ struct SignKeyCommand: ParsableCommand {
     @Option(help: ArgumentHelp("How long the key is valid (1…31536000).", valueName: "seconds"))
     var expiresIn: Int?
 
-    @Option(help: ArgumentHelp("Until when the key is valid instead, in Unix time.", valueName: "second"))
+    @Option(help: ArgumentHelp("Unix time until which the key is valid, instead of --expires-in.", valueName: "second"))
     var expires: Int64?
 
-    @Option(help: ArgumentHelp("What makes the key unique (default: 128 random bits).", valueName: "text"))
+    @Option(help: ArgumentHelp("The nonce, which makes the key unique (default: 128 random bits).", valueName: "text"))
     var nonce: String?
 
     @Option(
@@ -126,14 +126,14 @@ struct SignKeyCommand: ParsableCommand {
     func run() throws {
         let now = Clocks.system.wall.now() / TimeMath.nanoseconds
         let expiry = self.expires ?? now + Int64(self.expiresIn ?? Self.usualValidity)
-        if expiry <= now { StandardError.write("note: the key has expired already\n") }
+        if expiry <= now { StandardError.write("note: the key has expired already; give a later --expires\n") }
         let room = try self.place()
         let secret = try self.signingSecret(of: room)
         var random = SystemRandomNumberGenerator()
         let nonce = self.nonce ?? IssuedKey.makeNonce(using: &random)
         let source = self.room == nil ? self.source ?? "" : self.pipeline
         guard let key = IssuedKey(secret: secret, room: room.id, source: source, expiry: expiry, nonce: nonce) else {
-            throw ValidationError("\(source): no room can accept a key for this name")
+            throw ValidationError("\(source): no room can accept a key for this name; give uid or uid/streamType")
         }
         let server = self.server ?? room.server
         try StandardOutput.write(
@@ -142,7 +142,7 @@ struct SignKeyCommand: ParsableCommand {
                 : key.text(server: server, app: room.app, isSingleUse: room.isSingleUse))
     }
 
-    /// The room that a key is for.
+    /// The room for which a key is signed.
     private struct Room {
         var id: String
         var secret: Secret?
@@ -156,12 +156,12 @@ struct SignKeyCommand: ParsableCommand {
         let pipeline = try PipelineLoading.load(self.pipeline, set: self.set)
         let ingest = pipeline.ingest
         guard let auth = ingest.auth else {
-            throw ValidationError("the pipeline does not accept signed keys: it has no ingest.auth")
+            throw ValidationError("the pipeline does not accept signed keys: add ingest.auth")
         }
         guard auth.type == .hmac else {
             throw ValidationError(
-                "ingest.auth.type is \(auth.type.rawValue): its issuer signs the keys, as the page of signatures in the guide says"
-            )
+                "ingest.auth.type is \(auth.type.rawValue): sign keys with its issuer's software; sign-key makes only "
+                    + "keys of type hmac")
         }
         if let source = self.source {
             let names = pipeline.sources.compactMap { each -> String? in
@@ -183,7 +183,7 @@ struct SignKeyCommand: ParsableCommand {
         return room
     }
 
-    /// The first of the secrets, which signs.
+    /// Returns the first of the room's secrets, which signs new keys.
     private func signingSecret(of room: Room) throws -> String {
         let named = self.secretFile.map { Secret.file($0) } ?? self.secretEnv.map { Secret.env($0) } ?? room.secret
         do throws(MediaError) {

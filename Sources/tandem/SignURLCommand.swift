@@ -39,7 +39,7 @@ struct SignURLCommand: ParsableCommand {
     @Option(help: ArgumentHelp("How long the signature is valid (1…31536000).", valueName: "seconds"))
     var expiresIn: Int = 3600
 
-    @Option(help: "The path below which it is valid.")
+    @Option(help: "The path below which the signature is valid.")
     var scope = "/"
 
     func run() throws {
@@ -58,7 +58,7 @@ struct SignURLCommand: ParsableCommand {
             throw ExitStatus(error).code
         }
         guard let gate = found else {
-            throw ValidationError("the pipeline does not require signed URLs: it has no outputs[].http.signedUrls")
+            throw ValidationError("the pipeline does not require signed URLs: add outputs[].http.signedUrls")
         }
         let query = gate.query(scope: self.scope, seconds: Int64(self.expiresIn))
         try StandardOutput.write("\(self.url)\(self.url.contains("?") ? "&" : "?")\(query)\n")

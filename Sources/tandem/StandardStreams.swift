@@ -10,7 +10,7 @@ enum StandardOutput {
     /// `errno` of a failed write; 0: all writes have succeeded.
     private static let failure = Atomic<Int32>(0)
 
-    /// Writes text that must be complete, including everything written before with ``tell(_:)``.
+    /// Writes text, and fails unless this text and everything written before with ``tell(_:)`` is complete.
     ///
     /// - Throws: `ExitCode` 74 after writing the reason to standard error.
     static func write(_ text: String) throws {
@@ -23,7 +23,7 @@ enum StandardOutput {
         throw ExitStatus.outputLost.code
     }
 
-    /// Writes as much as possible; if that was not all, the next ``write(_:)`` reports it.
+    /// Writes as much of the text as possible. If a part could not be written, the next ``write(_:)`` throws.
     static func tell(_ text: String) {
         guard !FileBytes.write(text, to: STDOUT_FILENO) else { return }
         self.failure.store(errno == 0 ? EIO : errno, ordering: .relaxed)
@@ -72,6 +72,8 @@ enum FileBytes {
         }
     }
 
+    /// Writes text to an open file descriptor.
+    ///
     /// - Returns: `false` if the text could not be written completely.
     @discardableResult
     static func write(_ text: String, to file: Int32) -> Bool { FileWriting.write(Array(text.utf8), to: file) }

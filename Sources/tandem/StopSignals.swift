@@ -3,11 +3,11 @@ import Room
 import Synchronization
 import UnixSignals
 
-/// Handles SIGINT and SIGTERM, also before there is a room.
+/// Handles SIGINT and SIGTERM, even before the room is open.
 ///
-/// A worker without a room, because it is opening it or finishes the work of an ended one, exits at once. The system
-/// would do the same by default, but not for the first process of a container: there a signal without a handler is
-/// ignored, and the orchestrator would wait for its grace period and then kill the process.
+/// A worker that is still opening its room, or that finishes the work of an ended room, exits at once. The system would
+/// do the same by default, but not for the first process of a container: there a signal without a handler is ignored,
+/// so the orchestrator would wait for its grace period and then kill the process.
 final class StopSignals: Sendable {
     private struct State {
         var room: Room?
@@ -27,8 +27,9 @@ final class StopSignals: Sendable {
     /// Sets the room that the signals apply to from now on.
     func attach(_ room: Room) { self.state.withLock { $0.room = room } }
 
-    /// Handles signals until the task is cancelled: the first SIGINT ends the room, the second aborts; SIGTERM drains.
-    /// If the room has ended, either signal ends the time in which only viewers are served.
+    /// Handles signals until the task is cancelled: the first SIGINT ends the room, the second exits at once; SIGTERM
+    /// stops the worker and leaves the room to a successor. If the room has ended, either signal ends the time in which
+    /// only viewers are served.
     ///
     /// - Parameter leaving: Writes pending output before a worker without a room exits.
     func obey(_ logger: Logger, leaving: @Sendable () -> Void) async {

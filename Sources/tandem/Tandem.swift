@@ -33,7 +33,8 @@ struct Tandem: AsyncParsableCommand {
             ManifestCommand.self, GCCommand.self,
         ])
 
-    /// The commit of the build in brackets, after a space; empty if the build did not know it.
+    /// The commit of the build in brackets, after a space; empty if the commit was not known when the program was
+    /// built.
     private static let commit: String = {
         let commit = String(cString: tandem_commit())
         return commit.isEmpty ? "" : " (\(commit))"
