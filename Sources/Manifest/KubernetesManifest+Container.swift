@@ -91,7 +91,8 @@ extension KubernetesManifest {
         return doors + inside
     }
 
-    /// An HTTP probe if the kubelet can reach the control port; otherwise the healthcheck command.
+    /// Returns an HTTP probe if the kubelet can reach the control port; otherwise a probe that runs
+    /// `tandem healthcheck`.
     private static func probe(_ needs: RoomDeployment, _ flag: String?, _ path: String, period: Int64, failures: Int64)
         -> YAMLNode
     {

@@ -1,7 +1,7 @@
 /// Makes the Kubernetes manifest of a room: a Job, because a room ends, with its configuration and secrets.
 package enum KubernetesManifest {
     private static let secrets = "/run/secrets/tandem"
-    /// Number of failures after which Kubernetes gives up a Job.
+    /// The Job's `backoffLimit`: number of failures after which Kubernetes gives up a Job.
     ///
     /// Kubernetes counts two numbers for the whole life of the Job: failed pods, including those replaced by a drain,
     /// and restarts within the current pod. A room that lives a month and is moved or restarted every hour has 720. The
@@ -11,8 +11,8 @@ package enum KubernetesManifest {
     /// Exit code of a worker that was asked to stop while its room continues.
     private static let drained: Int64 = 143
 
-    /// One file with all objects, for `kubectl apply -f FILE`. It only names the Secret, so that a room waits until the Secret exists, and
-    /// applying the file again does not change the secrets.
+    /// Returns one file with all objects, for `kubectl apply -f FILE`. The file only names the Secret, so that a room
+    /// waits until the Secret exists, and applying the file again does not change the secrets.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let needs = RoomDeployment(
             request,
@@ -39,7 +39,8 @@ package enum KubernetesManifest {
         return [ManifestFile("\(needs.name.label).yaml", text)]
     }
 
-    /// Size limit in MiB of the room's own directory; `nil`: it uses shared storage, or must not have a limit.
+    /// Returns the size limit in MiB of the room's own directory; `nil` if the room uses shared storage, or must not
+    /// have a limit.
     ///
     /// Twice the window, because segments stay for a while after they leave the playlists, and clips are kept. A pod
     /// beyond its limit is evicted; the room knows the limit, so that it stops making clips first. There is no limit
@@ -64,12 +65,12 @@ package enum KubernetesManifest {
         ["app.kubernetes.io/name": "tandem", "app.kubernetes.io/instance": .text(needs.name.value)]
     }
 
-    /// Name of the Secret that the room reads.
+    /// Returns the name of the Secret that the room reads.
     static func secretName(_ needs: RoomDeployment, _ request: ManifestRequest) -> String {
         request.secretName ?? needs.name.label
     }
 
-    /// The command that creates the Secret, for the head of the file.
+    /// Returns comment lines with the command that creates the Secret, for the head of the file.
     private static func secretCommand(_ needs: RoomDeployment, _ request: ManifestRequest) -> [String] {
         let secrets = needs.portable.files.filter(\.isSecret)
         let name = self.secretName(needs, request)
@@ -135,7 +136,8 @@ package enum KubernetesManifest {
         return ["apiVersion": "batch/v1", "kind": "Job", "metadata": self.metadata(needs), "spec": .map(spec)]
     }
 
-    /// Ends the Job on exit codes that a restart cannot fix; exits because of a drained node are not counted.
+    /// The `podFailurePolicy`: it ends the Job on exit codes that a restart cannot fix, and does not count exits
+    /// because of a drained node.
     private static let failurePolicy: YAMLNode = [
         "rules": [
             ["action": "Ignore", "onPodConditions": [.flow(["type": "DisruptionTarget", "status": "True"])]],

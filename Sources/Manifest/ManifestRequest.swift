@@ -2,29 +2,30 @@ package import MediaTypes
 package import PipelineSpec
 package import CapacityPlan
 
-/// The input of a manifest.
+/// The room and the options for which a manifest is made.
 package struct ManifestRequest: Sendable {
     /// The validated pipeline.
     package var pipeline: Pipeline
-    /// The document of the pipeline as written, after overrides.
+    /// The pipeline's JSON document as its author wrote it, after overrides.
     package var document: JSONNode
     package var cost: RoomCost
     /// Container image, for orchestrators that run images.
     package var image = "localhost/tandem:latest"
     /// Storage that outlives a machine: the name of a claim (Kubernetes), or a directory on every machine (Swarm,
-    /// Nomad). `nil`: the room has its own, which is lost with it.
+    /// Nomad). `nil`: the room has storage of its own, which is deleted with it.
     package var storage: String?
     /// Kubernetes: name of the Secret that the room reads; `nil`: the name of the Job.
     package var secretName: String?
-    /// Kubernetes: print a Secret, too, whose values are ``placeholder``. It replaces the values of an existing Secret when it is applied.
+    /// Kubernetes: also print a Secret whose values are ``placeholder``. Applying it replaces the values of an existing
+    /// Secret.
     package var printsSecret = false
-    /// Kubernetes: do not retry a pipeline that cannot run (`podFailurePolicy`).
+    /// Kubernetes: do not restart a room whose pipeline cannot run (`podFailurePolicy`).
     package var failsFast = false
 
     /// Placeholder for a secret that the operator must insert; a room with a placeholder does not start.
     package static let placeholder = "REPLACE-ME"
 
-    /// Number of lines with a placeholder, not counting comments.
+    /// Returns the number of lines with a ``placeholder``, not counting comments.
     package static func placeholders(in text: String) -> Int {
         text.split(separator: "\n").filter { line in
             line.first { $0 != " " } != "#" && line.contains(self.placeholder)
@@ -40,7 +41,7 @@ package struct ManifestRequest: Sendable {
 
 /// A generated file.
 package struct ManifestFile: Sendable, Hashable {
-    /// Relative path; directories are separated by slashes.
+    /// Path of the file, relative to the directory of all generated files.
     package var name: String
     package var text: String
 
@@ -52,7 +53,7 @@ package struct ManifestFile: Sendable, Hashable {
 
 /// Properties of a room that all manifests need: the portable pipeline and values derived from it.
 struct RoomDeployment: Sendable {
-    /// A port that others connect to.
+    /// A port that the room listens on and that others connect to.
     struct Port: Sendable, Hashable {
         var name: String
         var number: Int
@@ -65,18 +66,18 @@ struct RoomDeployment: Sendable {
     let pipeline: Pipeline
     let cost: RoomCost
 
-    /// Paths in a container: of the pipeline file, of the working directory for relative paths, and of images and other
-    /// files. The last is not below the first, because nothing can be mounted inside a read-only mount.
+    /// Path of the pipeline file in a container. Images and other files are not below it, because nothing can be
+    /// mounted inside a read-only mount.
     static let pipelinePath = "/etc/tandem/pipeline.json"
     static let workingDirectory = "/var/lib/tandem"
     static let filesDirectory = "/etc/tandem-files"
-    /// A user without name and privileges.
+    /// Id of the user and group that run the room in a container; it has no name and no privileges.
     static let user: Int64 = 65_532
 
     init(_ request: ManifestRequest, places: PortablePipeline.Places) {
         self.name = RoomName(request.pipeline.room.roomID)
         self.portable = PortablePipeline(request.document, places: places)
-        // Only names and addresses were changed, so it is still a valid pipeline.
+        // Only paths and addresses were changed, so the document is still a valid pipeline.
         self.pipeline = Pipeline.parse(self.portable.document.text()).pipeline ?? request.pipeline
         self.cost = request.cost
     }
@@ -87,7 +88,7 @@ struct RoomDeployment: Sendable {
     /// margin.
     var graceSeconds: Int { (self.pipeline.shutdown.endTimeoutMs + 999) / 1000 + 10 }
 
-    /// Publishers' ports, which must be reachable from outside.
+    /// The ports for publishers, which must be reachable from outside.
     var doors: [Port] {
         let ingest = self.pipeline.ingest
         guard self.pipeline.sources.contains(where: { if case .rtmp = $0.input { true } else { false } }) else {
@@ -99,7 +100,7 @@ struct RoomDeployment: Sendable {
         ].compactMap(\.self)
     }
 
-    /// The viewers' port.
+    /// The port for viewers; nil if the room has no HTTP listener.
     var viewers: Port? { Self.port("viewers", self.pipeline.hls?.http.listen) }
 
     /// The control port, if it is reachable from other machines.
@@ -107,7 +108,7 @@ struct RoomDeployment: Sendable {
         self.pipeline.control.listen.isLoopback ? nil : Self.port("control", self.pipeline.control.listen)
     }
 
-    /// Control address for a probe inside the container.
+    /// Address of the control API for a probe inside the container.
     var controlAddress: String { self.pipeline.control.listen.url(scheme: "http") }
 
     private static func port(_ name: String, _ address: ListenAddress?, isUDP: Bool = false) -> Port? {
@@ -141,7 +142,8 @@ struct RoomDeployment: Sendable {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
 
-    /// Memory request in MiB, and the limit at which the room is killed, so that a leak does not affect other rooms.
+    /// Memory to request for the room, in MiB. The room is killed at ``memoryLimitMiB``, so that a leak does not affect
+    /// other rooms.
     var memoryMiB: Int64 { (self.cost.memoryBytes + (1 << 20) - 1) >> 20 }
     var memoryLimitMiB: Int64 { self.memoryMiB * 3 / 2 + 128 }
 
@@ -155,7 +157,7 @@ struct RoomDeployment: Sendable {
         }
     }
 
-    /// Comment lines at the beginning of every file.
+    /// Returns the comment lines for the beginning of every file.
     func head(_ engine: String) -> [String] {
         [
             "Room \(self.pipeline.room.roomID) for \(engine), generated by `tandem manifest`.",
@@ -169,6 +171,6 @@ struct RoomDeployment: Sendable {
 }
 
 extension Pipeline {
-    /// Whether its output is not limited by a window: a recording, an EVENT playlist, or raw video.
+    /// True if the room's output grows as long as the room runs: a recording, an EVENT playlist, or raw video.
     var growsOnDisk: Bool { self.record != nil || self.hls?.playlistType == .event || !self.raws.isEmpty }
 }

@@ -74,14 +74,15 @@ package enum NomadManifest {
     /// Default of a Nomad client's `max_kill_timeout`, in seconds.
     private static let usualKillTimeout = 30
 
-    /// A template reference to a Nomad variable.
+    /// Returns a template expression that reads a Nomad variable.
     private static func value(_ needs: RoomDeployment, _ file: PortableFile) -> String {
         "[[ with nomadVar \"nomad/jobs/\(needs.name.label)\" ]][[ .\(self.key(file)) ]][[ end ]]"
     }
 
     private static func key(_ file: PortableFile) -> String { String(file.name.map { $0 == "-" ? "_" : $0 }) }
 
-    /// A template block. It uses brackets as delimiters, because JSON is full of braces; HCL interpolation is escaped.
+    /// Returns the lines of a template block. The template uses brackets as delimiters, because JSON is full of braces;
+    /// HCL interpolation is escaped.
     private static func template(
         _ text: String, to path: String, isSecret: Bool, isEnvironment: Bool = false
     ) -> [String] {

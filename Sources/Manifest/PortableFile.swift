@@ -1,9 +1,9 @@
 /// A file or secret that a room reads and that is not part of its pipeline document.
 package struct PortableFile: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// A secret in a file.
+        /// A secret that the room reads from a file.
         case secretFile
-        /// A secret in this environment variable.
+        /// A secret that the room reads from this environment variable.
         case secretVariable(String)
         /// An image, font or certificate.
         case file

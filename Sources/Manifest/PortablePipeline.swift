@@ -9,16 +9,17 @@ package struct PortablePipeline: Sendable {
         package var secrets: String
         /// Directory of images and other files; `nil`: their paths are unchanged.
         package var files: String?
-        /// Control address, unless the pipeline has a port of its own.
+        /// Control address that is used if the pipeline has no fixed control port.
         package var control: String
 
-        /// Control socket if the pipeline has a Unix socket, because its directory may not exist or not be writable for
-        /// the room.
+        /// Control socket that replaces a Unix socket of the pipeline, because the directory of the original may not
+        /// exist or not be writable for the room.
         package var socket: String
         /// Disk limit in bytes if the pipeline has none; `nil`: no limit.
         package var diskBytes: Int64?
 
-        /// - Parameter socket: `nil`: ``control`` if that is a socket, otherwise one in `/tmp`.
+        /// - Parameter socket: See ``socket``; `nil`: ``control`` if that is a Unix socket, otherwise a socket in
+        ///   `/tmp`.
         package init(
             secrets: String, files: String?, control: String, socket: String? = nil, diskBytes: Int64? = nil
         ) {
@@ -30,11 +31,11 @@ package struct PortablePipeline: Sendable {
         }
     }
 
-    /// The resulting document.
+    /// The pipeline document for the orchestrator.
     package private(set) var document: JSONNode
-    /// Files and secrets that must be provided with it.
+    /// Files and secrets that must be provided with the document.
     package private(set) var files: [PortableFile] = []
-    /// Notes for the operator.
+    /// Notes for the operator about parts that could not be made portable.
     package private(set) var notes: [String] = []
     private let places: Places
 
@@ -55,7 +56,7 @@ package struct PortablePipeline: Sendable {
     private mutating func moveListeners() {
         let places = self.places
         var taken = self.writtenPorts
-        // Used UDP ports.
+        // The UDP ports that listeners of this room use already.
         var datagrams: Set<UInt16> = []
         self.edit("control") { control in
             switch control[key: "listen"]?.string.flatMap({ try? ListenAddress(parsing: $0) }) {
@@ -77,7 +78,8 @@ package struct PortablePipeline: Sendable {
             }
         }
         guard case .array(var outputs)? = self.document[key: "outputs"]?.content else { return }
-        // Transport stream outputs have this type too, but are served by the HLS output that they are made from.
+        // Outputs with MPEG-TS segments have this type too, but are served by the listener of the HLS output that they
+        // are made from.
         for index in outputs.indices
         where (outputs[index][key: "type"]?.string ?? "hls") == "hls"
             && outputs[index][key: "segmentFormat"]?.string != "ts"
@@ -97,7 +99,8 @@ package struct PortablePipeline: Sendable {
         self.document.set(key, node)
     }
 
-    /// Returns the address with a fixed port; a loopback address becomes the wildcard address.
+    /// Returns a listener's address with a fixed port; a loopback address becomes the wildcard address, so that other
+    /// machines can connect.
     private static func open(_ text: String?, port: Int, _ taken: inout Set<UInt16>) -> String {
         guard let text, case .tcp(let host, let own)? = try? ListenAddress(parsing: text) else {
             return self.free("0.0.0.0:\(port)", &taken)
@@ -194,7 +197,7 @@ package struct PortablePipeline: Sendable {
         return JSONMember(key, self.walk(member.value, place, parent: key))
     }
 
-    /// Whether the output is an RTMP output; its URL may end with its key.
+    /// Returns whether the output is an RTMP output, whose URL may end with the stream key.
     private static func isRTMP(_ members: [JSONMember]) -> Bool {
         members.contains { $0.key == "type" && $0.value.string == "rtmp" }
     }
@@ -253,13 +256,13 @@ package struct PortablePipeline: Sendable {
     private static func fileName(_ name: String) -> String {
         let plain = String(
             name.map { $0.isASCII && ($0.isLetter || $0.isNumber) || ".-_".contains($0) ? $0 : "-" }.suffix(100))
-        // Neither `.` nor `..`.
+        // The names `.` and `..` are not usable as file names.
         return plain.allSatisfy { $0 == "." } ? "file" : plain
     }
 }
 
 extension String {
-    /// The end of the first occurrence of `text`.
+    /// Returns the index after the first occurrence of `text`; nil if there is none.
     fileprivate func end(of text: String) -> String.Index? {
         var index = self.startIndex
         while index < self.endIndex {

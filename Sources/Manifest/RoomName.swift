@@ -1,12 +1,13 @@
 import MediaTypes
 
-/// A room's id in the forms that orchestrators require: RFC 1123 labels, and values of Kubernetes labels.
+/// A room's id in the forms that orchestrators require for names: RFC 1123 labels, and values of Kubernetes labels.
 package struct RoomName: Sendable, Hashable {
     package let roomID: String
 
     package init(_ roomID: String) { self.roomID = roomID }
 
-    /// `tandem-` and the id in lower case letters, digits and hyphens, at most 53 characters, so that suffixes fit.
+    /// The name of the room's objects: `tandem-` and the id in lower case letters, digits and hyphens, at most 53
+    /// characters, so that suffixes fit.
     ///
     /// If the id had to be changed for that, a hash of eight hexadecimal digits is appended, so that two rooms never
     /// share a name.
@@ -19,15 +20,15 @@ package struct RoomName: Sendable, Hashable {
         return "tandem-\(cut)\(cut.hasSuffix("-") || cut.isEmpty ? "" : "-")\(self.digest)"
     }
 
-    /// The id if it is a valid label value (at most 63 characters, beginning and ending with a letter or digit),
-    /// otherwise ``label``.
+    /// The value of a Kubernetes label: the id if it is a valid label value (at most 63 characters, beginning and
+    /// ending with a letter or digit), otherwise ``label``.
     package var value: String {
         let isEdge: (Character?) -> Bool = { $0.map { $0.isLetter || $0.isNumber } ?? false }
         return self.roomID.count <= 63 && isEdge(self.roomID.first) && isEdge(self.roomID.last)
             ? self.roomID : self.label
     }
 
-    /// 32-bit FNV-1a hash as eight hexadecimal digits.
+    /// 32-bit FNV-1a hash of the room's id as eight hexadecimal digits.
     private var digest: String {
         let hash = self.roomID.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         return hash.padded(8, radix: 16)

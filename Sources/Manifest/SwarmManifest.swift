@@ -2,7 +2,7 @@
 ///
 /// It is a replicated service and not a job, because Swarm does not restart a job elsewhere if its machine is lost.
 package enum SwarmManifest {
-    /// `stack.yml` for `docker stack deploy -c`, and the pipeline file next to it.
+    /// Returns `stack.yml` for `docker stack deploy -c`, and the pipeline file next to it.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let needs = RoomDeployment(
             request,
@@ -109,9 +109,9 @@ package enum SwarmManifest {
             guard let source else { return .flow(["type": "tmpfs", "target": .text(target)]) }
             return .flow(["type": "bind", "source": .text(source), "target": .text(target)])
         }
-        // A tmpfs uses the container's memory, and exceeding its limit kills the container; a window of an hour is
-        // gigabytes. An anonymous volume is on the machine's disk and is deleted with the container. It belongs to the
-        // user if the image has the directory.
+        // A tmpfs uses the container's memory, and exceeding the memory limit kills the container; a playlist window of
+        // an hour takes gigabytes. An anonymous volume is on the machine's disk and is deleted with the container. The
+        // volume belongs to the user if the image has the directory.
         let own =
             request.storage == nil
             ? YAMLNode.flow(["type": "volume", "target": .text(RoomDeployment.workingDirectory)])

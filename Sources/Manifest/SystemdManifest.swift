@@ -73,7 +73,7 @@ package enum SystemdManifest {
 
         """
 
-    /// The drop-in, the pipeline and the template, with paths below `/etc`.
+    /// Returns the drop-in, the pipeline and the unit template, with paths below `/etc`.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let roomID = request.pipeline.room.roomID
         let needs = RoomDeployment(

@@ -10,11 +10,11 @@ package indirect enum YAMLNode: Sendable, Hashable {
     case block(String)
     case list([YAMLNode])
     case map([YAMLEntry])
-    /// A short map on one line.
+    /// A short map that is written on one line.
     case flow(YAMLNode)
-    /// The value of a key, with a comment before the key: lines without the `#`.
+    /// A value with a comment that is written before its key; the lines of the comment have no `#`.
     case commented(YAMLNode, [String])
-    /// A short list on one line.
+    /// A short list of texts that is written on one line.
     case words([String])
 }
 
@@ -23,7 +23,7 @@ package struct YAMLEntry: Sendable, Hashable {
     package var key: String
     package var value: YAMLNode
 
-    /// - Parameter comment: Lines without the `#`.
+    /// - Parameter comment: Lines of a comment before the key, without the `#`.
     package init(_ key: String, _ value: YAMLNode, _ comment: String...) {
         self.key = key
         self.value = comment.isEmpty ? value : .commented(value, comment)
@@ -95,7 +95,7 @@ extension YAMLNode {
         }
     }
 
-    /// The value on one line.
+    /// The text of the value on one line.
     private var line: String {
         switch self {
         case .text(let text), .block(let text): Self.scalar(text)
@@ -111,8 +111,8 @@ extension YAMLNode {
 
     private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
 
-    /// Whether the text can be a literal block: it must not begin with a space or a line break, and must contain only
-    /// printable characters.
+    /// Returns whether the text can be a literal block: it must not begin with a space or a line break, and must
+    /// contain only printable characters.
     private static func isPlainBlock(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, first != " ", first != "\n", !text.hasSuffix("\n\n") else {
             return false
@@ -125,7 +125,7 @@ extension YAMLNode {
         self.isPlain(text) ? text : self.quoted(text)
     }
 
-    /// Words that some parsers read as a boolean or as null (including YAML 1.1).
+    /// Words that some parsers, including those for YAML 1.1, read as a boolean or as null.
     private static let words: Set<String> = [
         "true", "false", "yes", "no", "on", "off", "y", "n", "null", "~", ".nan", ".inf",
     ]
@@ -151,7 +151,7 @@ extension YAMLNode {
         return out + "\""
     }
 
-    /// Whether the scalar is printable by §5.1, excluding all line breaks and byte order marks.
+    /// Returns whether the scalar is printable by §5.1, excluding all line breaks and byte order marks.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20...0x7e, 0xa0...0x2027, 0x202a...0xd7ff, 0xe000...0xfefe, 0xff00...0xfffd, 0x10000...0x10ffff: true
