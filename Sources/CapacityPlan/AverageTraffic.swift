@@ -1,18 +1,19 @@
 import MediaTypes
 package import PipelineSpec
 
-/// What a room sends and stores on average: what providers charge for. ``RoomCost`` has the peaks, which machines must be able to carry.
+/// The average bit rates that a room sends and stores, by which providers charge. ``RoomCost`` has the peak bit rates,
+/// which machines must be able to carry.
 package struct AverageTraffic: Sendable, Hashable {
-    /// Received from publishers and pulled sources, in bit/s.
+    /// Average bit rate received from publishers and pulled sources, in bit/s.
     package var received: Int64 = 0
-    /// Sent to each viewer that plays the highest video rendition, in bit/s.
+    /// Average bit rate sent to each viewer that plays the highest video rendition, in bit/s.
     package var perViewer: Int64 = 0
-    /// Sent to relays, RTMP servers and stores, in bit/s.
+    /// Average bit rate sent to relays, RTMP servers and stores, in bit/s.
     package var sent: Int64 = 0
-    /// Added to the recording, in bit/s: the segments that it keeps, and the MP4s made from them.
+    /// Average growth of the recording, in bit/s: the segments that it keeps, and the MP4 files made from them.
     package var recorded: Int64 = 0
 
-    /// Container and playlists, in percent of the media.
+    /// Bytes of media with container and playlists, in percent of the bytes of the media alone.
     private static let container: Int64 = 103
 
     package init(_ pipeline: Pipeline) {

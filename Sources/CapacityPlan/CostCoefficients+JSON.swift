@@ -1,9 +1,9 @@
 package import MediaTypes
 import PipelineSpec
 
-/// The file that a calibration writes.
+/// Reads and writes the file with the coefficients measured by `tandem plan --calibrate`.
 extension CostCoefficients {
-    /// The only version of the file.
+    /// Version of the file format; files with another version are rejected.
     package static let fileVersion: Int64 = 1
 
     private static let numbers: [(key: String, path: WritableKeyPath<CostCoefficients, Int64> & Sendable)] = [
@@ -17,7 +17,7 @@ extension CostCoefficients {
     /// Plausible cost of one unit in nanoseconds; larger values are rejected.
     private static let plausible: ClosedRange<Int64> = 0...100_000_000_000
 
-    /// The file's text, with a final line break.
+    /// The text of the calibration file, with a final line break.
     package var json: String {
         var members = [
             JSONMember("version", .integer(Int(Self.fileVersion))), JSONMember("machine", .string(self.machine)),

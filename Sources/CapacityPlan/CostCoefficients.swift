@@ -6,34 +6,35 @@ package import PipelineSpec
 package struct CostCoefficients: Sendable, Hashable {
     /// Name of the machine, for display.
     package var machine: String
-    /// Decoding H.264: for each megapixel, and for each megabit of the publisher's stream.
+    /// Cost of decoding H.264, for each megapixel; ``decodePerMegabit`` is added for each megabit of the publisher's
+    /// stream.
     package var decodePerMegapixel: Int64
     package var decodePerMegabit: Int64
-    /// Scaling a pane or a rendition, for each output megapixel.
+    /// Cost of scaling a pane or a rendition, for each output megapixel.
     package var scalePerMegapixel: Int64
-    /// Composing panes, for each megapixel of the canvas.
+    /// Cost of composing panes, for each megapixel of the canvas.
     package var composePerMegapixel: Int64
-    /// Encoding with a preset and at most its default number of B-frames, for each megapixel.
+    /// Cost of encoding with a preset and at most its default number of B-frames, for each megapixel.
     package var encodePerMegapixel: [VideoEncoding.Preset: Int64]
-    /// Encoding, for each output megabit.
+    /// Cost of encoding, for each output megabit; added to the cost per megapixel.
     package var encodePerMegabit: Int64
-    /// Decoding and mixing a source's audio, for each second.
+    /// Cost of decoding and mixing a source's audio, for each second.
     package var soundPerSecond: Int64
-    /// Encoding one audio rendition, for each second.
+    /// Cost of encoding one audio rendition, for each second.
     package var aacPerSecond: Int64
-    /// Everything else in a room, for each second: clock, listeners, files.
+    /// Cost of everything else in a room, for each second: clock, listeners, files.
     package var roomPerSecond: Int64
-    /// Receiving or sending over HTTP or RTMP, for each megabit.
+    /// Cost of receiving or sending over HTTP or RTMP, for each megabit.
     package var networkPerMegabit: Int64
 
-    /// Cost of encoding with adaptive B-frames (two or more in a row), in percent of that without.
+    /// Cost of encoding with adaptive B-frames (two or more in a row), in percent of the cost without them.
     package static let adaptiveBFrames: Int64 = 138
-    /// The 95th percentile of the cost of a second, in percent of the mean: key frames come in bursts, and cores are
-    /// shared.
+    /// The 95th percentile of a room's CPU time per second, in percent of the mean. It is above 100 because key frames
+    /// of several renditions coincide and cores are shared.
     package static let peakPercent: Int64 = 117
 
-    /// Measured on one core of an AMD EPYC with FFmpeg 5.1 (`benchmarks/results`, R1 of 2026-11-22): two 720p30 sources,
-    /// natural clips, into 720p, 480p and 360p.
+    /// The coefficients of the reference machine, measured on one core of an AMD EPYC with FFmpeg 5.1
+    /// (`benchmarks/results`, R1 of 2026-11-22): two 720p30 sources, natural clips, into 720p, 480p and 360p.
     package static let reference = CostCoefficients(
         machine: "AMD EPYC, FFmpeg 5.1, 2026-11-22",
         decodePerMegapixel: 1_800_000, decodePerMegabit: 4_600_000, scalePerMegapixel: 1_750_000,
@@ -46,7 +47,7 @@ package struct CostCoefficients: Sendable, Hashable {
         encodePerMegabit: 20_000_000, soundPerSecond: 4_000_000, aacPerSecond: 13_000_000, roomPerSecond: 30_000_000,
         networkPerMegabit: 200_000)
 
-    /// The cost of a megapixel with these settings, not counting the bits.
+    /// Returns the cost of encoding a megapixel with these settings, without the cost per megabit.
     package func encodePerMegapixel(_ video: VideoEncoding) -> Int64 {
         let reference = Self.reference.encodePerMegapixel
         let known = self.encodePerMegapixel[video.preset] ?? reference[video.preset] ?? 0

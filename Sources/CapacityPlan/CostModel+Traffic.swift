@@ -1,20 +1,19 @@
 import PipelineSpec
 
-/// Estimates bytes: in memory, on the network, on disk.
+/// Estimates a room's memory, network traffic and disk usage.
 extension CostModel {
-    /// Memory of the program and its libraries before any media.
+    /// Memory in bytes of the program and its libraries before any media arrives.
     private static let programBytes: Int64 = 80 << 20
-    /// Memory of a publisher: its connection, its packets, its decoder's tables.
+    /// Memory in bytes for each publisher: its connection, its packets, its decoder's tables.
     private static let sourceBytes: Int64 = 12 << 20
     /// Number of frames of a source in memory: reference frames, decoded frames in advance, the frame on air.
     private static let decodedPictures: Int64 = 12
-    /// Number of frames of a canvas on their way to the encoders.
+    /// Number of frames of a canvas in memory, on their way to the encoders.
     private static let canvasPictures: Int64 = 12
-    /// Memory of an encoder in bytes per pixel of a frame, and the number of frames that it keeps in addition to its
-    /// look-ahead.
+    /// Memory of an encoder for each frame that it keeps, in bytes per pixel.
     private static let encoderBytesPerPixel: Int64 = 6
     private static let encoderPictures: Int64 = 6
-    /// Memory of a viewer's connection.
+    /// Memory of a viewer's connection, in bytes.
     private static let viewerBytes: Int64 = 64 << 10
 
     static func memory(of pipeline: Pipeline, viewers: Int) -> Int64 {
@@ -40,14 +39,15 @@ extension CostModel {
         return bytes
     }
 
-    /// Peak bit rate of all renditions that the packager writes, including container overhead.
+    /// Returns the peak bit rate of all renditions that the packager writes together, including container overhead.
     private static func ladderBits(of pipeline: Pipeline) -> Int64 {
         let pictures = pipeline.pictureRenditions.reduce(Int64(0)) { $0 + Int64($1.video.maxBitrate) }
         let sound = pipeline.audioRenditions.reduce(Int64(0)) { $0 + Int64($1.bitrate) }
         return (pictures + sound) * 103 / 100
     }
 
-    /// Seconds of media on disk: in the playlists, or removed from them recently.
+    /// Returns how many seconds of media are on disk: segments in the playlists, and segments that left the playlists
+    /// recently.
     private static func keptSeconds(_ hls: HLSOutput) -> Int64 {
         Int64(hls.playlistType == .event ? 3600 : hls.windowSeconds + hls.deleteGraceSeconds)
     }

@@ -46,7 +46,8 @@ package struct CostModel: Sendable {
 
     // MARK: Video
 
-    /// The cost of the most expensive scene; of sources that it does not show only key frames are decoded.
+    /// Returns the cost of the most expensive scene. Of the sources that a scene does not show, only key frames are
+    /// decoded.
     private func dearestScene(of pipeline: Pipeline) -> (decode: Int64, compose: Int64) {
         var dearest: (decode: Int64, compose: Int64) = (0, 0)
         let live = pipeline.sources.filter { $0.id.streamType == .main }.map(\.id.uid)
@@ -89,7 +90,8 @@ package struct CostModel: Sendable {
             Self.part((canvas + decorated) * fps, self.coefficients.composePerMegapixel))
     }
 
-    /// Number of pixels that are scaled to fill a pane; 0 if the frame already has the right size, or is only cropped.
+    /// Returns the number of pixels that are scaled to fill a pane; 0 if the frame already has the right size, or is
+    /// only cropped.
     private static func scaledPixels(_ placed: PlacedPane, _ stream: Stream) -> Int64 {
         let (width, height) = (Int64(placed.rect.width), Int64(placed.rect.height))
         guard stream.width > 0, stream.height > 0 else { return 0 }
@@ -118,14 +120,14 @@ package struct CostModel: Sendable {
             Self.part(Int64(rendition.video.bitrate), self.coefficients.encodePerMegabit))
     }
 
-    /// Pixels per second.
+    /// Returns the number of pixels that a rendition has per second.
     static func pixels(_ rendition: Rendition) -> Int64 {
         Int64(rendition.width) * Int64(rendition.height) * Int64(rendition.fps)
     }
 
     // MARK: Units
 
-    /// The cost of `units`, if a million of them cost `price`.
+    /// Returns the cost of `units` if a million units cost `price`.
     static func part(_ units: Int64, _ price: Int64) -> Int64 { TimeMath.scale(units, by: price, over: 1_000_000) }
 
     /// Adds with saturation: coefficients come from a file, and the number of viewers from a flag.

@@ -2,18 +2,18 @@
 package struct Fleet: Sendable, Hashable {
     /// The capacity of a machine, or the needs of a room.
     package struct Size: Sendable, Hashable {
-        /// Thousandths of a core.
+        /// CPU capacity or need, in thousandths of a core.
         package var millicores: Int64
-        /// In bytes.
+        /// Memory in bytes.
         package var memory: Int64
-        /// Both directions together, in bit/s.
+        /// Network bandwidth of both directions together, in bit/s.
         package var network: Int64
 
         package init(millicores: Int64, memory: Int64, network: Int64) {
             (self.millicores, self.memory, self.network) = (millicores, memory, network)
         }
 
-        /// The resources that an orchestrator reserves for a room.
+        /// Takes the resources that an orchestrator reserves for a room from its estimated cost.
         package init(_ cost: RoomCost) {
             self.init(
                 millicores: cost.peakMillicores, memory: cost.memoryBytes,
@@ -37,9 +37,9 @@ package struct Fleet: Sendable, Hashable {
         }
     }
 
-    /// All machines are equal.
+    /// The capacity of each machine; all machines of the fleet are equal.
     package var machine: Size
-    /// Kinds of rooms, all equally frequent.
+    /// The needs of each kind of room; all kinds are equally frequent.
     package var rooms: [Size]
     /// Number of rooms that begin per hour (1…1,000,000).
     package var roomsPerHour: Int
@@ -63,7 +63,7 @@ package struct Fleet: Sendable, Hashable {
         package var spare = 0
         /// Number of rooms that were evaluated, after the fleet had filled up.
         package var rooms = 0
-        /// Number of these that had to wait when they began.
+        /// Number of evaluated rooms that had to wait for a machine when they began.
         package var waited = 0
         /// Longest waiting time of a room, in milliseconds.
         package var longestWait: Int64 = 0
@@ -99,7 +99,8 @@ package struct Fleet: Sendable, Hashable {
         }
         var enough: (machines: Int, outcome: Outcome)?
         var (low, high) = (1, 1)
-        // Doubled until it is enough, then bisected: more machines hardly ever make more rooms wait.
+        // The number of machines is doubled until it is enough, and then bisected, because more machines hardly ever
+        // make more rooms wait.
         while enough == nil {
             guard low <= limit else { return nil }
             if let outcome = run(high) {

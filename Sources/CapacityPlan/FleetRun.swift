@@ -1,7 +1,7 @@
 import Libc
 import DequeModule
 
-/// The rooms of a simulation, independent of the fleet; times in milliseconds.
+/// The rooms that begin during a simulation, independent of the number of machines; times are in milliseconds.
 struct FleetArrivals {
     struct Room {
         var time: Int64
@@ -10,7 +10,7 @@ struct FleetArrivals {
     }
 
     var rooms: [Room]
-    /// Index of the first room that is evaluated; earlier ones fill the fleet.
+    /// Index of the first room that is evaluated; the rooms before it only fill the fleet.
     var first: Int
 
     /// Generates rooms with exponentially distributed intervals and durations.
@@ -53,11 +53,11 @@ struct FleetArrivals {
 struct FleetRun {
     private var free: [Fleet.Size]
     private let machine: Fleet.Size
-    /// Sorted by end, the last first.
+    /// The running rooms, sorted by the time of their end, the latest first.
     private var running: [(end: Int64, machine: Int, size: Fleet.Size)] = []
-    /// In order of arrival.
+    /// The rooms that wait for a machine, in order of arrival.
     private var waiting: Deque<(room: Int, since: Int64)> = []
-    /// Maximum number of waiting rooms; beyond it the fleet is too small, and the simulation stops.
+    /// Maximum number of rooms that may have to wait; if more wait, the fleet is too small, and the simulation stops.
     private let mostWaiting: Int
     private var used: Int64 = 0
     private var mostUsed: Int64 = 0
@@ -88,7 +88,7 @@ struct FleetRun {
         return self.outcome
     }
 
-    /// Ends rooms, and places waiting ones.
+    /// Ends the rooms whose time is over, and places waiting rooms on the freed machines.
     private mutating func end(until time: Int64, _ arrivals: FleetArrivals) {
         while let next = self.running.last, next.end <= time {
             self.running.removeLast()

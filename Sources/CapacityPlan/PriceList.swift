@@ -1,12 +1,12 @@
 package import MediaTypes
 
-/// Kinds of machines, and what a provider charges. Nothing has a default price.
+/// The kinds of machines, and the prices that a provider charges. There are no default prices.
 package struct PriceList: Sendable, Hashable {
     /// A kind of machine.
     package struct Machine: Sendable, Hashable {
         package var name: String
         package var size: Fleet.Size
-        /// Price of an hour; `nil`: unknown.
+        /// Price of the machine for one hour; `nil`: unknown.
         package var perHour: Double?
 
         package init(name: String, size: Fleet.Size, perHour: Double? = nil) {

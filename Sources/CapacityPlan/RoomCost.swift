@@ -4,7 +4,7 @@ package import MediaTypes
 package struct RoomCost: Sendable, Hashable {
     /// A part of the room and its CPU time per second.
     package struct Stage: Sendable, Hashable {
-        /// For example `decode` or `encode[720p]`.
+        /// Name of the part, such as `decode` or `encode[720p]`.
         package var name: String
         /// Nanoseconds of CPU time per second, on average.
         package var nanoseconds: Int64
@@ -15,7 +15,7 @@ package struct RoomCost: Sendable, Hashable {
         }
     }
 
-    /// In the order of the media flow.
+    /// The parts of the room with their CPU time, in the order of the media flow.
     package var stages: [Stage] = []
     /// Peak resident memory, in bytes.
     package var memoryBytes: Int64 = 0
@@ -24,18 +24,19 @@ package struct RoomCost: Sendable, Hashable {
     /// Traffic to relays, viewers, RTMP servers and stores in bit/s: the peak of the highest rendition for each viewer,
     /// and of all renditions for each store.
     package var egressBitsPerSecond: Int64 = 0
-    /// Bytes written to the directories per hour, including what the window deletes again.
+    /// Bytes written to the output directories per hour, including segments that are deleted when they leave the
+    /// playlists.
     package var writtenBytesPerHour: Int64 = 0
-    /// Bytes that stay on disk for the window.
+    /// Bytes on disk at any time for the segments of the playlist window.
     package var windowBytes: Int64 = 0
     /// Bytes that a recording adds per hour.
     package var recordedBytesPerHour: Int64 = 0
-    /// Number of viewers assumed.
+    /// Number of viewers at the room's own listener that the estimate assumes.
     package var viewers = 0
     /// Machine on which the coefficients were measured.
     package var machine = ""
 
-    /// Thousandths of a core, on average.
+    /// Mean CPU use in thousandths of a core.
     package var meanMillicores: Int64 { Self.millicores(self.total) }
 
     /// 95th percentile of the CPU use in thousandths of a core: the amount to request from an orchestrator.
@@ -45,7 +46,7 @@ package struct RoomCost: Sendable, Hashable {
 
     private var total: Int64 { self.stages.reduce(0) { CostModel.sum($0, $1.nanoseconds) } }
 
-    /// Rounded up.
+    /// Converts nanoseconds of CPU time per second to thousandths of a core, rounded up.
     private static func millicores(_ nanoseconds: Int64) -> Int64 {
         TimeMath.scale(nanoseconds, by: 1, over: 1_000_000, rounding: .up)
     }
@@ -95,7 +96,7 @@ extension RoomCost {
 
     private static func bits(_ count: Int64) -> String { "\(Self.decimal(count, places: 6, keep: 2)) Mbit/s" }
 
-    /// `number` divided by ten to the power of `places`, truncated to `keep` decimals.
+    /// Returns `number` divided by ten to the power of `places`, truncated to `keep` decimals.
     private static func decimal(_ number: Int64, places: Int, keep: Int) -> String {
         let scale = (0..<places).reduce(Int64(1)) { product, _ in product * 10 }
         let fraction = String(String(number % scale + scale).dropFirst()).prefix(keep)

@@ -1,7 +1,7 @@
 package import MediaTypes
 
 extension RoomsAtOnce {
-    /// The answer for people, with a final line break.
+    /// The estimate as text for people, with a final line break.
     package var text: String {
         let rooms = Int64(self.rooms)
         var lines = ["\(self.rooms) rooms at once, \(Self.duration(self.minutes)) each"]
@@ -47,7 +47,7 @@ extension RoomsAtOnce {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// The answer for programs. Prices are rounded to thousandths.
+    /// The estimate as JSON for programs. Prices are rounded to thousandths.
     package var json: JSONValue {
         let bill = self.bill
         return [
@@ -79,7 +79,7 @@ extension RoomsAtOnce {
         ]
     }
 
-    /// Sums of the highest prices do not fit into 64 bits.
+    /// Rounds to an integer and clamps, because sums of the highest prices do not fit into 64 bits.
     private static func rounded(_ value: Double) -> Int64 { Int64(min(value, 9e18).rounded()) }
 
     private static func price(_ value: Double?) -> JSONValue {
@@ -116,7 +116,7 @@ extension RoomsAtOnce {
         minutes.isMultiple(of: 60) ? "\(minutes / 60) h" : "\(minutes) min"
     }
 
-    /// Rows with aligned columns.
+    /// Formats rows as lines with aligned columns.
     private static func table(_ rows: [[String]]) -> [String] {
         let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
             rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0

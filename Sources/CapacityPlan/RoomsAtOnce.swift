@@ -1,24 +1,24 @@
 import MediaTypes
 package import PipelineSpec
 
-/// What a number of equal rooms need at the same time, and what they cost.
+/// An estimate of what a number of equal rooms that run at the same time need and cost.
 package struct RoomsAtOnce: Sendable, Hashable {
-    /// Most rooms and viewers that are computed without overflow.
+    /// Maximum number of rooms; up to it the sums do not overflow.
     package static let mostRooms = 100_000
     package static let mostViewers = 1_000_000
     package static let mostMinutes = 527_040
 
     /// Number of rooms (1…``mostRooms``).
     package var rooms: Int
-    /// How long each of them lasts, in minutes (1…``mostMinutes``).
+    /// Duration of each room, in minutes (1…``mostMinutes``).
     package var minutes: Int
-    /// Machines beside those that carry the rooms, for failures.
+    /// Number of spare machines for failures, in addition to the machines that run the rooms.
     package var spare = 1
-    /// Viewers of each room that a CDN serves; those of the room itself are in ``cost``.
+    /// Number of viewers of each room that a CDN serves; viewers at the room's own listener are in ``cost``.
     package var cdnViewers = 0
-    /// How long recordings are stored, in days.
+    /// Number of days that recordings are stored.
     package var keptDays = 30
-    /// The needs of one room.
+    /// The estimated resources of one room.
     package var cost: RoomCost
     package var traffic: AverageTraffic
     package var prices: PriceList
@@ -44,28 +44,28 @@ package struct RoomsAtOnce: Sendable, Hashable {
     /// Bytes that a CDN sends to viewers in the whole time.
     package var cdnBytes: Int64 { self.bytes(Int64(self.cdnViewers) * self.traffic.perViewer, rooms: self.rooms) }
 
-    /// Bytes of all recordings at the end.
+    /// Bytes of the recordings of all rooms when they end.
     package var recordedBytes: Int64 { self.bytes(self.traffic.recorded, rooms: self.rooms) }
 
-    /// Bytes of all windows on the machines' disks.
+    /// Bytes on the machines' disks for the playlist windows of all rooms.
     package var windowBytes: Int64 { self.cost.windowBytes * Int64(self.rooms) }
 
     // MARK: Machines
 
-    /// The machines of one kind that carry all rooms.
+    /// The machines of one kind that are needed to run all rooms.
     package struct Fit: Sendable, Hashable {
         package var machine: PriceList.Machine
         /// Number of rooms on one machine; 0: a room does not fit.
         package var roomsPerMachine: Int
-        /// What a machine runs out of first: `cores`, `memory` or `network`.
+        /// The resource that limits the number of rooms on a machine: `cores`, `memory` or `network`.
         package var limit: String
-        /// Including the spare ones; 0 if a room does not fit.
+        /// Number of machines, including the spare machines; 0 if a room does not fit.
         package var machines: Int
         /// Price of all machines for the whole time; `nil`: unknown.
         package var price: Double?
     }
 
-    /// One row for each kind of machine, in the order of the list.
+    /// The machines needed of each kind, in the order of the price list.
     package var fits: [Fit] { self.prices.machines.map(self.fit) }
 
     private func fit(_ machine: PriceList.Machine) -> Fit {
@@ -85,7 +85,8 @@ package struct RoomsAtOnce: Sendable, Hashable {
 
     private var hours: Double { Double(self.minutes) / 60 }
 
-    /// The cheapest kind of machine whose price is known; without prices the one of which the fewest are needed.
+    /// The cheapest kind of machine whose price is known; if no price is known, the kind of which the fewest machines
+    /// are needed. nil if no room fits.
     package var best: Fit? {
         let fitting = self.fits.filter { $0.machines > 0 }
         let priced = fitting.filter { $0.price != nil }
@@ -95,7 +96,7 @@ package struct RoomsAtOnce: Sendable, Hashable {
 
     // MARK: Money
 
-    /// Prices of the whole time; `nil` where the price is unknown. What costs nothing is 0.
+    /// The costs of all rooms for the whole time. A cost is `nil` if its price is unknown, and 0 if nothing is used.
     package struct Bill: Sendable, Hashable {
         package var machines: Double?
         package var egress: Double?
@@ -104,13 +105,13 @@ package struct RoomsAtOnce: Sendable, Hashable {
 
         private var parts: [Double?] { [self.machines, self.egress, self.cdn, self.storage] }
 
-        /// `nil` if a part is unknown: a sum without it would look like the whole.
+        /// Sum of all costs; `nil` if one of them is unknown, because a sum without it would look like the total.
         package var total: Double? {
             self.parts.contains(nil) ? nil : self.parts.reduce(0) { $0 + ($1 ?? 0) }
         }
     }
 
-    /// Days of a month, for storage.
+    /// Number of days in a month, for the price of storage.
     private static let monthDays = 30.0
 
     package var bill: Bill {
