@@ -13,7 +13,7 @@ help: ## Print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the system packages that are missing (apt; else prints the one line to run)
-	@command -v swift > /dev/null || { echo "Building needs a Swift toolchain, 6.2 or later. There are four ways on:" >&2; \
+	@command -v swift > /dev/null || { echo "Building needs a Swift toolchain, 6.2 or later. Use one of:" >&2; \
 	    echo "  toolchain  https://www.swift.org/install/linux, then the same command again" >&2; \
 	    echo "  package    on Debian 12: apt-get install ./tandem_*_amd64.deb" >&2; \
 	    echo "  tarball    on other Linux with glibc 2.36 or later (x86-64): tar -xzf tandem-*-linux-x86_64.tar.gz" >&2; \
@@ -65,7 +65,7 @@ lint: ## Check the format of every Swift file
 format: ## Rewrite every Swift file in the project's format
 	swift format --in-place --recursive --parallel Package.swift Sources Tests benchmarks/Package.swift benchmarks/Sources
 
-golden: ## Write the tests' current results as the new golden files and schema
+golden: ## Write the golden files and the JSON schema anew from the current output
 	UPDATE_GOLDEN=1 swift test $(SWIFT_FLAGS)
 
 load-test: deps ## Test a room with many viewers: 1,000 waiting, 2,000 that read one byte per second, 5,000 requests per second
@@ -77,7 +77,7 @@ api-test: deps ## Test the control API: 2,000 requests per second for 30 s, and 
 	TANDEM_CONTROL_SECONDS=30 swift test $(SWIFT_FLAGS) --skip-build --filter ConsoleTests/api
 	.ci/api-test
 
-bench: deps build ## Run all benchmarks: R1 and the same job in other programs, live rooms, hot loops (15 minutes); results in benchmarks/results
+bench: deps build ## Run all benchmarks: R1 (the reference PK job) in Tandem and other programs, live rooms, hot loops (15 minutes)
 	benchmarks/run.sh full
 
 bench-quick: deps build ## Run the short benchmarks and check CI's thresholds
@@ -95,7 +95,7 @@ docs: build ## Build the guides and the library documentation as DocC archives i
 cluster-test: build ## Test rooms on a Docker Swarm of three network namespaces: scheduling by cost, failover (root; 5 minutes)
 	.ci/cluster-test
 
-cluster-test-k8s: build ## Test the same on Kubernetes, built from Debian's source package on the first run (root; 10 minutes, first run longer)
+cluster-test-k8s: build ## Test scheduling, failover, drains and upgrades on Kubernetes; the first run builds it (root; 10 minutes)
 	.ci/cluster-test-k8s
 
 test-kubernetes: ## Render deploy/kubernetes with Kustomize and validate it for Kubernetes 1.29 to 1.37 (needs a Debian mirror and PyPI once)
@@ -110,7 +110,7 @@ test-front: build ## Test rooms through HAProxy, nginx and Varnish: 100,000 requ
 asan: deps ## Run all single-process tests and a live room under AddressSanitizer (long build, into .build-asan)
 	.ci/asan
 
-tsan: deps ## Run the same under ThreadSanitizer (into .build-tsan)
+tsan: deps ## Run all single-process tests and a live room under ThreadSanitizer (long build, into .build-tsan)
 	.ci/tsan
 
 fuzz: ## Fuzz all parsers of untrusted bytes with libFuzzer and AddressSanitizer (FUZZ_SECONDS=60 each; FUZZ_ONLY=session)
@@ -122,7 +122,7 @@ package: $(if $(TANDEM_BINARY),,build) ## Build a .deb and a tarball with FFmpeg
 	@command -v patchelf > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y -qq patchelf > /dev/null; }
 	TANDEM_BINARY=$(TANDEM_BINARY) deploy/package/build
 	@if command -v podman > /dev/null && [ "$$(id -u)" = 0 ]; then deploy/image tandem $(TANDEM_BINARY); \
-	    else echo "No image was built, since that needs podman and root; use \`docker build -t tandem .\`"; fi
+	    else echo "No image was built, because that needs podman and root. Run \`docker build -t tandem .\` instead."; fi
 
 package-test: ## Install the packages of `make package` into minimal Debian 12 and 13 systems and run rooms there (root)
 	.ci/package-test

@@ -1,10 +1,10 @@
-"""Runs a live room and Prometheus, and all queries of the dashboards and rules; see .ci/metrics-test.
+"""Runs a live room and Prometheus, and evaluates all queries of the dashboards and rules; see .ci/metrics-test.
 
 usage: metrics.py PROGRAM [--seconds N] [--keep DIRECTORY]
 """
 import argparse, http.server, json, os, re, shutil, socket, ssl, subprocess, sys, tempfile, threading, time, urllib.parse, urllib.request
 
-# Queries that have no data in this room, which is well except for an RTMP output without a server, and why.
+# Queries that return no data for this room, and why. The room has no problem except an RTMP output without a server.
 EMPTY = {
     "room:tandem_unwell:cause{frames}": "no frame is late or lost, unless this machine is overloaded",
     "room:tandem_unwell:cause{segments}": "segments are published",
@@ -17,14 +17,14 @@ EMPTY = {
     "annotation Worker starts": "no worker is restarted",
     "annotation Workers start": "no worker is restarted",
 }
-# What a variable of a dashboard is replaced with. The dashboard has no prices, so textboxes have these.
+# Values for the dashboards' variables. The dashboards have no default prices, so the textboxes for prices get a value here.
 VARIABLES = {"instance": ".*", "room": ".*", "datasource": "prometheus"}
 ROOM = "metrics"
 
 options = argparse.ArgumentParser()
 options.add_argument("program")
-options.add_argument("--seconds", type=float, default=45, help="how long the room is scraped before the queries")
-options.add_argument("--keep", help="a directory for the room's and Prometheus' files, which is not removed")
+options.add_argument("--seconds", type=float, default=45, help="seconds for which the room is scraped before the queries")
+options.add_argument("--keep", help="directory for the files of the room and of Prometheus, which is kept")
 options = options.parse_args()
 root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 work = options.keep or tempfile.mkdtemp(prefix="tandem-metrics-")
@@ -59,7 +59,7 @@ def wait(what, seconds, condition):
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
-    """A store and a webhook: accepts everything and keeps nothing."""
+    """An HTTP server that acts as a store and a webhook: it accepts everything and keeps nothing."""
 
     protocol_version = "HTTP/1.1"
 
@@ -140,7 +140,7 @@ def event(name):
 
 
 def configuration(control):
-    """deploy/prometheus/prometheus.yml with its own targets and an interval of one second."""
+    """Writes the configuration: deploy/prometheus/prometheus.yml with the targets of this test and an interval of one second."""
     place = f"{work}/prometheus"
     os.makedirs(f"{place}/targets", exist_ok=True)
     for name in ("rules.yml", "alerts.yml"): shutil.copy(f"{root}/deploy/prometheus/{name}", place)
@@ -165,7 +165,7 @@ class Prometheus:
             with urllib.request.urlopen(f"{self.address}/api/v1/{path}?{urllib.parse.urlencode(query, doseq=True)}", timeout=30) as reply:
                 return json.load(reply)["data"]
         except urllib.error.HTTPError as error:
-            # It is starting.
+            # Prometheus is still starting.
             if error.code == 503: return None
             raise ValueError(json.load(error).get("error")) from error
         except OSError: return None
@@ -178,7 +178,7 @@ class Prometheus:
 
 
 def check(prometheus, place, text, is_range=False):
-    """Runs a query; an error, or no data where there should be some, is a failure."""
+    """Runs a query. An error is a failure, and so is an empty result unless EMPTY names the query."""
     try: result = prometheus.query_range(text) if is_range else prometheus.query(text)
     except ValueError as error: return fail(f"{place}: {error}: {text}")
     if not result and place not in EMPTY: fail(f"{place}: no data: {text}")
@@ -229,7 +229,7 @@ def rules(prometheus):
 
 
 def metrics(prometheus, control):
-    """All metrics of the reference are exported, valid, and have the label of the room."""
+    """Checks that all metrics of the reference are exported, are valid, and have the room's label."""
     with urllib.request.urlopen(f"{control}/metrics", timeout=5) as reply: text = reply.read()
     lint = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True)
     if lint.returncode: fail(f"promtool check metrics: {(lint.stderr + lint.stdout).decode()[:2000]}")

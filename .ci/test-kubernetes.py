@@ -1,4 +1,4 @@
-"""Checks rendered Kubernetes objects for what the schemas of Kubernetes do not: test-kubernetes.py FILE…
+"""Checks rendered Kubernetes objects for mistakes that the schemas of Kubernetes do not find: test-kubernetes.py FILE…
 
 Each FILE is one rendering of Kustomize. Prints each mistake, and exits with 1 if there is one."""
 import re, sys, yaml
@@ -12,7 +12,7 @@ class Required:
     """A field that must exist."""
     def __init__(self, shape): self.shape = shape
 
-# The fields that these files use, by Gateway API 1.4 and the Prometheus operator 0.80: a text is a pattern, a list is a list of elements.
+# The fields that these files use, as Gateway API 1.4 and the Prometheus operator 0.80 define them: a text is a pattern for the value, a list is a list of such elements.
 SHAPES = {
     ("gateway.networking.k8s.io/v1", "HTTPRoute"): {
         "parentRefs": Required([{"name": Required(LABEL), "namespace": LABEL, "sectionName": HOST, "port": int}]),
@@ -123,7 +123,7 @@ def judge(file):
         own = pod_of(one)["metadata"]["labels"]
         check(selects(one["spec"]["selector"]["matchLabels"], own), f"{file}: {one['metadata']['name']} does not select its pods")
         check(own["app.kubernetes.io/name"] != "tandem", f"{file}: {one['metadata']['name']} looks like a room")
-    # Only host ports keep a pod from the pod security level "restricted".
+    # Every pod must satisfy the pod security level "restricted", except that it may have host ports.
     for one in objects:
         if (template := pod_of(one)) is None: continue
         pod, what = template["spec"], f"{file}: {one['kind']} {one['metadata']['name']}"

@@ -46,7 +46,7 @@ class Browser:
                 return answer["result"]
 
     def watch(self, url, player):
-        """Plays a URL in a new tab, by the player "native" or "hls.js". The tab is what `report` takes."""
+        """Plays a URL in a new tab, by the player "native" or "hls.js". Returns the tab, for `report`."""
         target = self.call("Target.createTarget", {"url": "about:blank", "newWindow": True})["targetId"]
         tab = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         for domain in ("Page", "Runtime"): self.call(f"{domain}.enable", {}, tab)

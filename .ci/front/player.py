@@ -1,5 +1,5 @@
 """A scripted player of low-latency HLS, for many viewers in one process: follows the playlists with blocking reloads, fetches every
-part (also the one that a preload hint names, before it exists) and every segment, and notes what a viewer would see."""
+part (also the one that a preload hint names, before it exists) and every segment, and records what a viewer would see."""
 import asyncio, functools, gzip, re, ssl, time, urllib.parse
 
 INSECURE = ssl.create_default_context()
@@ -24,7 +24,7 @@ class Playlist:
             elif line.startswith("#EXT-X-PROGRAM-DATE-TIME:"): at = wall(line[25:])
             elif line.startswith("#EXT-X-PART:"):
                 if at is not None: at += float(re.search(r"DURATION=([\d.]+)", line)[1])
-                # A gap is listed, but nobody may load it.
+                # A part with GAP=YES is listed, but clients must not load it.
                 if "GAP=YES" not in line: self.items.append(((msn, part), re.search(expected, line)[1], at))
                 part += 1
             elif line.startswith("#EXT-X-PRELOAD-HINT:"): self.hint = re.search(expected, line)[1]
@@ -32,7 +32,7 @@ class Playlist:
             elif line and not line.startswith("#"):
                 if not isGap: self.items.append(((msn, None), line, None))
                 msn, part, isGap = msn + 1, 0, False
-        # What the next blocking request asks for.
+        # Media sequence number and part of the next blocking request.
         self.next = msn, part
         self.isEnded = "#EXT-X-ENDLIST" in text
 
@@ -52,7 +52,7 @@ def unzip(body): return gzip.decompress(body)
 
 
 class Broken(Exception):
-    """A connection that was closed instead of a reply, or (`isCut`) in the middle of one."""
+    """Raised if the connection was closed instead of a reply, or (`isCut`) in the middle of a reply."""
     isCut = False
 
 
@@ -64,11 +64,11 @@ class Connection:
         self.turn = asyncio.Lock()
 
     async def get(self, path, fields=""):
-        """(status, header fields in lower case, body). One request at a time."""
+        """Sends a request and returns (status, header fields in lower case, body). One request at a time."""
         async with self.turn:
             try: return await self.exchange(path, fields)
             except BaseException:
-                # A reply that was not read to its end would be taken for the next one.
+                # The rest of a reply that was not read would be taken for the next reply.
                 self.close()
                 raise
 
@@ -112,7 +112,7 @@ class Connection:
 
 
 class Pulse:
-    """How late this process itself is: what it measures while other programs keep it from running says nothing about a front."""
+    """Measures how late this process itself runs. What it measures while other programs delay it says nothing about a front."""
     late = []  # (time, seconds)
 
     @classmethod
@@ -127,13 +127,13 @@ class Pulse:
 
 
 class Ledger:
-    """What all players of a run have seen."""
+    """The observations of all players of a run."""
     def __init__(self):
         self.requests, self.bad, self.cache, self.cut, self.late, self.replaced, self.back = 0, [], {}, 0, 0, 0, 0
         self.bytes = {}      # Name of a part, segment or initialization segment -> its bytes: the same for everyone, always.
         self.names = {}      # (track, msn, part or None) -> name.
         self.first = {}      # (track, msn, part) -> when the reference player had the playlist with it.
-        self.lag = []        # Seconds after that at which other players had it.
+        self.lag = []        # Seconds by which other players had a playlist later than the reference player.
         self.isStrict = True # False around a restart: a hinted part may be missing then, and a connection may be cut.
         self.checked = set() # Playlists whose names have been compared.
         self.limit = None    # Number of requests after which players stop.
@@ -163,7 +163,7 @@ class Player:
             try: status, fields, body = await link.get(path, self.gzip)
             except Broken as error:
                 if self.isStopped: raise asyncio.CancelledError from error
-                # No front can repeat a reply of which the viewer has a part.
+                # A front cannot repeat a reply after the viewer has received a part of it.
                 if error.isCut and not self.ledger.isStrict: self.ledger.cut += 1
                 else: self.ledger.fault(str(error))
                 await asyncio.sleep(0.2)
@@ -203,7 +203,7 @@ class Player:
                     continue
                 self.check(track, playlist, last, query, now)
                 if last is None and isClock: self.head = now - max(end for _, _, end in playlist.items if end) + 3 * playlist.target
-                # From the first part of the newest segment on.
+                # A player starts with the first part of the newest segment.
                 after = last.next if last else (playlist.next[0] - (playlist.next[1] == 0), 0)
                 if last is None: work.put_nowait((None, playlist.map, None))
                 news = []
@@ -228,17 +228,17 @@ class Player:
         ledger = self.ledger
         if last:
             if playlist.first < last.first:
-                # After a kill the worker's own playlists may do that; the reference player shows whether they did.
+                # After a kill the media sequence may go back in the worker's own playlists; the reference player shows whether it did.
                 if ledger.isStrict: ledger.fault(f"{track}: media sequence {last.first}, then {playlist.first}")
                 else: ledger.back += 1
             if playlist.next <= last.next: ledger.fault(f"{track}?{query}: asked for {last.next}, got up to {playlist.next}")
-        # Players that got the same text share the playlist.
+        # Players that received the same text share one playlist object.
         if playlist not in ledger.checked:
             ledger.checked.add(playlist)
             for (msn, part), name, _ in playlist.items:
                 key, name = (track, msn, part), name.partition("?")[0]
                 if (before := ledger.names.setdefault(key, name)) != name:
-                    # A successor replaces the last part if slate cannot begin behind it.
+                    # The next worker replaces the last part if slate cannot begin after it.
                     if part is not None and not ledger.isStrict: ledger.replaced += 1
                     else: ledger.fault(f"{key}: {before}, then {name}")
                     ledger.names[key] = name
@@ -253,7 +253,7 @@ class Player:
         while True:
             at, name, end = await work.get()
             if end and end < max(newest[0], time.time()) - 6:
-                # A player that is this slow would go to the live edge.
+                # A real player that is this late would jump to the live edge.
                 self.ledger.late += 1
                 if name in ahead: ahead.pop(name).cancel()
                 continue
@@ -267,7 +267,7 @@ class Player:
             if isClock and end: self.play(end)
 
     def play(self, end):
-        """A part that ends at `end` has arrived: moves the viewer's position. `head` is now less the position."""
+        """Moves the viewer's position after a part that ends at `end` has arrived. `head` is the current time minus that position."""
         now = time.time()
         if self.edge is not None:
             wait = now - self.head - self.edge
@@ -277,5 +277,5 @@ class Player:
         self.edge = max(self.edge or end, end)
 
     def seekLive(self, target):
-        """Puts the viewer at PART-HOLD-BACK behind what has arrived: the worst position at a restart."""
+        """Puts the viewer at PART-HOLD-BACK behind the media that has arrived, which is the worst position at a restart."""
         if self.edge: self.head = time.time() - self.edge + 3 * target

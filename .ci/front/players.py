@@ -15,7 +15,7 @@ class Outcome:
 
 
 class Native:
-    """ffmpeg or mpv, with the time of each step of its position."""
+    """An ffmpeg or mpv process, with the time of each change of its playback position."""
     def __init__(self, name, url, work):
         self.name, self.steps = name, []
         if name == "ffmpeg":
@@ -66,10 +66,10 @@ class Real:
         self.isFirst = True
 
     def note(self, since):
-        """The longest standstill of each player since a restart, by its name."""
+        """Returns the longest stall of each player since a restart, by the player's name."""
         stood = {one.name: one.standstill(since) for one in self.native}
         for tab in self.tabs:
-            # A browser's first report is also about its start.
+            # A browser's first report includes its start, so it is ignored.
             if not self.isFirst: stood[tab.name] = tab.report()["longestStandstill"] / 1000
             tab.mark()
         self.isFirst = False

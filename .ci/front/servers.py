@@ -1,4 +1,4 @@
-"""A room and the fronts before it, each with the configuration of deploy/ and ports of the test."""
+"""A room and the fronts (reverse proxies and caches) before it, each with the configuration of deploy/ and ports of the test."""
 import json, os, pathlib, shutil, signal, socket, subprocess, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -21,14 +21,14 @@ def reaches(at, seconds=15):
 
 
 def priority(process):
-    """Rooms and fronts run before the players of the test, which take much more time than real ones would here."""
+    """Gives rooms and fronts a higher priority than the players of the test, which need much more CPU time here than real players would."""
     try: os.setpriority(os.PRIO_PROCESS, process.pid, 0)
     except OSError: pass
     return process
 
 
 class Room:
-    """A worker with one publisher, which comes back after each restart."""
+    """A worker with one publisher, which reconnects after each restart of the worker."""
     id = "88231"
 
     def __init__(self, tandem, work, secret=None):
@@ -83,7 +83,7 @@ class Room:
 
 
 class Front:
-    """A front: `url` is the room's, `processes` are what it consists of."""
+    """A front: `url` is the room's URL through it, `processes` are the front's processes."""
     def __init__(self, name, work, room):
         self.name, self.work, self.room, self.processes = name, f"{work}/{name}", room, []
         os.makedirs(self.work, mode=0o755)
@@ -103,7 +103,7 @@ class Front:
         return self.processes[-1]
 
     def configure(self, source, name, *changes):
-        """A configuration of deploy/ with ports and paths of the test."""
+        """Returns a configuration of deploy/ with ports and paths of the test."""
         text = (ROOT / "deploy" / source).read_text()
         for before, after in changes:
             if before not in text: raise SystemExit(f"deploy/{source} has no {before}")
@@ -134,7 +134,7 @@ class Front:
         if self.name == "varnish": changes.append(("default_backend hold", "default_backend cache"))
         path = self.configure("haproxy/rooms.cfg", "haproxy.cfg", *changes)
         if self.name == "varnish":
-            # Only the viewers' frontend.
+            # Keep only the viewers' frontend.
             text = pathlib.Path(path).read_text()
             head, tail = text.split("frontend caches")
             pathlib.Path(path).write_text(head + "frontend caches" + tail.replace("default_backend cache", "default_backend hold", 1))
@@ -170,7 +170,7 @@ class Front:
         if self.nginx: self.nginx.send_signal(signal.SIGHUP)
 
     def routed(self):
-        """The room has moved: as the orchestrator does, replaces the file of routes."""
+        """Replaces the file of routes after the room has moved, as the orchestrator does."""
         pathlib.Path(self.work, "routes.new").write_text(self.room.route + "\n")
         os.replace(f"{self.work}/routes.new", f"{self.work}/routes")
 
