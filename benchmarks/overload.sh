@@ -35,7 +35,7 @@ def room(name):
             "outputs": [output]}
 
 def frozen(playlist):
-    """Seconds in which one frame follows itself for a quarter of a second or more."""
+    """Returns for how many seconds the video is frozen; the same frame for at least a quarter of a second counts as frozen."""
     said = subprocess.run(["ffmpeg", "-nostdin", "-hide_banner", "-i", playlist, "-an", "-vf", "freezedetect=n=0.003:d=0.25",
                            "-f", "null", "-"], capture_output=True, text=True).stderr
     total = sum(float(value) for value in re.findall(r"freeze_duration: ([\d.]+)", said))
@@ -64,7 +64,7 @@ def run(name, program, core, results):
         time.sleep(seconds)
     finally:
         for publisher in publishers: publisher.kill()
-        for _ in range(3):  # The second signal ends the time after the room's end.
+        for _ in range(3):  # The second signal ends the time in which viewers of the ended room are still served.
             worker.send_signal(signal.SIGINT)
             try: worker.wait(20); break
             except subprocess.TimeoutExpired: pass

@@ -84,7 +84,7 @@ def run(room, clip):
             publishers.append(subprocess.Popen(
                 ["ffmpeg", "-nostdin", "-v", "quiet", "-re", "-stream_loop", "-1", "-i", clip, "-c", "copy", "-f", "flv",
                  f"{ready['rtmp']}/live/{source['streamKey']}"]))
-        if not live.wait(15): sys.exit("no program within 15 s")
+        if not live.wait(15): sys.exit("the room was not live within 15 s: check that ffmpeg can publish to it")
         time.sleep(2)
         shares, before, then = [], cpu(worker.pid), time.monotonic()
         for _ in range(seconds):
@@ -120,6 +120,6 @@ for name, room in chosen.items():
         print(f"{name:10} {clip[:-4]:6} {plan:6.2f} {p95:6.2f} {mean:6.2f}  {p95 / plan:8.2f}  {memory:9.0f} {peak:5.0f}"
               f"{'' if good else '   OVERLOADED: others had the machine' if overloaded else '   MISSED'}", flush=True)
 with open("benchmarks/work/plan.json", "w") as file: json.dump({"rows": rows, "load": os.getloadavg()[0]}, file, indent=1)
-print(f"{len(rows) - bad} of {len(rows)} hold; load {os.getloadavg()[0]:.2f}")
+print(f"{len(rows) - bad} of {len(rows)} estimates hold; load {os.getloadavg()[0]:.2f}")
 sys.exit(1 if bad else 0)
 PYTHON
