@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts a Tandem worker for each room, keeps it running until the room is over, and says where everything is.
+"""Starts a Tandem worker for each room, restarts it until the room is over, and answers with the room's addresses.
 
     orchestrator.py --token-file token                                         rooms are processes of this machine
     orchestrator.py --token-file token --engine systemd --host 203.0.113.7     rooms are units tandem-ROOM (as root)
@@ -18,29 +18,29 @@ import threading, time, urllib.error, urllib.parse, urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 FATAL = {64: "a flag is wrong", 65: "correct the template", 66: "a file is missing", 73: "a directory cannot be created",
          78: "this machine cannot run it", 126: "the program cannot be executed", 127: "the program is missing: see --tandem"}
-CRASHES, WINDOW = 5, 600  # Restarts after crashes, in so many seconds.
-LOOK, READY, END = 2, 30, 90  # Seconds between two looks at the rooms; how long POST and DELETE wait before they answer 202.
+CRASHES, WINDOW = 5, 600  # Maximum number of restarts after crashes within WINDOW seconds; a room that crashes more often has failed.
+LOOK, READY, END = 2, 30, 90  # Seconds between two checks of the rooms; seconds that POST and DELETE wait before they answer 202.
 
 class Failure(Exception):
-    """An answer that is not a success: what is wrong, and what to do."""
+    """An error reply: its HTTP status, what is wrong, and what to do."""
     def __init__(self, status, text): super().__init__(text); self.status = status
 
 @dataclasses.dataclass
 class Room:
-    """A room as its engine knows it. The orchestrator keeps nothing else about it."""
+    """The state of a room, read from its engine: processes, systemd or Kubernetes. The orchestrator stores nothing else about it."""
     id: str
     pipeline: dict
-    token: str             # Of the worker's control API.
-    log: str = ""          # Where its worker's log lines are.
-    running: bool = False  # A worker is there, or the engine is about to start one by itself.
-    ready: bool = False    # That worker has said room.ready.
-    ending: bool = False   # DELETE was asked for.
-    exits: list = dataclasses.field(default_factory=list)  # (time, exit code) of workers; the code is None if nobody knows it.
+    token: str             # Bearer token of the worker's control API.
+    log: str = ""          # File or command that shows the worker's log lines.
+    running: bool = False  # A worker runs, or the engine is about to start one by itself.
+    ready: bool = False    # That worker has sent the event room.ready.
+    ending: bool = False   # A client has sent DELETE for the room.
+    exits: list = dataclasses.field(default_factory=list)  # (time, exit code) of ended workers; the code is None if it is not known.
     at: dict = dataclasses.field(default_factory=dict)     # "rtmp", "viewer", "control": host:port of the last worker that was ready.
-    verdict: tuple = ()    # ("ended" or "failed", why), if the engine decides it.
+    verdict: tuple = ()    # ("ended" or "failed", reason) if the engine decides it; otherwise empty.
     def keys(self): return [(source["uid"], source["streamKey"]) for source in self.pipeline["sources"] if "streamKey" in source]
     def outlook(self):
-        """What follows from how its workers ended: ("ended" or "failed", why), or ("start", time of the next start)."""
+        """Decides by the exit codes of its workers: ("ended" or "failed", reason), or ("start", time of the next start)."""
         if self.verdict or not self.exits: return self.verdict or ("start", 0)
         last, code = self.exits[-1]
         if code == 0: return "ended", "exit 0"
@@ -61,7 +61,7 @@ def read(path):
     with contextlib.suppress(OSError), open(path, errors="replace") as file: return file.read()
     return ""
 
-def write(path, text, mode=0o644):  # Whole or not at all.
+def write(path, text, mode=0o644):  # Replaces the file atomically.
     if os.path.exists(path) and read(path) == text: return
     new = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.new")
     with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as file:
@@ -69,14 +69,14 @@ def write(path, text, mode=0o644):  # Whole or not at all.
     os.rename(new, path)
 
 def run(*command, input=None):
-    """The output of a command; a Failure that names it if it does not succeed."""
+    """Runs a command and returns its output; raises a Failure that names the command if it fails."""
     try: done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired) as error: raise Failure(503, f"{command[0]} cannot be run: {error}")
     if done.returncode == 0: return done.stdout
     raise Failure(422 if done.returncode == 65 else 503, f"{' '.join(command[:4])}: {(done.stderr.strip() or done.stdout.strip())[-800:]}")
 
 def call(room, method, path):
-    """A request to a room's worker: status and JSON; (0, {}) if it does not answer."""
+    """Sends a request to a room's worker and returns status and JSON; (0, {}) if the worker does not answer."""
     request = urllib.request.Request(f"http://{room.at['control']}{path}", b"{}" if method == "POST" else None, method=method,
                                      headers={"Authorization": f"Bearer {room.token}", "Content-Type": "application/json"})
     try:
@@ -85,7 +85,7 @@ def call(room, method, path):
     except (OSError, ValueError): return 0, {}
 
 def listeners(pipeline):
-    """The listeners that a room must have: their keys for --set, and the objects that hold `listen`."""
+    """Returns the listeners that a room must have: their keys for --set, and the objects that contain `listen`."""
     found = {"rtmp": ("ingest.rtmp", pipeline.setdefault("ingest", {}).setdefault("rtmp", {})), "control": ("control", pipeline["control"])}
     for i, output in enumerate(pipeline.get("outputs", [])):
         if (output.get("type", "hls"), output.get("segmentFormat", "fmp4")) == ("hls", "fmp4"):
@@ -93,23 +93,23 @@ def listeners(pipeline):
     return found
 
 def prepare(pipeline, token_file, addresses):
-    """What a template leaves open: the control API's token, and listeners."""
+    """Adds what a template omits: the control API's token, and listen addresses."""
     pipeline["control"] = {"tokenFile": token_file, "openReads": True} | pipeline.get("control", {})
     for name, (_, listener) in listeners(pipeline).items(): listener.setdefault("listen", addresses[name])
 
 class Process:
     """Rooms are processes in sessions of their own, which outlive the orchestrator. A room is a directory below --state: room.json (its
-    pipeline; from then on it exists), token, end (DELETE was asked for), and exits: a line `TIME CODE` for each worker that has ended.
-    Worker N writes events.N and log.N. It and the shell that notes its exit code hold the directory's lock: no room ever runs twice."""
-    pace, ids = 0.2, r"[A-Za-z0-9][A-Za-z0-9_-]{0,45}"  # Seconds between two looks while a request waits; what rooms are called.
+    pipeline; the room exists as soon as this file does), token, end (exists after DELETE), and exits: a line `TIME CODE` for each ended worker.
+    Worker N writes events.N and log.N. The worker, and the shell that writes its exit code, hold the directory's lock, so no room runs twice."""
+    pace, ids = 0.2, r"[A-Za-z0-9][A-Za-z0-9_-]{0,45}"  # Seconds between two checks while a request waits; pattern of room ids.
     WORKER = 'trap : INT TERM; n=$1; shift; "$@" > events.$n 2> log.$n < /dev/null; code=$?; echo "$(date +%s) $code" >> exits'
     def __init__(self, options):
         self.options, self.children, self.known = options, [], {}
         os.makedirs(options.state, exist_ok=True)
         if not any(self.hold(".lock") or time.sleep(0.1) for _ in range(50)):
-            sys.exit(f"another orchestrator runs on {options.state}: stop it, or give this one another --state")
+            sys.exit(f"another orchestrator uses {options.state}: stop it, or give another --state")
     def path(self, *names): return os.path.join(self.options.state, *names)
-    def hold(self, *names):  # Takes a lock; None: somebody has it.
+    def hold(self, *names):  # Takes a lock and returns its descriptor; None if another process holds it.
         lock = os.open(self.path(*names), os.O_RDWR | os.O_CREAT, 0o600)
         try: fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB); return lock
         except BlockingIOError: os.close(lock)
@@ -119,8 +119,8 @@ class Process:
         for id in self.names():
             rooms[id] = room = Room(id, json.loads(read(self.path(id, "room.json"))), read(self.path(id, "token")))
             room.running, room.ending = self.is_alive(id), os.path.exists(self.path(id, "end"))
-            lines = re.findall(r"^(\d+) (\w+)$", read(self.path(id, "exits")), re.M)  # After is_alive, so that no end is missed.
-            if not room.running and os.path.exists(self.path(id, f"events.{len(lines) + 1}")):  # Nobody noted its end: a reboot?
+            lines = re.findall(r"^(\d+) (\w+)$", read(self.path(id, "exits")), re.M)  # Read after is_alive, so that no exit is missed.
+            if not room.running and os.path.exists(self.path(id, f"events.{len(lines) + 1}")):  # The worker's exit was not written, as after a reboot.
                 lines.append((str(int(time.time())), "lost"))
                 with open(self.path(id, "exits"), "a") as file: file.write(" ".join(lines[-1]) + "\n")
             room.exits = [(int(at), int(code) if code.isdigit() else None) for at, code in lines]
@@ -134,7 +134,7 @@ class Process:
         if (lock := self.hold(id, "lock")) is not None: os.close(lock)
         return lock is None
     def said(self, id, number):
-        """The addresses in the room.ready of worker `number`; {} if it has said none."""
+        """Returns the addresses in the event room.ready of worker `number`; {} if the worker has not sent it."""
         for line in [] if (id, number) in self.known else read(self.path(id, f"events.{number}")).splitlines():
             if line.startswith('{"type":"room.ready"') and line.endswith("}"):
                 at = {name: urllib.parse.urlsplit(json.loads(line)[name] or "") for name in ("rtmp", "viewer", "control")}
@@ -149,7 +149,7 @@ class Process:
         write(self.path(id, "token"), secrets.token_hex(16), 0o600)
         write(self.path(id, "room.json"), json.dumps(pipeline, indent=2), 0o600)
     def start(self, room):
-        """Starts the next worker where the one before was, so that everybody finds it again; unless those ports are taken (69)."""
+        """Starts the next worker on the ports of the last one, so that clients find it again, unless those ports were in use (exit code 69)."""
         number, command = len(room.exits) + 1, [self.options.tandem, "run", "--ended-ok", "room.json"]
         for name, (key, listener) in listeners(room.pipeline).items():
             if name in room.at and listener["listen"].endswith(":0") and room.exits[-1][1] != 69:
@@ -164,12 +164,12 @@ class Process:
         finally: os.close(lock)
     def wish_end(self, room): write(self.path(room.id, "end"), "")
     def end(self, room):
-        """Ends a running room. A second room:end would cut off its last viewers, so it looks before it speaks."""
+        """Ends a running room. A second room:end would cut off its last viewers, so the room's state is checked first."""
         status, said = call(room, "GET", "/v1/room")
         if status == 200 and said.get("state") not in ("ending", "draining", "closed"): call(room, "POST", "/v1/room:end")
 
 class Systemd(Process):
-    """Rooms are units tandem-ROOM with the same directories. They have limits, a watchdog and no rights."""
+    """Rooms are systemd units tandem-ROOM with the same directories as for Process. The units have limits, a watchdog and no privileges."""
     UNITS, UNIT = "/run/systemd/system", os.path.join(HERE, "room.service")
     def rooms(self):
         said = run("systemctl", "show", "-p", "Id,ActiveState", *(f"tandem-{id}.service" for id in self.names())) if self.names() else ""
@@ -182,8 +182,8 @@ class Systemd(Process):
         for words in (["daemon-reload"], ["start", "--no-block", f"tandem-{room.id}.service"]): run("systemctl", *words)
 
 class Kubernetes:
-    """Rooms are Jobs as `tandem manifest --for k8s` makes them; Kubernetes starts workers again. The Secret tandem-ROOM-record is made
-    first: from then on the room exists, and the rest is applied until it is there. Its label tandem-end says that DELETE was asked for."""
+    """Rooms are Jobs as `tandem manifest --for k8s` prints them; Kubernetes restarts workers. The Secret tandem-ROOM-record is created
+    first. From then on the room exists, and its Job is applied until it exists too. The Secret's label tandem-end is set by DELETE."""
     pace, ids, OWNER = 1, r"[a-z0-9]([a-z0-9-]{0,44}[a-z0-9])?", "app.kubernetes.io/managed-by"
     def __init__(self, options): self.options = options
     def kubectl(self, *words, input=None): return run("kubectl", "-n", self.options.namespace, *words, input=input)
@@ -200,7 +200,7 @@ class Kubernetes:
             done = {one["type"] for one in (job or {}).get("status", {}).get("conditions", []) if one["status"] == "True"}
             room.ending, room.running = "tandem-end" in record["metadata"]["labels"], job is not None and not done & {"Complete", "Failed"}
             if "Complete" in done: room.exits = [(0, 0)]
-            if "Failed" in done: room.verdict = "failed", f"Kubernetes gave it up: kubectl describe job tandem-{id}"
+            if "Failed" in done: room.verdict = "failed", f"Kubernetes has given up the Job: see kubectl describe job tandem-{id}"
             pods = items.get("Pod", []) if room.running else []
             pod = max(pods, key=lambda pod: pod["metadata"]["creationTimestamp"], default={"status": {}})["status"]
             for one in pod.get("containerStatuses", []):
@@ -213,7 +213,7 @@ class Kubernetes:
     def prepare(self, id, pipeline):
         taken = {int(room.pipeline["ingest"]["rtmp"]["listen"].rsplit(":", 1)[1]) for room in self.rooms().values()}
         low, high = map(int, self.options.ports.split("-"))
-        if not (port := min({*range(low, high + 1)} - taken, default=0)): raise Failure(503, "all ports are taken: give more --ports")
+        if not (port := min({*range(low, high + 1)} - taken, default=0)): raise Failure(503, "all ports are taken: give a larger range of --ports")
         prepare(pipeline, "token", {"rtmp": f"0.0.0.0:{port}", "viewer": "0.0.0.0:8080", "control": "0.0.0.0:8081"})
     def record(self, id, pipeline):
         labels = {self.OWNER: "tandem-orchestrator", "app.kubernetes.io/instance": id}
@@ -224,18 +224,18 @@ class Kubernetes:
         more = ["--with-secret", "--image", self.options.image] + (["--storage", self.options.storage] if self.options.storage else [])
         text = run(self.options.tandem, "manifest", "-", "--for", "k8s", *more, input=json.dumps(room.pipeline))
         text = re.sub(r"^( +)app.kubernetes.io/name: tandem$", rf"\g<0>\n\1{self.OWNER}: tandem-orchestrator", text, flags=re.M)
-        text = re.sub(r"^ +ttlSecondsAfterFinished: .*\n", "", text, flags=re.M)  # A Job that is gone cannot say that its room is over.
+        text = re.sub(r"^ +ttlSecondsAfterFinished: .*\n", "", text, flags=re.M)  # Keep ended Jobs: a deleted Job could not tell that its room is over.
         keys = {f"sources-{i}-streamkey": source.get("streamKey") for i, source in enumerate(room.pipeline["sources"])}
         for name, value in (keys | {"control-tokenfile": room.token}).items():
             text = text.replace(f"  {name}: REPLACE-ME\n", f"  {name}: {json.dumps(value)}\n")
-        if "REPLACE-ME\n" in text: raise Failure(422, f"the template names secrets that the orchestrator does not know: take them out")
+        if "REPLACE-ME\n" in text: raise Failure(422, f"the template names secrets that the orchestrator does not know: remove them from the template")
         self.kubectl("apply", "-f", "-", input=text)
     def wish_end(self, room): self.kubectl("label", "--overwrite", "secret", f"tandem-{room.id}-record", "tandem-end=yes")
     def end(self, room):
         tell = lambda word: self.kubectl(
             "exec", f"job/tandem-{room.id}", "--", "tandem", "ctl", word, "--token-file", "/run/secrets/tandem/control-tokenfile",
             "--address", f"http://127.0.0.1:{room.at['control'].rsplit(':', 1)[1]}")
-        with contextlib.suppress(Failure):  # A room that is over and serves its last viewers refuses `state`.
+        with contextlib.suppress(Failure):  # A room that has ended and only serves its last viewers refuses `state`.
             if json.loads(tell("state"))["state"] not in ("ending", "draining", "closed"): tell("end")
 
 class Orchestrator:
@@ -244,11 +244,11 @@ class Orchestrator:
     def loop(self):
         while True:
             try: self.reconcile()
-            except Exception as error: say(f"cannot look at the rooms, trying again: {error!r}")
+            except Exception as error: say(f"cannot read the state of the rooms, trying again: {error!r}")
             since = time.monotonic()
             while (now := time.monotonic()) < since + (self.engine.pace if now < self.hurry else LOOK): time.sleep(0.1)
     def reconcile(self):
-        """Makes what should be of what is: starts workers, ends rooms, writes the files of the edge, the viewers' proxy and Prometheus."""
+        """Brings the actual state to the wanted one: starts workers, ends rooms, writes the files of the edge, the viewers' proxy and Prometheus."""
         with self.turn:
             rooms = self.engine.rooms()
             for room in rooms.values():
@@ -263,7 +263,7 @@ class Orchestrator:
             self.publish(sorted(rooms.values(), key=lambda room: room.id))
     def publish(self, rooms):
         there, options = [room for room in rooms if room.at and not room.is_closed()], self.options
-        if options.edge_keys:  # The word behind the address names the worker: see deploy/edge/where.py.
+        if options.edge_keys:  # The word after the address identifies the worker: see deploy/edge/where.py.
             keys = {key: f"{room.at['rtmp']} {room.id}-{len(room.exits) + 1}\n"
                     for room in there if "rtmp" in room.at and not room.ending for _, key in room.keys()}
             for key, text in keys.items(): write(os.path.join(options.edge_keys, key), text)
@@ -273,7 +273,7 @@ class Orchestrator:
         targets = [{"targets": [room.at["control"]], "labels": {"room_id": room.id}} for room in there if "control" in room.at]
         if options.targets: write(options.targets, json.dumps(targets, indent=1))
     def pipeline(self, id, body):
-        """A room's pipeline: its template with the request's uids, and a key for each publisher."""
+        """Makes a room's pipeline: its template with the request's uids, and a key for each publisher."""
         sources = body["sources"] if "sources" in body else [{"uid": uid} for uid in body["uids"]] if type(body.get("uids")) is list else None
         if set(body) - {"roomId", "uids", "sources", "template"} or type(sources) is not list or not all(
                 type(one) is dict and type(one.get("uid")) in (str, int) and set(one) <= {"uid", "name", "volume", "expected", "streamKey"}
@@ -284,7 +284,7 @@ class Orchestrator:
         text = read(os.path.join(self.options.templates, f"{name}.json")) if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", str(name)) else ""
         if not text: raise Failure(422, f"there is no template {name}: put a pipeline file at {self.options.templates}/{name}.json")
         places = len(set(re.findall(r'"\$([1-9])"', text)))
-        if places != len(sources): raise Failure(422, f"template {name} is for {places} uids, {len(sources)} were sent: use another one")
+        if places != len(sources): raise Failure(422, f"template {name} is for {places} uids, {len(sources)} were sent: use another template")
         text = text.replace("$room", id)
         for i, source in enumerate(sources): text = text.replace(f'"${i + 1}"', json.dumps(str(source["uid"])))
         pipeline = json.loads(text)
@@ -321,7 +321,7 @@ class Orchestrator:
     def find(self, id, rooms):
         if id not in rooms: raise Failure(404, f"there is no room {id}: GET /rooms lists all")
         return rooms[id]
-    def wait(self, id, condition, seconds):  # The room as soon as the condition holds, or as it is when time is over.
+    def wait(self, id, condition, seconds):  # Returns the room as soon as the condition holds, or after `seconds` as it is then.
         before, limit = self.rooms, time.monotonic() + seconds
         while time.monotonic() < limit and (self.rooms is before or id not in self.rooms or not condition(self.rooms[id])):
             self.hurry = time.monotonic() + 1; time.sleep(0.05)
@@ -344,7 +344,7 @@ class API(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         try: status, said = self.route(self.orchestrator, self.path.partition("?")[0])
         except Failure as failure: status, said = failure.status, {"status": failure.status, "detail": str(failure)}
-        except Exception as error: status, said = 500, {"status": 500, "detail": f"the orchestrator's mistake: {error!r}"}
+        except Exception as error: status, said = 500, {"status": 500, "detail": f"error in the orchestrator: {error!r}"}
         text = (json.dumps(said, indent=2, ensure_ascii=False) + "\n").encode()
         self.send_response(status)
         for name, value in (("Content-Type", "application/json"), ("Content-Length", str(len(text)))): self.send_header(name, value)
@@ -352,48 +352,48 @@ class API(http.server.BaseHTTPRequestHandler):
         self.wfile.write(text)
     do_POST = do_DELETE = do_GET
     def route(self, it, path):
-        if (size := int(self.headers.get("Content-Length") or 0)) > 1 << 20: raise Failure(413, "a request has at most 1 MiB")
+        if (size := int(self.headers.get("Content-Length") or 0)) > 1 << 20: raise Failure(413, "the request is larger than 1 MiB: send a smaller one")
         data, room = self.rfile.read(size), path.removeprefix("/rooms/")
         if self.token and not hmac.compare_digest(self.headers.get("Authorization", "").encode(), f"Bearer {self.token}".encode()):
             raise Failure(401, "send Authorization: Bearer with the token of --token-file")
         match self.command, path == "/rooms", path.startswith("/rooms/"):
             case "POST", True, _:
                 try: return it.create(json.loads(data))
-                except json.JSONDecodeError as error: raise Failure(400, f"the body is no JSON: {error}")
+                except json.JSONDecodeError as error: raise Failure(400, f"the body is not JSON: {error}")
             case "GET", True, _: return 200, {"rooms": [it.view(room, whole=False) for _, room in sorted(it.rooms.items())]}
             case "GET", _, True: return 200, it.view(it.find(room, it.rooms))
             case "DELETE", _, True: return it.delete(room)
-        raise Failure(404, "there is POST /rooms, GET /rooms, GET /rooms/ID and DELETE /rooms/ID")
+        raise Failure(404, "no such path: use POST /rooms, GET /rooms, GET /rooms/ID or DELETE /rooms/ID")
 
 def main():
     engines = {"process": Process, "systemd": Systemd, "kubernetes": Kubernetes}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", choices=engines, default="process", help="what runs the workers (process)")
+    parser.add_argument("--engine", choices=engines, default="process", help="what starts the workers (default: process)")
     for name, default, text in (
             ("listen", "127.0.0.1:8090", "where this API listens (127.0.0.1:8090); elsewhere than on loopback only with --token-file"),
             ("token-file", None, "file that holds the API's bearer token"), ("tandem", "tandem", "the worker's program (tandem)"),
-            ("state", "rooms", "directory of the rooms, of process and systemd (./rooms)"),
+            ("state", "rooms", "directory of the rooms, for --engine process and systemd (./rooms)"),
             ("templates", os.path.join(HERE, "templates"), "directory of the templates"),
             ("host", "127.0.0.1", "this machine's address for publishers and viewers (127.0.0.1: rooms listen on loopback)"),
-            ("ports", "20000-29999", "ports for publishers, of kubernetes (20000-29999)"),
+            ("ports", "20000-29999", "ports for publishers, for --engine kubernetes (20000-29999)"),
             ("edge-keys", None, "directory of deploy/edge/where.py: a file for each stream key"),
             ("routes", None, "file for the viewers' proxy: a line `ROOM HOST:PORT` for each room, as an HAProxy map has them"),
             ("targets", None, "file for Prometheus' file_sd: the control address of each room, with the label room_id"),
-            ("image", "localhost/tandem:latest", "the image, of kubernetes"), ("namespace", "default", "of kubernetes (default)"),
-            ("storage", None, "claim that all machines can mount, of kubernetes: successors go on with the same playlists")):
+            ("image", "localhost/tandem:latest", "container image, for --engine kubernetes"), ("namespace", "default", "Kubernetes namespace (default)"),
+            ("storage", None, "volume claim that all machines can mount, for --engine kubernetes: the next worker continues the same playlists")):
         parser.add_argument(f"--{name}", default=default, metavar=name.rsplit("-")[-1].upper(), help=text)
     options = parser.parse_args()
     options.tandem = os.path.abspath(shutil.which(options.tandem) or parser.error(f"there is no program {options.tandem}: --tandem PATH"))
     host, port = options.listen.rsplit(":", 1)
     API.token = read(options.token_file).strip() if options.token_file else ""
-    if options.token_file and not API.token: parser.error(f"no token there: openssl rand -hex 16 > {options.token_file}")
+    if options.token_file and not API.token: parser.error(f"{options.token_file} contains no token: openssl rand -hex 16 > {options.token_file}")
     if not API.token and host not in ("127.0.0.1", "localhost"): parser.error(f"{options.listen} is open to others: give --token-file")
     if options.edge_keys: os.makedirs(options.edge_keys, exist_ok=True)
     API.orchestrator = Orchestrator(options, engines[options.engine](options))
     try: server = http.server.ThreadingHTTPServer((host, int(port)), API)
     except OSError as error: sys.exit(f"--listen {options.listen} cannot be bound ({error.strerror}): give another address")
     threading.Thread(target=API.orchestrator.loop, daemon=True).start()
-    while API.orchestrator.rooms is None: time.sleep(0.05)  # Requests wait until the rooms that are there are known.
+    while API.orchestrator.rooms is None: time.sleep(0.05)  # Requests wait until the state of the existing rooms has been read.
     say(f"http://{host}:{server.server_address[1]} is ready, engine {options.engine}")
     server.serve_forever()
 
