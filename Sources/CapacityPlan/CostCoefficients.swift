@@ -4,7 +4,7 @@ package import PipelineSpec
 ///
 /// A megapixel is 1,000,000 pixels, a megabit 1,000,000 bits.
 package struct CostCoefficients: Sendable, Hashable {
-    /// Name of the machine, for display.
+    /// Name of the machine on which the coefficients were measured, for display.
     package var machine: String
     /// Cost of decoding H.264, for each megapixel; ``decodePerMegabit`` is added for each megabit of the publisher's
     /// stream.

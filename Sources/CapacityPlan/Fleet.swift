@@ -67,7 +67,7 @@ package struct Fleet: Sendable, Hashable {
         package var waited = 0
         /// Longest waiting time of a room, in milliseconds.
         package var longestWait: Int64 = 0
-        /// Maximum number of rooms at once.
+        /// Maximum number of rooms that ran at once in the simulation.
         package var mostAtOnce = 0
         /// Maximum share of the cores in use on machines that are not spare, in thousandths.
         package var peakShare = 0

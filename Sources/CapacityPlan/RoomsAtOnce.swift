@@ -8,7 +8,7 @@ package struct RoomsAtOnce: Sendable, Hashable {
     package static let mostViewers = 1_000_000
     package static let mostMinutes = 527_040
 
-    /// Number of rooms (1…``mostRooms``).
+    /// Number of rooms that run at the same time (1…``mostRooms``).
     package var rooms: Int
     /// Duration of each room, in minutes (1…``mostMinutes``).
     package var minutes: Int

@@ -35,6 +35,8 @@ struct ListenerChannel: ServerChildChannel {
     /// Maximum number of header fields of a request.
     private static let mostFields = 100
 
+    /// Creates the setup for the connections of one listener.
+    ///
     /// - Parameter certificates: Certificate for TLS; `nil`: no TLS.
     init(_ service: RequestService, connections: OpenConnections, certificates: CertificateStore?) throws {
         self.service = service

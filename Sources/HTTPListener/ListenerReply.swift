@@ -47,6 +47,8 @@ package struct ListenerReply: Sendable {
         self.body = body
     }
 
+    /// Creates a reply that reuses a head rendered earlier.
+    ///
     /// - Parameter body: Must have the same length as the body that the head was made for.
     package init(_ shared: SharedHead, body: Body) {
         self.status = shared.status

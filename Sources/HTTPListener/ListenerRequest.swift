@@ -9,7 +9,7 @@ package struct ListenerRequest: Sendable {
         case tooLarge
     }
 
-    /// Method, target and header fields.
+    /// Method, target and header fields of the request.
     package let head: HTTPRequest
     package let body: Body
     /// Path and query of the target; `nil` if it is malformed.

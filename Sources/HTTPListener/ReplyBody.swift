@@ -6,9 +6,9 @@ struct ReplyBody {
         case bytes(ByteBuffer)
         /// A range of a file, which must be read before it can be sent.
         case file(ServedFile, Range<Int>)
-        /// Nothing to send at present.
+        /// There is nothing to send at present; the stream calls when it has more.
         case later
-        /// The body ends here, because the client is too slow.
+        /// The body ends early, because the client reads too slowly.
         case tooSlow
     }
 
@@ -21,6 +21,8 @@ struct ReplyBody {
 
     private var rest: Rest
 
+    /// Creates the unsent part of a whole body.
+    ///
     /// - Parameter file: The opened file if the body is a file; otherwise nil.
     init(_ body: ListenerReply.Body, file: ServedFile?) {
         switch (body, file) {

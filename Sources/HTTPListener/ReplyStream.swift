@@ -17,7 +17,7 @@ package protocol ReplyStream: AnyObject, Sendable {
 
 package enum ReplyStreamPiece: Sendable {
     case bytes(ByteBuffer)
-    /// Nothing to send at present.
+    /// There is nothing to send at present; the stream calls when it has more.
     case later
     /// The stream has ended.
     case end

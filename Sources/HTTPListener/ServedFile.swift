@@ -7,9 +7,9 @@ package final class ServedFile: Sendable {
     private static let opened = Atomic<UInt64>(0)
 
     private let descriptor: Int32
-    /// Unique among all files opened in this process.
+    /// Number that is unique among all files opened in this process.
     let number: UInt64
-    /// Size in bytes when it was opened.
+    /// Size of the file in bytes when it was opened.
     let size: Int
     private let counted: FileSlots?
 
@@ -17,6 +17,8 @@ package final class ServedFile: Sendable {
     /// followed.
     package convenience init?(path: String) { self.init(path: path, counted: nil) }
 
+    /// Opens a file; nil if there is no regular file at `path`.
+    ///
     /// - Parameter counted: The limiter that counts the file until it is closed; nil: the file is not counted.
     init?(path: String, counted: FileSlots?) {
         // O_NONBLOCK: opening a FIFO must not wait for its writer.

@@ -48,6 +48,6 @@ package final class SharedHead: Sendable {
 }
 
 extension HTTPResponse.Status {
-    /// Spec: RFC 9110 §6.4.1: 1xx, 204 and 304 have no content.
+    /// True if a reply with this status may have a body. RFC 9110 §6.4.1: 1xx, 204 and 304 have no content.
     var mayHaveBody: Bool { self.code >= 200 && self.code != 204 && self.code != 304 }
 }

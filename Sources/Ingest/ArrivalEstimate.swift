@@ -12,6 +12,8 @@ package struct ArrivalEstimate: Sendable {
     /// Everything that arrived before this time has been read, in nanoseconds.
     private var since: Int64
 
+    /// Creates an estimate for a socket that has been read completely at `now`.
+    ///
     /// - Parameter now: Nanoseconds of the clock that all later calls use.
     package init(now: Int64) { self.since = now }
 

@@ -23,7 +23,7 @@ package struct GOPCache: Sendable {
     }
 
     private var configurations: [Track: CodecParameters] = [:]
-    /// The configurations in effect when the cached GOP began.
+    /// The track configurations that were in effect when the cached GOP began.
     private var configurationsAtStart: [Track: CodecParameters] = [:]
     private var items: [SourceItem] = []
     private var start: Int64 = 0

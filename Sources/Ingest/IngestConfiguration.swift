@@ -9,16 +9,17 @@ package import TLSFiles
 package struct IngestConfiguration: Sendable {
     /// What happens when a second encoder publishes with a key that is in use.
     package enum DuplicatePolicy: Sendable, Hashable {
-        /// The newer one wins: nearly always it is the same user on a new network path while the old connection is half
-        /// open. At most two takeovers in ten seconds, so that two encoders do not fight forever.
+        /// The newer publisher replaces the older one: nearly always it is the same user on a new network path while
+        /// the old connection is half open. At most two takeovers in ten seconds, so that two encoders do not fight
+        /// forever.
         case takeover
-        /// The older one stays, the newer one gets `BadName`.
+        /// The older publisher stays, and the newer one is refused with `NetStream.Publish.BadName`.
         case reject
     }
 
-    /// RTMP over TLS.
+    /// Settings of the listener for RTMP over TLS (RTMPS).
     package struct Secure: Sendable {
-        /// `HOST:PORT`; port 0 lets the system choose.
+        /// Listen address, `HOST:PORT`; port 0 lets the system choose.
         package var listen: String
         /// Certificate and key. The caller reloads them when the files change.
         package var certificates: CertificateStore
@@ -29,7 +30,7 @@ package struct IngestConfiguration: Sendable {
         }
     }
 
-    /// A source that refuses all publishers for some time.
+    /// A temporary refusal of all publishers of a source.
     package struct Refused: Sendable {
         package var refusal: PublishRefusal
         /// Time of the server's clock at which the refusal ends, in nanoseconds.
@@ -57,7 +58,7 @@ package struct IngestConfiguration: Sendable {
         }
     }
 
-    /// `HOST:PORT`; port 0 lets the system choose; nil: no unencrypted RTMP.
+    /// Listen address of unencrypted RTMP, `HOST:PORT`; port 0 lets the system choose; nil: no unencrypted RTMP.
     package var listen: String?
     /// The RTMPS listener; nil: no RTMPS.
     package var secure: Secure?

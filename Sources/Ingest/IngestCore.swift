@@ -37,7 +37,7 @@ package final class IngestCore {
     private var lines = ClientRateLimiter((perSecond: 1, burst: 20))
     /// Webhook that is asked about each publisher with a valid key; nil: none.
     var hook: PublishWebhookClient?
-    /// Access to the event loop for callers that may outlive it.
+    /// Gives access to the event loop to callers that may outlive the loop; it is closed before the loop ends.
     let gate: Gate
     /// HTTP client of the webhook; nil: no webhook is configured.
     let client: HTTPClient?
@@ -245,6 +245,6 @@ package final class IngestCore {
         if self.publishers[source] === handler { self.publishers[source] = nil }
     }
 
-    /// The connection that publishes `source` now.
+    /// Returns the connection that publishes `source` now; nil if none does.
     func publisher(of source: SourceID) -> (any PublishingConnection)? { self.publishers[source] }
 }

@@ -29,10 +29,12 @@ package final class IngestServer: Sendable {
     private let loop: any EventLoop
     private let core: NIOLoopBoundBox<IngestCore>
     private let doors: NIOLoopBoundBox<[SRTListener]>
-    /// Access to the event loop for callers that may outlive the server.
+    /// Gives access to the event loop to callers that may outlive the server; it is closed before the loop ends.
     private let gate = Gate()
     private let running = Mutex(Running())
 
+    /// Creates the server of a room's sources; call ``start()`` to open the listeners.
+    ///
     /// - Parameters:
     ///   - clock: Stamps the arrival of packets; deadlines use it too.
     ///   - events: Called on the event loop; must not block.

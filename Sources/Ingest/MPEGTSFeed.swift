@@ -15,7 +15,8 @@ package final class MPEGTSFeed: Sendable {
         package var codecs: Set<CodecName>
         /// Largest access unit in bytes.
         package var maximumBytes = 8 << 20
-        /// Nanoseconds until the sender has connected and its first access unit has arrived.
+        /// Nanoseconds within which the sender must connect and its first access unit must arrive; otherwise the feed
+        /// ends.
         package var openTimeout: Int64 = 20_000_000_000
         /// Nanoseconds without an access unit after which the feed ends.
         package var idleTimeout: Int64 = 90_000_000_000
@@ -25,7 +26,7 @@ package final class MPEGTSFeed: Sendable {
     }
 
     enum Event: Sendable {
-        /// The sender has connected.
+        /// The sender has connected to the feed.
         case opened
         case configuration(CodecParameters)
         case firstVideo
@@ -56,6 +57,8 @@ package final class MPEGTSFeed: Sendable {
     private let resumed = DispatchSemaphore(value: 0)
     private let finished = DispatchGroup()
 
+    /// Creates a feed; call ``start()`` to begin reading.
+    ///
     /// - Parameter tell: Called for every event on the feed's thread; must not block.
     init(_ settings: Settings, clock: any MonotonicClock, tell: @escaping @Sendable (Event) -> Void) {
         self.settings = settings

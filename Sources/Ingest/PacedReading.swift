@@ -23,6 +23,8 @@ package final class PacedReading {
         didSet { if self.isPaused { self.noteCaughtUp() } }
     }
 
+    /// Starts to pace the reads of a publisher's channel.
+    ///
     /// - Parameters:
     ///   - number: Number of the connection; it identifies the connection at the timer.
     ///   - clock: Gives arrival times in nanoseconds; the ``ReadTimer`` itself runs on the event loop's time.

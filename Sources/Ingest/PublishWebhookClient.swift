@@ -19,7 +19,7 @@ package struct PublishWebhookClient: Sendable {
 
     /// The result of a webhook request.
     package struct Verdict: Sendable, Hashable {
-        /// nil: the publisher is accepted.
+        /// Why the publisher is refused; nil: the publisher is accepted.
         package var refusal: PublishRefusal?
         /// What went wrong, for the operator; nil: the webhook answered.
         package var failure: String?

@@ -4,7 +4,7 @@ package import RTMP
 package protocol PublishingConnection: AnyObject {
     /// Number of the connection, unique in this worker.
     var number: Int { get }
-    /// `IP:PORT`.
+    /// Remote address of the client, `IP:PORT`.
     var remote: String { get }
 
     /// Ends the connection with a status for the encoder, if its protocol has one.
@@ -17,7 +17,7 @@ package protocol PublishingConnection: AnyObject {
     func giveWay()
     /// Drops the connection: it does not publish and there are too many connections.
     func crowdedOut()
-    /// Back-pressure on this publisher only.
+    /// Stops or resumes reading from this publisher; other publishers are not affected.
     func setPaused(_ isPaused: Bool)
 }
 

@@ -16,6 +16,8 @@ package final class PullService: Sendable {
     private let gate = Gate()
     private let isStopped = Mutex(false)
 
+    /// Creates the service with its pull sources; call ``start()`` to connect.
+    ///
     /// - Parameters:
     ///   - clock: Stamps the arrival of packets.
     ///   - events: Called on the service's thread; must not block.

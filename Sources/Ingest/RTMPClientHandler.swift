@@ -11,7 +11,7 @@ protocol RTMPClientOwner: AnyObject {
     func ready(_ connection: RTMPClientHandler)
     /// Media of the played stream has arrived.
     func received(_ media: [RTMPMediaMessage], on connection: RTMPClientHandler)
-    /// The connection can take more data.
+    /// The connection can accept more data after it was full.
     func writable(_ connection: RTMPClientHandler)
     /// The connection ended or could not be made. Called once, and not after ``RTMPClientHandler/finish()``.
     func ended(_ connection: RTMPClientHandler, reason: String)
@@ -106,7 +106,7 @@ final class RTMPClientHandler: ChannelInboundHandler {
         context.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
     }
 
-    /// Back-pressure on a server whose stream is played.
+    /// Stops or resumes reading from a server whose stream is played.
     func setPaused(_ isPaused: Bool) { _ = self.context?.channel.setOption(.autoRead, value: !isPaused) }
 
     /// Closes the connection and reports `reason` to the owner as its failure.

@@ -49,7 +49,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var countedBytes: UInt64 = 0
     /// Decides when the socket is read; nil unless the connection publishes.
     private var pacing: PacedReading?
-    /// The webhook request, while it waits for the answer.
+    /// The webhook request about the current publish request; nil unless its answer is awaited.
     private var question: Task<Void, Never>?
 
     private var timer: Scheduled<Void>?
@@ -308,7 +308,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// Cancels the webhook request, which frees its connection.
+    /// Cancels the webhook request, which frees the HTTP connection to the webhook.
     private func withdrawQuestion() {
         self.question?.cancel()
         self.question = nil

@@ -18,9 +18,10 @@ package struct ReadScheduler: Sendable {
     /// What to do with one publisher's socket at a tick of ``ReadTimer``.
     package enum Turn: Sendable, Hashable {
         case nothing
-        /// Bytes have waited for long enough: the socket must report any data; call ``told()``.
+        /// Bytes have waited for as long as they may: call ``ReadScheduler/told()``, so that the socket reports any
+        /// data.
         case tell
-        /// Read what has arrived.
+        /// Read the data that has arrived on the socket.
         case read
     }
 
@@ -70,6 +71,8 @@ package struct ReadScheduler: Sendable {
     private var isFirst = true
     private var lastRead: Int64
 
+    /// Creates the scheduler of one publisher's socket.
+    ///
     /// - Parameters:
     ///   - number: Number of the connection; it spreads the reads of many connections over the ticks.
     ///   - interval: Nanoseconds between two ticks of the timer.
@@ -124,7 +127,7 @@ package struct ReadScheduler: Sendable {
     /// Records that a read on the timer found no data.
     package mutating func foundNothing() { self.isNext = true }
 
-    /// Lets the socket report any data from now on.
+    /// Lowers the low-water mark to one byte, so that the socket reports any data from now on.
     ///
     /// - Returns: The mark to set; nil if it is set already.
     package mutating func told() -> Int? { self.set(1) }

@@ -17,7 +17,7 @@ final class Relay: SourceSubscriber {
         var hasSource = false
         /// True if the driver has been scheduled and has not run yet.
         var isWoken = false
-        /// Packets dropped during earlier connections.
+        /// Number of packets dropped during earlier connections.
         var droppedBefore = 0
     }
 

@@ -2,8 +2,8 @@ import MediaTypes
 import NIOCore
 import RTMP
 
-/// Performs the actions of ``RelayStateMachine``: connects a relay to its remote server and writes the queued packets. Bound to
-/// the event loop.
+/// Performs the actions of ``RelayStateMachine``: connects a relay to its remote server and writes the queued packets.
+/// Bound to the relays' event loop.
 final class RelayDriver: RTMPClientOwner {
     /// If the remote server reads no data for this long, the connection counts as failed.
     private static let stallTimeout = TimeAmount.seconds(10)

@@ -55,7 +55,7 @@ package struct RelayQueue: Sendable {
 
     package var isEmpty: Bool { self.entries.isEmpty }
     package var count: Int { self.entries.count }
-    /// The queued configurations.
+    /// The track configurations in the queue.
     package var configured: [CodecParameters] {
         self.entries.compactMap { if case .configuration(let parameters) = $0.item { parameters } else { nil } }
     }
@@ -93,7 +93,7 @@ package struct RelayQueue: Sendable {
         }
     }
 
-    /// The next item to send.
+    /// Removes and returns the next item to send; nil if the queue is empty.
     package mutating func pop() -> SourceItem? {
         guard let entry = self.entries.popFirst() else { return nil }
         self.forget(entry)

@@ -23,6 +23,8 @@ package final class RelayService: Sendable {
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let state = Mutex(State())
 
+    /// Creates the service without relays, and starts its thread.
+    ///
     /// - Parameters:
     ///   - egress: Checks whether the address of another room is allowed; `nil`: any address is.
     ///   - events: Receives the relay's id and URL with each event, on the relays' thread; must not block.
@@ -77,7 +79,7 @@ package final class RelayService: Sendable {
         }
     }
 
-    /// The relays of a source, sorted by id.
+    /// Returns the status of each relay of a source, sorted by id.
     package func relays(of source: SourceID) -> [RelayStatus] {
         let relays = self.state.withLock { Array(($0.relays[source] ?? [:]).values) }
         return relays.map(\.status).sorted { $0.relayID < $1.relayID }

@@ -11,14 +11,14 @@ package struct RelayStatus: Sendable, Hashable {
     }
 
     package let relayID: String
-    /// Without stream key; see ``RTMPURL/redacted``.
+    /// URL of the remote room, without the stream key; see ``RTMPURL/redacted``.
     package let url: String
     package var state = State.waiting
     /// Bytes sent over all connections, including protocol overhead but not the handshakes.
     package var bytes: UInt64 = 0
-    /// Packets dropped because the remote server was too slow.
+    /// Number of packets dropped because the remote server was too slow.
     package var dropped = 0
-    /// Connection attempts after the first one.
+    /// Number of connection attempts after the first one.
     package var retries = 0
     /// Why the last connection ended or failed; nil if none has.
     package var lastError: String?

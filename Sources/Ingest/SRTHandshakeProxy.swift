@@ -70,7 +70,7 @@ package struct SRTHandshakeProxy<Peer: Hashable & Sendable>: Sendable {
     package static var maximumRefusals: Int { 256 }
     /// Nanoseconds without a datagram after which a peer counts as gone. SRT itself gives up after five seconds.
     private static var silence: Int64 { 15_000_000_000 }
-    /// Maximum length of a conclusion, in bytes.
+    /// Maximum length of a conclusion, the second request of a caller's handshake, in bytes.
     private static var longestConclusion: Int { 1500 }
     /// Rejection code `SRT_REJ_VERSION`, for callers with an SRT version from before 2018, which send no stream id.
     private static var oldVersion: Int { 8 }
@@ -82,6 +82,8 @@ package struct SRTHandshakeProxy<Peer: Hashable & Sendable>: Sendable {
     private var entries: [Peer: Entry] = [:]
     private var refusals: [Peer: Refusal] = [:]
 
+    /// Creates a proxy that knows no peers yet.
+    ///
     /// - Parameters:
     ///   - secret: Random number that cookies are derived from.
     ///   - maximumPeers: Maximum number of peers, not counting refused ones.
@@ -203,7 +205,7 @@ package struct SRTHandshakeProxy<Peer: Hashable & Sendable>: Sendable {
         self.refusals[peer] = Refusal(code: code, until: now &+ Self.refusalMemory)
     }
 
-    /// Forgets a peer and its refusal.
+    /// Removes the state of a peer, including its refusal.
     package mutating func forget(_ peer: Peer) {
         self.entries[peer] = nil
         self.refusals[peer] = nil

@@ -15,7 +15,7 @@ package struct SRTSettings: Sendable {
 
     package init(listen: String) { self.listen = listen }
 
-    /// The address on which libavformat listens for one publisher.
+    /// Returns the address and options with which libavformat listens for one publisher.
     ///
     /// - Parameter port: UDP port of 127.0.0.1.
     func listener(port: Int) -> MPEGTSReader.Address {
@@ -28,7 +28,7 @@ package struct SRTSettings: Sendable {
 }
 
 extension SRTURL {
-    /// The address to which libavformat connects.
+    /// The address and options with which libavformat connects to the SRT listener of this URL.
     var caller: MPEGTSReader.Address {
         var options = [("latency", "\(self.latencyMs * 1000)"), ("tlpktdrop", "1"), ("connect_timeout", "3000")]
         if !self.streamID.isEmpty { options.append(("streamid", self.streamID)) }

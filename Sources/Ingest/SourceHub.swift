@@ -120,7 +120,7 @@ package final class SourceHub: Sendable {
         self.flow.withLock { $0.onChange = listener }
     }
 
-    /// The counters so far.
+    /// The source's counters since the server started.
     package var statistics: SourceStatistics { self.counts.withLock { $0 } }
 
     func updateStatistics(_ body: (inout SourceStatistics) -> Void) { self.counts.withLock { body(&$0) } }

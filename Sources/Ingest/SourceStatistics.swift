@@ -2,7 +2,7 @@ package import RTMP
 
 /// Counters of one source since the server started, over all its publishers.
 package struct SourceStatistics: Sendable, Hashable {
-    /// Publications accepted.
+    /// Number of publications that were accepted.
     package var publications = 0
     /// True while a publisher is connected.
     package var isPublishing = false

@@ -31,7 +31,7 @@ extension SourceSubscriber {
     package func cut() {}
 }
 
-/// Identifies a subscription.
+/// Identifies a subscription to a ``SourceHub``.
 package struct SubscriptionToken: Sendable, Hashable {
     let id: Int
 }

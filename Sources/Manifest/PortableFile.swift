@@ -26,7 +26,7 @@ package struct PortableFile: Sendable, Hashable {
 
     package var isSecret: Bool { self.kind != .file }
 
-    /// Description of the value for a comment next to it.
+    /// Text for a comment that says what to fill in for this file or secret.
     package var hint: String {
         switch (self.kind, self.origin) {
         case (.file, let origin): "the file \(origin ?? self.name)"

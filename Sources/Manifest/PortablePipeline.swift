@@ -18,6 +18,8 @@ package struct PortablePipeline: Sendable {
         /// Disk limit in bytes if the pipeline has none; `nil`: no limit.
         package var diskBytes: Int64?
 
+        /// Creates the paths and addresses for one orchestrator.
+        ///
         /// - Parameter socket: See ``socket``; `nil`: ``control`` if that is a Unix socket, otherwise a socket in
         ///   `/tmp`.
         package init(

@@ -23,6 +23,8 @@ package struct YAMLEntry: Sendable, Hashable {
     package var key: String
     package var value: YAMLNode
 
+    /// Creates an entry of a map.
+    ///
     /// - Parameter comment: Lines of a comment before the key, without the `#`.
     package init(_ key: String, _ value: YAMLNode, _ comment: String...) {
         self.key = key

@@ -9,6 +9,8 @@ package struct ClientRateLimiter: Sendable {
     private let rate: (perSecond: Int64, burst: Int64)
     private var places: [Place?: TokenBucket] = [:]
 
+    /// Creates a limiter with the same rate for each client network.
+    ///
     /// - Parameter rate: Sustained rate per second, and burst: the number of events allowed at once.
     package init(_ rate: (perSecond: Int64, burst: Int64)) { self.rate = rate }
 

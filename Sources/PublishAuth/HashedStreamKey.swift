@@ -11,7 +11,7 @@ package struct HashedStreamKey: Sendable, Hashable {
     private let salt: String
     private let digest: String
 
-    /// - Returns: `nil` for a text that is not a hashed key.
+    /// Reads the text form of a hashed key; `nil` for any other text.
     package init?(_ text: String) {
         guard text.hasPrefix(Self.prefix) else { return nil }
         let parts = text.dropFirst(Self.prefix.count).split(separator: "$", omittingEmptySubsequences: false)

@@ -46,7 +46,7 @@ package struct IssuedKey: Sendable, Hashable {
         (self.room, self.source, self.expiry, self.nonce, self.streamKey) = (room, source, expiry, nonce, key)
     }
 
-    /// The form `hmac` does not sign the application.
+    /// An application name for checking the key's address; any name will do, because the form `hmac` does not sign it.
     private static let anyApp = "live"
 
     /// Returns whether `text` can be a nonce: 1 to ``longestNonce`` letters, digits, `-`, `.`, `_` and `~`. None of
@@ -69,7 +69,7 @@ package struct IssuedKey: Sendable, Hashable {
     /// Returns the stream id that an SRT caller must send, which contains the key.
     package func streamID(app: String) -> String { "\(app)/\(self.streamKey)" }
 
-    /// The end of the key's validity, in ISO 8601.
+    /// The time until which the key is valid, in ISO 8601.
     package var expiryText: String { ProgramDate.format(self.expiry * TimeMath.nanoseconds) }
 
     /// Returns the key and its URLs as JSON, for programs.

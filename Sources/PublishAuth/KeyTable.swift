@@ -4,7 +4,7 @@ package import RTMP
 /// Finds the source that a publisher's address names.
 package struct KeyTable: Sendable {
     private let app: String
-    /// Keys in plain text.
+    /// The bindings whose keys are in plain text.
     private let bindings: [IngestBinding]
     /// Keys of which the worker has only a hash.
     private let sealed: [(source: SourceID, key: HashedStreamKey)]

@@ -9,7 +9,7 @@ package import PipelineSpec
 package struct ProxyHeader: Sendable, Hashable {
     /// Maximum length of a version 1 header including its line end (§2.1).
     static let longestText = 107
-    /// The twelve bytes that version 2 begins with (§2.2).
+    /// The twelve bytes with which a version 2 header begins (§2.2).
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
     /// Maximum number of bytes after the fixed part of a version 2 header: addresses and the fields that a proxy adds.
     static let longestRest = 2048

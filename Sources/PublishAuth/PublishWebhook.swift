@@ -3,7 +3,7 @@ package import PipelineSpec
 
 /// The data about a publisher that is sent to the webhook. It contains the stream key, which is sent to nobody else.
 package struct PublishFacts: Sendable, Hashable {
-    /// Unix time in seconds.
+    /// Time of the publish request, as Unix time in seconds.
     package var time: Int64
     /// Number of the connection, unique in this worker.
     package var connection: Int
@@ -47,7 +47,7 @@ package struct PublishWebhook: Sendable {
 
     package struct Request: Sendable, Hashable {
         package var contentType: String
-        /// Additional header fields.
+        /// Additional header fields of the request.
         package var fields: [(name: String, value: String)]
         package var body: [UInt8]
 

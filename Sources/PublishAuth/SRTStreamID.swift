@@ -13,7 +13,7 @@ package enum SRTStreamID {
         case malformed
     }
 
-    /// Maximum length in bytes (SRT: `SRTO_STREAMID`).
+    /// Maximum length of a stream id in bytes (SRT: `SRTO_STREAMID`).
     package static let maximumLength = 512
 
     /// Reads a stream id.

@@ -20,7 +20,7 @@ package struct SignedKeyCheck: Sendable {
         ///   - nonce: The part that makes the key unique.
         ///   - expiry: Unix time in seconds.
         case valid(nonce: String, expiry: Int64)
-        /// The query has no signature of this form.
+        /// The query has no signature of the configured scheme.
         case absent
         /// The signature is right, but the key has expired.
         case expired
@@ -120,7 +120,7 @@ extension SignedKeyCheck: CustomStringConvertible, CustomReflectable {
 }
 
 enum Base64URL {
-    /// Encodes without padding. Spec: RFC 4648 §5.
+    /// Encodes bytes as base64url without padding. Spec: RFC 4648 §5.
     static func encode(_ bytes: [UInt8]) -> [UInt8] {
         Base64.encode(bytes).utf8.compactMap { digit in
             switch digit {

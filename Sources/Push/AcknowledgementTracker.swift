@@ -21,6 +21,8 @@ package struct AcknowledgementTracker: Sendable {
     /// Time since which more bytes than ``allowance`` are unacknowledged, in nanoseconds; `nil` if fewer are.
     private var overdueSince: Int64?
 
+    /// Creates a tracker for a new connection.
+    ///
     /// - Parameter window: Bytes after which the server was asked to acknowledge.
     package init(window: UInt32) { self.window = UInt64(window) }
 

@@ -9,6 +9,8 @@ package final class CombinedInput: PublishInput {
     /// The next packet of each input; `nil` if it has ended.
     private var heads: [CodedPacket?]
 
+    /// Combines `main` with the audio of `sounds`.
+    ///
     /// - Parameter sounds: Inputs whose audio becomes tracks 1, 2, 3 … of the publication; their video is left out.
     /// - Throws: Errors of the inputs when they read their first packet.
     package init(_ main: any PublishInput, sounds: [any PublishInput]) throws(MediaError) {

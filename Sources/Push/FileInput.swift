@@ -19,6 +19,8 @@ package final class FileInput: PublishInput {
     private var held: [CodedPacket] = []
     private var isAtEnd = false
 
+    /// Opens a media file; if `loops`, the file is repeated without end.
+    ///
     /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for codecs that RTMP cannot carry.
     package init(path: String, loops: Bool) throws(MediaError) {
         self.path = path

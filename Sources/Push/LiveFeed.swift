@@ -55,6 +55,8 @@ package final class LiveFeed: Sendable {
     private let state: NIOLoopBoundBox<State>
     private let readerCount = Atomic<Int>(0)
 
+    /// Creates the feed of one rendition.
+    ///
     /// - Parameters:
     ///   - makesFiles: True to make each tag also in the form of an FLV file; then the feed is always awake.
     ///   - gate: Access to the event loop; closed before the loop ends.

@@ -32,6 +32,8 @@ package final class LiveOutputs: Sendable {
     private let feeds: [LiveFeed]
     private let state = Mutex(State())
 
+    /// Creates the outputs of a room; none is started yet.
+    ///
     /// - Parameters:
     ///   - feeds: The renditions that can be read.
     ///   - makesFiles: True if viewers may read the renditions over HTTP-FLV.

@@ -6,7 +6,7 @@ package enum PatternClock {
     /// Number of blocks in the row. They fill less than half of the width, so that a side-by-side scene shows all of
     /// them.
     package static let count = 30
-    /// Milliseconds after which the value wraps, 17.5 min.
+    /// Milliseconds after which the encoded time wraps to 0, about 17.5 minutes.
     package static let period: Int64 = 1 << 20
 
     /// Returns for each block of the row whether it is white.

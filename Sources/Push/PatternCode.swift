@@ -1,7 +1,7 @@
 /// The frame counter of a ``TestPattern`` as a row of black and white blocks: a white and a black mark, sixteen bits,
 /// most significant first, and a parity bit.
 package enum PatternCode {
-    /// Number of blocks in the row.
+    /// Number of black and white blocks in the row.
     package static let count = 19
 
     /// Returns for each block of the row whether it is white in frame `index` (taken modulo 65,536).

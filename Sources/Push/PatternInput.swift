@@ -14,6 +14,8 @@ package final class PatternInput: PublishInput {
     private var frame: Int64 = 0
     private var position: Int64 = 0
 
+    /// Creates an input that draws and encodes `pattern`.
+    ///
     /// - Parameters:
     ///   - bitrate: Bit rate of the video in bits per second.
     /// - Throws: ``MediaError`` if an encoder is missing or rejects its settings.

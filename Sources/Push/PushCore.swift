@@ -62,7 +62,7 @@ package struct PushCore: ~Copyable {
     package private(set) var state = State.waiting
     /// Bytes sent over all connections.
     package private(set) var bytes: UInt64 = 0
-    /// Connection attempts after the first one.
+    /// Number of connection attempts after the first one.
     package private(set) var retries = 0
     package private(set) var lastError: String?
     package private(set) var lastFailure: PushFailure?
@@ -86,11 +86,14 @@ package struct PushCore: ~Copyable {
     /// Time at which the current state began, in nanoseconds.
     private var since: Int64 = 0
     private var retryAt: Int64 = 0
-    /// Time of the rendition that is 0 on the server, in milliseconds.
+    /// Timestamp of the rendition that corresponds to timestamp 0 on the server, in milliseconds; nil before the first
+    /// tag.
     private var base: Int64?
     private var lastTime = Int64.min
     private var actions: [Action] = []
 
+    /// Creates the state machine of one output, in the state *waiting*.
+    ///
     /// - Parameter random: Random numbers for the handshake and the back-off.
     package init(_ settings: Settings, random: @escaping @Sendable () -> UInt64) {
         self.settings = settings
@@ -103,7 +106,7 @@ package struct PushCore: ~Copyable {
 
     /// Number of packets dropped over all connections.
     package var dropped: Int { self.droppedBefore + self.queue.dropped }
-    /// Queued media in milliseconds.
+    /// Duration of the queued media, in milliseconds.
     package var queued: Int64 { self.queue.duration }
     /// Bytes of this connection that the server has acknowledged; `nil` if the server sends no acknowledgements.
     package var acknowledged: UInt64? { self.ledger.isKept ? self.ledger.acknowledged : nil }

@@ -53,6 +53,8 @@ final class PushOutput: LiveReader {
     private let earlier: EventLoopFuture<Void>
     let feed: LiveFeed
 
+    /// Creates an output that sends the rendition of `feed`, and starts it.
+    ///
     /// - Parameter earlier: The output starts when this future completes; `nil`: it starts at once. A server may refuse
     ///   a key that is still in use.
     init(

@@ -29,6 +29,8 @@ package struct TagQueue: Sendable {
     /// Number of times that the queue exceeded its limits.
     package private(set) var overruns = 0
 
+    /// Creates an empty queue that waits for a key frame.
+    ///
     /// - Parameter after: Time in milliseconds; the queue starts with the first key frame after it.
     package init(after: Int64 = .min) { self.after = after }
 

@@ -17,6 +17,8 @@ package struct TestPattern: Sendable {
     /// Duration of flash and beep, in milliseconds.
     package static let flashMs = 100
 
+    /// Creates a pattern that shows `name`.
+    ///
     /// - Parameters:
     ///   - width: Even, at least 160.
     ///   - height: Even, at least 160.

@@ -4,9 +4,9 @@ import MediaKernels
 ///
 /// Spec: ISO/IEC 14496-3 §1.A.3.2.
 struct ADTSHeader {
-    /// Bytes of the header, 7 or 9.
+    /// Size of the ADTS header in bytes, 7 or 9.
     let size: Int
-    /// The equivalent `AudioSpecificConfig`.
+    /// The `AudioSpecificConfig` that is equivalent to the ADTS header.
     let configuration: [UInt8]
 
     /// Reads the header at `offset`; nil unless the frame extends exactly to the end of the payload.

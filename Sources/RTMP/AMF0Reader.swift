@@ -17,9 +17,9 @@ package struct AMF0Reader {
     package enum Fault: Error, Sendable, Hashable {
         /// A value reaches past the end of the message.
         case truncated
-        /// A marker that AMF0 does not define.
+        /// A type marker that AMF0 does not define.
         case marker(UInt8)
-        /// The rest is AMF3 (marker 0x11), which is not read.
+        /// The rest of the message is AMF3 (marker 0x11), which is not read.
         case amf3
         case tooDeep
         case tooManyValues

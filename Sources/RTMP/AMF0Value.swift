@@ -14,18 +14,18 @@ package indirect enum AMF0Value: Sendable, Hashable {
     case undefined
     /// Index of an earlier object; the object is not looked up.
     case reference(UInt16)
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// A date, in milliseconds since 1970-01-01T00:00:00Z.
     case date(Double)
     case unsupported
     case xml(String)
     case typedObject(name: String, [AMF0Property])
 
-    /// The number, if it is one.
+    /// The value as a number; nil if it is not a number.
     package var number: Double? {
         if case .number(let number) = self { number } else { nil }
     }
 
-    /// The text, if it is a string.
+    /// The value as text; nil if it is not a string.
     package var string: String? {
         if case .string(let string) = self { string } else { nil }
     }

@@ -7,7 +7,7 @@ package struct AMF0Writer {
 
     package init() {}
 
-    /// The bytes of `values`, concatenated.
+    /// Returns the encoded bytes of `values`, concatenated.
     package static func bytes(_ values: [AMF0Value]) -> [UInt8] {
         var writer = AMF0Writer()
         for value in values { writer.write(value) }

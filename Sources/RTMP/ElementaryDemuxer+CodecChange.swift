@@ -1,7 +1,7 @@
 import MediaKernels
 import MediaTypes
 
-/// Detects from the payload that the codec on a PID has changed.
+/// Detects from the payload that the codec of a stream (PID) has changed.
 extension ElementaryDemuxer {
     /// Returns the codec in which `unit` is evidently coded if it differs from the announced `codec`; otherwise nil.
     static func change(of unit: MPEGTSUnit, from codec: CodecName) -> CodecName? {
@@ -54,7 +54,7 @@ extension ElementaryDemuxer {
         return size > 0 && (end == payload.count || flags(at: end) != nil)
     }
 
-    /// Detects one ADTS frame, or the first of several.
+    /// Returns whether the payload begins with an ADTS frame that fills it or is followed by another one.
     private static func beginsWithADTS(_ payload: PacketMemory) -> Bool {
         func begins(at offset: Int) -> Bool {
             payload.byte(at: offset) == 0xFF && (payload.byte(at: offset + 1) ?? 0) & 0xF6 == 0xF0
@@ -64,7 +64,8 @@ extension ElementaryDemuxer {
         return length > 7 && (length == payload.count || length < payload.count && begins(at: length))
     }
 
-    /// Detects one MPEG audio layer III frame, or the first of several.
+    /// Returns whether the payload begins with an MPEG audio layer III frame that fills it or is followed by another
+    /// one.
     ///
     /// Spec: ISO/IEC 11172-3 §2.4.1.3, ISO/IEC 13818-3 §2.4.1.3. The quarter sample rates (MPEG-2.5) are not
     /// standardized but widely used.

@@ -9,7 +9,7 @@ package import MediaTypes
 ///
 /// Spec: ISO/IEC 13818-1 §2.4.3.7 (90 kHz, 33 bits).
 package struct ElementaryDemuxer: Sendable {
-    /// Counters of dropped units.
+    /// Counters of units that were dropped or repaired.
     package private(set) var counters = FLVDemuxer.Counters()
     /// The codec of the last unit that was not supported; nil if there was none.
     package private(set) var unsupportedCodec: String?
@@ -22,7 +22,7 @@ package struct ElementaryDemuxer: Sendable {
     /// units cannot be read: libavformat parses a stream by the codec its PID had first, whatever the tables say later.
     package private(set) var changedCodec: CodecName?
 
-    /// Ticks per second of every packet.
+    /// Ticks per second of the timestamps of every packet.
     package static let timescale: Int32 = 90_000
     /// Maximum number of audio tracks.
     package static let maximumAudioTracks: UInt8 = 4
@@ -39,6 +39,8 @@ package struct ElementaryDemuxer: Sendable {
     /// Timestamps of the last video frame.
     private var lastPicture: (pts: Int64, dts: Int64)?
 
+    /// Creates a demuxer for one publication.
+    ///
     /// - Parameters:
     ///   - codecs: Codecs that are accepted.
     ///   - maximumBytes: Maximum size of a unit in bytes; larger ones are dropped.

@@ -25,7 +25,7 @@ package struct EnhancedCapabilities: Sendable, Hashable {
     /// True if the peer announced `*`: it accepts any codec.
     package var takesAnyCodec = false
 
-    /// No features announced.
+    /// Creates capabilities without any announced feature.
     package init() {}
 
     package init(codecs: Set<CodecName>, extensions: Extensions) {

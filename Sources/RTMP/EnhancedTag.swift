@@ -34,7 +34,7 @@ struct EnhancedTag {
 
     /// Type of the message; `nil` for an undefined type, whose message is ignored.
     let packetType: PacketType?
-    /// Added to the presentation time of this message: 0 to 999,999 nanoseconds.
+    /// Nanoseconds (0 to 999,999) that are added to the presentation time of the message.
     let nanoseconds: Int64
     private(set) var parts: [Part] = []
     /// True if the message is truncated among its parts or has too many of them; ``parts`` holds the intact parts

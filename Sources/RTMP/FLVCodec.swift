@@ -6,7 +6,7 @@ import MediaTypes
 /// Spec: Video File Format 10.1 Annex E.4.2.1 (SoundFormat), E.4.3.1 (CodecID).
 enum FLVCodec {
     static let avc: UInt8 = 7
-    /// In no specification, but in use.
+    /// Codec number of H.265 in legacy video messages, which no specification defines but which is in use.
     static let hevc: UInt8 = 12
     static let aac: UInt8 = 10
     static let mp3: UInt8 = 2

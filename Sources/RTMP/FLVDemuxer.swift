@@ -54,7 +54,7 @@ package struct FLVDemuxer: Sendable {
     /// True if H.264 is among the accepted codecs; a copy for speed, because nearly every video packet is checked.
     private let takesH264: Bool
     private let takesAAC: Bool
-    /// State of the Enhanced RTMP tracks.
+    /// State that only Enhanced RTMP messages need, such as the additional audio tracks.
     var enhanced = EnhancedState()
     private var timing: PictureTimingRules?
     /// NAL units sent in messages of their own before a frame, in canonical form. They are kept until the next frame,
@@ -65,6 +65,8 @@ package struct FLVDemuxer: Sendable {
     /// The wall-clock time from the last data message, until the next packet carries it.
     private var noted: (time: WallClockTime, timestamp: UInt32)?
 
+    /// Creates a demuxer for one publication.
+    ///
     /// - Parameter codecs: Codecs that are accepted; all others are dropped and reported by ``unsupportedCodec``.
     package init(codecs: Set<CodecName> = FLVDemuxer.usualCodecs) {
         self.codecs = codecs

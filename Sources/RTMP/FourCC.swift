@@ -16,12 +16,14 @@ package struct FourCC: Sendable, Hashable, CustomStringConvertible {
     private static let table = Dictionary(
         codecs.map { (FourCC($0.letters).rawValue, $0.codec) }, uniquingKeysWith: { first, _ in first })
 
+    /// Creates a FourCC from its letters.
+    ///
     /// - Parameter letters: Four ASCII letters; further ones are ignored.
     package init(_ letters: String) {
         self.rawValue = letters.utf8.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// `nil` for a codec without a FourCC in Enhanced RTMP.
+    /// Creates the FourCC of a codec; `nil` for a codec without a FourCC in Enhanced RTMP.
     package init?(_ codec: CodecName) {
         guard let entry = FourCC.codecs.first(where: { $0.codec == codec }) else { return nil }
         self.init(entry.letters)

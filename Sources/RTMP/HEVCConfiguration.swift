@@ -8,11 +8,11 @@ package struct HEVCConfiguration: Sendable, Hashable {
     /// NAL unit types of the parameter sets (ITU-T H.265 Table 7-1).
     static let types: (video: UInt8, sequence: UInt8, picture: UInt8) = (32, 33, 34)
 
-    /// The fixed fields before the arrays, 22 bytes.
+    /// The 22 bytes of fixed fields in the record, before the arrays of NAL units.
     private let head: [UInt8]
     /// Size of each NAL unit length field in the stream, 1 to 4 bytes.
     package let lengthSize: Int
-    /// NAL units by type, including their headers.
+    /// The record's NAL units, by type; each includes its NAL unit header.
     package let arrays: [UnitArray]
 
     package struct UnitArray: Sendable, Hashable {
@@ -63,7 +63,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
         ].filter { !$0.units.isEmpty }
     }
 
-    /// The sequence parameter sets.
+    /// The sequence parameter sets in the record.
     package var sequenceParameterSets: [[UInt8]] {
         self.arrays.filter { $0.type == HEVCConfiguration.types.sequence }.flatMap(\.units)
     }
@@ -86,11 +86,12 @@ struct HEVCUnits {
     private(set) var video: [[UInt8]] = []
     private(set) var sequence: [[UInt8]] = []
     private(set) var picture: [[UInt8]] = []
-    /// A frame at which decoding can begin: BLA, IDR or CRA (types 16 to 23).
+    /// True if decoding can begin at this access unit: a BLA, IDR or CRA frame (NAL unit types 16 to 23).
     private(set) var isKey = false
-    /// Contains slices of a frame (types 0 to 31).
+    /// True if the access unit contains slices of a frame (NAL unit types 0 to 31).
     private(set) var hasPicture = false
-    /// Contains units that belong to the next frame: parameter sets and prefix SEI (types 32 to 34, and 39).
+    /// True if the access unit contains NAL units that belong to the next frame: parameter sets and prefix SEI (types
+    /// 32 to 34, and 39).
     private(set) var isAhead = false
 
     /// Reads the NAL units of an access unit.

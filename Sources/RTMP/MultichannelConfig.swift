@@ -7,7 +7,7 @@ package import MediaTypes
 package enum MultichannelConfig {
     /// Bits of `AudioChannelMask` that are defined.
     private static let defined = UInt32(1) << UInt32(ChannelLayout.Speaker.allCases.count) - 1
-    /// `AudioChannel.Unused` and `.Unknown`.
+    /// Values of channels without a loudspeaker: `AudioChannel.Unused` and `.Unknown`.
     private static let silent: ClosedRange<UInt8> = 0xFE...0xFF
 
     /// Reads a channel layout.

@@ -4,7 +4,7 @@ package struct PublishRequest: Sendable, Hashable {
     package let id: Int
     /// Path and query of the address, combined from `app` and the stream name.
     package let address: StreamAddress
-    /// `tcUrl` of `connect`; empty if absent.
+    /// `tcUrl` of the client's `connect` command; empty if absent.
     package let tcURL: String
     /// `flashVer` of `connect`, which names the encoder; empty if absent.
     package let flashVersion: String

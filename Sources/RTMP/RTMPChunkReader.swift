@@ -19,7 +19,7 @@ package struct RTMPChunkReader: ~Copyable {
     /// Longest header that is carried over: 3 + 11 + 4 bytes, and at most 4 bytes of lookahead.
     private static let longestHeader = 22
 
-    /// Payload bytes per chunk. 128 until the peer changes it (§5.4.1).
+    /// Maximum number of payload bytes per received chunk: 128 until the peer changes it (§5.4.1).
     package private(set) var chunkSize = 128
     /// Tolerated deviations of the peer from the specification.
     package private(set) var quirks: RTMPQuirks = []

@@ -5,7 +5,7 @@ struct RTMPChunkStream {
     let id: UInt32
     /// Absolute timestamp of the last message begun, modulo 2³².
     var timestamp: UInt32 = 0
-    /// Value that a type 3 header adds when it begins a message.
+    /// Timestamp delta in milliseconds that a type 3 header adds when it begins a message.
     var delta: UInt32 = 0
     /// True if the last header's timestamp field was 0xFFFFFF, so that an extended timestamp followed.
     var hasExtended = false

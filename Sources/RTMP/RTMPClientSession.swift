@@ -45,6 +45,8 @@ package struct RTMPClientSession: ~Copyable {
     /// Value of the server's last acknowledgement: number of bytes received, modulo a value of the server's choice.
     package private(set) var acknowledgement: UInt32 = 0
 
+    /// Creates the session of a connection that was just opened.
+    ///
     /// - Parameters:
     ///   - url: The stream to publish or to play.
     ///   - flashVersion: The client's name for itself.

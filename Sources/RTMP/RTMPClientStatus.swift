@@ -7,7 +7,7 @@ package struct RTMPClientStatus: Sendable, Hashable {
     package let level: String
     /// Status code, such as `NetStream.Publish.Denied`.
     package let code: String
-    /// Human-readable description.
+    /// Human-readable description of the status, from the server.
     package let text: String
     /// URL of the app to which the server redirects the client; nil if none.
     package let redirect: String?

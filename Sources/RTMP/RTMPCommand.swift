@@ -7,7 +7,7 @@ package struct RTMPCommand: Sendable, Hashable {
     package var name: String
     /// Transaction id; 0 if no answer is expected. It comes from the peer and may be any number, including NaN.
     package var transaction: Double
-    /// The command object, then the arguments.
+    /// The command object, followed by the arguments.
     package var arguments: [AMF0Value]
 
     package init(_ name: String, transaction: Double = 0, _ arguments: [AMF0Value] = [.null]) {
@@ -37,7 +37,7 @@ package struct RTMPCommand: Sendable, Hashable {
         self.arguments.indices.contains(index) ? self.arguments[index] : nil
     }
 
-    /// The command as a message of type 20.
+    /// Returns the command as a message of type 20.
     package func message(chunkStreamID: UInt32, streamID: UInt32) -> RTMPMessage {
         let values = [.string(self.name), .number(self.transaction)] + self.arguments
         return RTMPMessage(

@@ -18,11 +18,11 @@ package enum RTMPFailure: Error, Sendable, Hashable {
 
 /// The kind of first byte that a connection sent instead of RTMP version 3.
 package enum RTMPVersionFault: Sendable, Hashable {
-    /// RTMPE (6): not supported.
+    /// The first byte is 6: the client uses RTMPE, which is not supported.
     case encrypted
-    /// A TLS ClientHello on a plain port.
+    /// The client began a TLS handshake on a port without TLS.
     case tls
-    /// Text, such as HTTP or a PROXY header.
+    /// The client sent text, such as an HTTP request or a PROXY header.
     case text
     case other(UInt8)
 
@@ -36,7 +36,7 @@ package enum RTMPVersionFault: Sendable, Hashable {
     }
 }
 
-/// The phases that have a time limit.
+/// The phases of a connection that have a time limit.
 package enum RTMPDeadline: String, Sendable, Hashable {
     case handshake, publish, decision, firstMedia, mediaIdle
 }
@@ -80,7 +80,7 @@ extension RTMPFailure: CustomStringConvertible {
 }
 
 extension RTMPFailure {
-    /// The code in the error catalogue.
+    /// The code of this failure in the worker's error catalogue.
     package var errorCode: ErrorCode {
         switch self {
         case .version, .desync, .protocolViolation: .invalidFormat

@@ -5,7 +5,7 @@ package struct RTMPMediaMessage: Sendable {
     package enum Kind: Sendable, Hashable { case audio, video }
 
     package var kind: Kind
-    /// Milliseconds modulo 2³².
+    /// Timestamp in milliseconds, modulo 2³².
     package var timestamp: UInt32
     /// The FLV tag body: header byte(s) and data. May be empty.
     package var payload: PacketMemory

@@ -9,7 +9,7 @@ package struct RTMPMessage: Sendable {
     package var type: RTMPMessageType
     /// The message stream, 0 for the connection itself.
     package var streamID: UInt32
-    /// Milliseconds modulo 2³², absolute.
+    /// Absolute timestamp in milliseconds, modulo 2³².
     package var timestamp: UInt32
     package var payload: PacketMemory
 

@@ -17,6 +17,8 @@ struct RTMPServerHandshake: Sendable {
     private var received: [UInt8] = []
     private let random: [UInt8]
 
+    /// Creates the handshake of one connection.
+    ///
     /// - Parameter random: 1,528 random bytes for S1; missing ones are 0.
     init(random: [UInt8]) { self.random = random }
 

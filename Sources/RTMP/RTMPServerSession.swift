@@ -76,6 +76,8 @@ package struct RTMPServerSession: ~Copyable {
     private var undecidedBytes = 0
     private var lastMetadata: [UInt8] = []
 
+    /// Creates the session of a connection that was just accepted.
+    ///
     /// - Parameters:
     ///   - now: Nanoseconds of a monotonic clock, as in every later call.
     ///   - random: 1,528 random bytes for the handshake.

@@ -12,9 +12,9 @@ package final class CertificateStore: Sendable {
     /// The result of checking the files.
     package enum Look: Sendable, Equatable {
         case unchanged
-        /// The new pair is in use, and valid until this Unix time in seconds.
+        /// The new certificate and key are in use; the certificate is valid until this Unix time in seconds.
         case renewed(validUntil: Int64)
-        /// The new pair cannot be used; reported once for each change of the files.
+        /// The new certificate or key cannot be used; reported once for each change of the files.
         case refused(MediaError)
     }
 

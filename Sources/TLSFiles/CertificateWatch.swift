@@ -8,6 +8,8 @@ package final class CertificateWatch: Sendable {
     private let report: @Sendable (CertificateStore.Look) -> Void
     private let task: RepeatedTask
 
+    /// Starts to check the files of a store.
+    ///
     /// - Parameters:
     ///   - loop: Event loop of the timer.
     ///   - pace: Time between two checks; a check costs two stat(2) calls.

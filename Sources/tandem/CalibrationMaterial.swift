@@ -11,7 +11,7 @@ enum CalibrationMaterial {
     /// Standard deviation of the noise; the range is 255.
     private static let noise = 5
 
-    /// Generates the frames.
+    /// Generates the frames with which a calibration measures.
     ///
     /// - Throws: ``MediaError/Code/rejected`` if this FFmpeg lacks a filter, ``MediaError/Code/outOfMemory``.
     static func pictures(count: Int, width: Int, height: Int, fps: Int) throws(MediaError) -> [Picture] {

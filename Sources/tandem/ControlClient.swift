@@ -19,6 +19,8 @@ struct ControlClient: Sendable {
     private let base: String
     private let token: String?
 
+    /// Creates a client for the room at `address`.
+    ///
     /// - Parameters:
     ///   - address: Address of the control API: `http://HOST:PORT`, `https://…` or `unix:/path`, as in the event
     ///     `room.ready`.
@@ -110,7 +112,7 @@ struct ControlClient: Sendable {
     }
 }
 
-/// The room refused the request.
+/// Thrown if the room refused the request.
 struct ControlRefusal: Error {
     /// The body of the reply: one line, usually a problem in JSON.
     let text: String

@@ -2,7 +2,7 @@ import ArgumentParser
 import MediaTypes
 import NIOHTTP1
 
-/// `tandem ctl pk`.
+/// The command `tandem ctl pk`.
 extension CtlCommand {
     struct PK: AsyncParsableCommand {
         enum Verb: String, ExpressibleByArgument, CaseIterable { case start, punish, end }

@@ -9,7 +9,7 @@ import Synchronization
 
 /// The format of log lines on standard error.
 enum LogFormat: String, ExpressibleByArgument, CaseIterable {
-    /// Text on a terminal, JSON elsewhere.
+    /// Text if standard error is a terminal, otherwise JSON.
     case auto
     case text
     case json

@@ -39,7 +39,7 @@ struct RecoveryStatus {
     /// Records that another part of the work begins. See ``RecoveryJob/init(_:patience:at:)``.
     func proceed(_ doing: String, patience: Int64) { self.work.begin(doing, patience: patience) }
 
-    /// Records that a step is done.
+    /// Records that a step of the pending work is done.
     func advanced() { self.work.advanced() }
 
     /// Ends the notices and closes the probe listener.

@@ -95,7 +95,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 }
 
-/// Log levels by name.
+/// The log levels that `--log-level` accepts, by name.
 enum LogLevel: String, ExpressibleByArgument, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 

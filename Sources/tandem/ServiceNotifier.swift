@@ -6,7 +6,7 @@ import Threading
 ///
 /// Spec: sd_notify(3): datagrams to the socket named by `$NOTIFY_SOCKET`.
 struct ServiceNotifier: Sendable {
-    /// Interval between two checks of the worker.
+    /// Interval between two checks of the worker's state.
     private static let look = Duration.milliseconds(200)
 
     private let socket: NotifySocket
