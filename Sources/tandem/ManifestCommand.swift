@@ -40,7 +40,7 @@ struct ManifestCommand: ParsableCommand {
 
     @Option(
         help:
-            "Storage that all machines share: a claim (k8s) or directory (swarm, nomad). Without it, the room's files are lost."
+            "Shared storage: a claim (k8s) or directory (swarm, nomad). Without it, files are lost with the room."
     )
     var storage: String?
 
