@@ -10,9 +10,10 @@
 /// room needs, then every step but the hold is taken at once, since the playlists would be late before the steps were
 /// taken one by one. The hold follows half a second later if the lag still grows, and the frames that wait for an
 /// encoder are dropped with it. In a room that has just started (``Rules/start``), what makes the lag grow may be work
-/// that comes only once, such as the opening of encoders and filters: there the backlog alone is dropped, once per second,
-/// and the hold follows if that does not lower the lag. A lag of ``Rules/backlog`` beyond the limit is dropped once per ``Rules/dropDistance``:
-/// for that time viewers see six to eight frames per second, and the next observation starts with little lag.
+/// that comes only once, such as the opening of encoders and filters: there the backlog alone is dropped, once per
+/// second, and the hold follows if that does not lower the lag. A lag of ``Rules/backlog`` beyond the limit is dropped
+/// at most once per ``Rules/dropDistance``: of the dropped frames, viewers see six to eight per second at the usual
+/// frame rates (see `EncoderControl`), and the next observation starts with little lag.
 ///
 /// Undoing steps: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails
 /// if the lag grows beyond half of the limit before the next attempt is due; the previous level is then restored at
@@ -84,8 +85,9 @@ package struct Overload: Sendable, Equatable {
         package var start: Int64 = 5_000_000_000
         /// Time from a step to the first attempt to undo it.
         package var firstDistance: Int64 = 30_000_000_000
-        /// Time from a hold to the first attempt to undo it. A room that starts, or whose machine was busy for a
-        /// moment, has caught up by then: the backlog was dropped with the hold.
+        /// Least time from a hold to the first attempt to undo it; with ``settling`` and ``observation``, it is 1.3 s. A
+        /// room that starts, or whose machine was busy for a moment, has caught up by then: the backlog was dropped
+        /// with the hold.
         package var firstHoldDistance: Int64 = 1_000_000_000
         /// Time from a hold to the next attempt, if the previous one failed.
         package var holdDistance: Int64 = 5_000_000_000
@@ -213,7 +215,8 @@ package struct Overload: Sendable, Equatable {
     /// Forgets the samples, because the machine was suspended.
     package mutating func forget(at now: Int64) {
         self.history = LagHistory()
-        self.observedFrom = now
+        // A step that was taken a moment ago keeps its settling time.
+        self.observedFrom = max(self.observedFrom, now)
         (self.aboveLimitSince, self.aboveHalfSince, self.aboveBacklogSince) = (nil, nil, nil)
     }
 
