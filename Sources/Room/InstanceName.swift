@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 import Threading
 
 /// The name of this worker, as its orchestrator calls it, for log lines: it tells the workers of a room apart.

@@ -3,16 +3,11 @@ import Events
 import HLS
 package import Ingest
 import LibAV
+import Libc
 import MediaKernels
 package import MediaTypes
 import Packager
 package import RoomAPI
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Refuses sources for some time: those that a command kicked, and those that earlier workers crashed on.
 package struct SourceRefusalService: Sendable {
