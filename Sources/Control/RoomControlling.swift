@@ -138,7 +138,8 @@ package protocol RoomControlling: Sendable {
     var eventLog: EventLog { get }
 }
 
-/// Commands to the scenes of a room, their overlays and the PK. Like ``RoomControlling``.
+/// Commands to the scenes of a room, their overlays and the PK. The rules of ``RoomControlling`` apply: calls come from
+/// many threads and must not block for long, and answers are JSON objects.
 package protocol SceneControlling: Sendable {
     /// Puts a scene on air at the next tick, or at a program date-time. The reply tells when.
     ///
@@ -173,7 +174,8 @@ package protocol SceneControlling: Sendable {
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String
 }
 
-/// Commands to the outputs and renditions of a room. Like ``RoomControlling``.
+/// Commands to the outputs and renditions of a room. The rules of ``RoomControlling`` apply: calls come from many
+/// threads and must not block for long, and answers are JSON objects.
 package protocol OutputControlling: Sendable {
     /// Disconnects an RTMP output from its server and connects again.
     ///

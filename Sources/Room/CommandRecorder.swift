@@ -7,10 +7,12 @@ import RoomOutputs
 import RoomScenes
 import RoomSources
 
-/// Records what commands and publishers have changed, for the next worker: every change of the room's
-/// ``CommandedState`` is made here, after it was applied.
+/// Records what commands and publishers have changed, for the next worker: changes the room's ``CommandedState`` in the
+/// ``CommandStore`` after they were applied.
 ///
-/// Takes no lock but the store's, so that it can be used while the room's state is locked.
+/// ``Restoration`` changes the stored state too: it removes what could not be restored. The recorder itself has no lock;
+/// the store's is held only while the state is changed, never for a write, so the recorder can be used while the room's
+/// state is locked.
 struct CommandRecorder: Sendable {
     /// `nil` if no later worker could find the state.
     let store: CommandStore?

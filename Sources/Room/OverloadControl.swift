@@ -11,8 +11,8 @@ import RoomSources
 import Synchronization
 import Threading
 
-/// Takes and undoes the steps of ``Overload`` while the machine cannot keep up. Live rooms only; the life's thread
-/// calls it.
+/// Measures the room's lag, and carries out what ``Overload`` decides about it. In a live room, the thread `life` calls
+/// ``step(encoderLag:)``; an offline room never does. Any thread may read the level and ask for the alarm.
 final class OverloadControl: Sendable {
     private let state: RoomPart<OverloadGuard>
     private let program: ProgramStage

@@ -398,7 +398,7 @@ package final class Room: Sendable {
         let (verdict, damage) = (self.verdict(outcome), self.damage)
         // Recent losses, and those of an offline job, have no alarm yet.
         if !damage.isEmpty { self.noteAlarms() }
-        // An alarm's id is of its worker, so no other could clear it.
+        // A successor sets the alarms that it finds under ids of its own, so all alarms of this worker are cleared.
         self.alarms.update([], isLast: true)
         self.saved.close(outcome, isEndOwed: !isWhole, by: deadline)
         var (reason, code): (JSONValue, JSONValue) = (.null, JSONValue(self.endCode?.rawValue))

@@ -39,7 +39,8 @@ struct RoomAlarms {
         self.saved.record(active)
     }
 
-    /// The level is the one from now on; the alarm itself is as the state has it.
+    /// Emits `alarm.set` or `alarm.cleared`. Its `level` applies from now on: `normal` for a cleared alarm. Its `alarm` is
+    /// the alarm as replies show it, with the severity that it had.
     private func announce(_ change: AlarmBook.Change) {
         let (type, entry, level) =
             switch change {

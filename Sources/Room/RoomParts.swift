@@ -51,7 +51,7 @@ struct RoomParts {
     /// - Parameters:
     ///   - written: The settings from the command line and the pipeline file.
     ///   - found: What the previous worker has left before the claim.
-    ///   - joint: The room, once it is made.
+    ///   - joint: Returns the room to callbacks of the stages; `nil` until the room is made from these parts.
     /// - Returns: `nil` if the previous worker applied another document before this one claimed the room: the room must
     ///   be made again from that document.
     static func open(
