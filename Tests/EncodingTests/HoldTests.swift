@@ -157,7 +157,7 @@ struct HoldTests {
         arguments: [
             (60, 7.5), (50, 6.25), (48, 6), (30, 7.5), (25, 6.25), (24, 6), (20, 20.0 / 3), (17, 17.0 / 3), (15, 7.5),
             (12, 6), (10, 5), (8, 8), (5, 5), (1, 1),
-        ])
+        ] as [(Int, Double)])
     func framesPerShown(fps: Int, left: Double) {
         #expect(Double(fps) / Double(EncoderControl.framesPerShown(fps: fps)) == left)
     }
