@@ -242,7 +242,7 @@ extension CommandedState {
             self.alarms.append(
                 Alarm(
                     id: id,
-                    alarm: AlarmBook.Alarm(
+                    alarm: ActiveAlarms.Alarm(
                         type, severity, kind: kind, subject: reader.text(node, "subject", path),
                         message: reader.text(node, "message", path) ?? ""),
                     setAt: reader.number(node, "setAt", path) ?? 0))

@@ -141,10 +141,10 @@ package struct CommandedState: Sendable, Equatable {
     /// An alarm that was announced and is active.
     package struct Alarm: Sendable, Equatable {
         package var id: String
-        package var alarm: AlarmBook.Alarm
+        package var alarm: ActiveAlarms.Alarm
         package var setAt: Int64
 
-        package init(id: String, alarm: AlarmBook.Alarm, setAt: Int64) {
+        package init(id: String, alarm: ActiveAlarms.Alarm, setAt: Int64) {
             self.id = id
             self.alarm = alarm
             self.setAt = setAt

@@ -173,12 +173,12 @@ final class OverloadControl: Sendable {
     // MARK: As clients see it
 
     /// The alarm while the machine cannot keep up, at any level; `nil` while it can.
-    var alarm: AlarmBook.Alarm? {
+    var alarm: ActiveAlarms.Alarm? {
         let overload = self.current
         guard overload.isOverloaded(at: self.clocks.machine.now()) else { return nil }
         let isSeen = overload.active.contains(.halfPictures)
         let left = overload.active.map { self.name(of: $0) }
-        return AlarmBook.Alarm(
+        return ActiveAlarms.Alarm(
             "encoder.overload_step", isSeen ? "alert_3" : "alert_2", kind: "encoder",
             message: "this machine cannot keep up: level \(overload.taken) of \(overload.steps.count)"
                 + (left.isEmpty ? "" : ", left out: \(left.joined(separator: ", "))"))

@@ -9,7 +9,7 @@ import Threading
 
 /// The alarms of a room: announces those that begin and end, saves them for the next worker, and lists them.
 struct RoomAlarms {
-    let book: RoomPart<AlarmBook>
+    let list: RoomPart<ActiveAlarms>
     /// The worker's number: an alarm's id is unique among all workers of the room.
     let incarnation: Int64
     let wall: any WallClock
@@ -22,7 +22,7 @@ struct RoomAlarms {
     /// Restores alarms that an earlier worker has announced.
     func restore(_ alarms: [CommandedState.Alarm]) {
         let end = self.wall.now() &+ Self.hold
-        self.book.withLock { $0.resume(alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end) }
+        self.list.withLock { $0.resume(alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end) }
     }
 
     /// Records everything that is wrong now.
@@ -30,7 +30,7 @@ struct RoomAlarms {
     /// - Parameter isLast: Whether this worker ends: then restored alarms that were not found are cleared at once.
     func update(_ current: [RoomAlarm], isLast: Bool = false) {
         let now = self.wall.now()
-        let changes = self.book.withLock { $0.update(current, at: now, isLast: isLast) }
+        let changes = self.list.withLock { $0.update(current, at: now, isLast: isLast) }
         for change in changes { self.announce(change) }
         guard !changes.isEmpty || isLast else { return }
         let active = self.entries(.set).map {
@@ -41,7 +41,7 @@ struct RoomAlarms {
 
     /// Emits `alarm.set` or `alarm.cleared`. Its `level` applies from now on: `normal` for a cleared alarm. Its `alarm` is
     /// the alarm as replies show it, with the severity that it had.
-    private func announce(_ change: AlarmBook.Change) {
+    private func announce(_ change: ActiveAlarms.Change) {
         let (type, entry, level) =
             switch change {
             case .set(let entry): ("alarm.set", entry, entry.alarm.severity)
@@ -56,8 +56,8 @@ struct RoomAlarms {
             ])
     }
 
-    private func entries(_ state: AlarmState) -> [AlarmBook.Entry] {
-        self.book.withLock(\.entries).filter { entry in
+    private func entries(_ state: AlarmState) -> [ActiveAlarms.Entry] {
+        self.list.withLock(\.entries).filter { entry in
             switch state {
             case .all: true
             case .set: entry.clearedAt == nil
@@ -66,12 +66,12 @@ struct RoomAlarms {
         }
     }
 
-    private func id(of entry: AlarmBook.Entry) -> String { entry.earlierID ?? "\(self.incarnation)-\(entry.number)" }
+    private func id(of entry: ActiveAlarms.Entry) -> String { entry.earlierID ?? "\(self.incarnation)-\(entry.number)" }
 
     /// The alarms of a state as replies show them.
     func replies(_ state: AlarmState = .all) -> [AlarmReply] { self.entries(state).map { self.reply($0) } }
 
-    private func reply(_ entry: AlarmBook.Entry) -> AlarmReply {
+    private func reply(_ entry: ActiveAlarms.Entry) -> AlarmReply {
         AlarmReply(
             id: self.id(of: entry), alarm: entry.alarm, setAt: ProgramDate.format(entry.setAt),
             clearedAt: entry.clearedAt.map { ProgramDate.format($0) })

@@ -27,9 +27,9 @@ struct RoomState: Sendable {
     var firstArrival: Int64?
     var lingering = ViewerLinger()
     /// The active and recently cleared alarms.
-    var alarms = AlarmBook()
+    var alarms = ActiveAlarms()
     /// The alarm of the pipeline file.
-    var configurationAlarm: AlarmBook.Alarm?
+    var configurationAlarm: ActiveAlarms.Alarm?
     var overload: OverloadGuard
     /// The sockets that are open.
     var servers = RoomListeners.Servers()

@@ -72,7 +72,8 @@ struct CommandedStateTests {
             {
                 $0.alarms = [
                     .init(
-                        id: "1-2", alarm: AlarmBook.Alarm("t", "alert_1", kind: "source", subject: "1", message: "m"),
+                        id: "1-2",
+                        alarm: ActiveAlarms.Alarm("t", "alert_1", kind: "source", subject: "1", message: "m"),
                         setAt: 3)
                 ]
             }

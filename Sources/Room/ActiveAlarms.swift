@@ -3,7 +3,7 @@ import MediaTypes
 
 /// The alarms of the room: those that are active, and those that were cleared lately. Pure; times are the wall clock's,
 /// in nanoseconds since the Unix epoch.
-package struct AlarmBook: Sendable {
+package struct ActiveAlarms: Sendable {
     package typealias Alarm = RoomAlarm
 
     package struct Entry: Sendable, Hashable {
