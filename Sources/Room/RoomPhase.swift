@@ -111,7 +111,7 @@ extension RoomPhase.State {
 }
 
 /// The room's ``RoomPhase`` and its input.
-struct PhaseBook: Sendable {
+struct RoomStatus: Sendable {
     var phase = RoomPhase()
     var facts = RoomPhase.Facts()
     /// When the state began, in nanoseconds since the Unix epoch.

@@ -14,7 +14,7 @@ struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
     var outputs: OutputsState
     /// The room's state as the API shows it, in one word.
-    var status: PhaseBook
+    var status: RoomStatus
     var api: APIState
     /// The scenes, what is on air, and the lives of the sources.
     var scenes: ScenesState
@@ -37,7 +37,7 @@ struct RoomState: Sendable {
     /// - Parameter now: Nanoseconds since the Unix epoch.
     init(running: Pipeline, document: RoomDocument?, _ resumption: Resumption, _ start: RoomStart, now: Int64) {
         self.scenes = start.scenes
-        self.status = PhaseBook(since: now)
+        self.status = RoomStatus(since: now)
         self.api = APIState(running: running, current: document, file: resumption.file)
         self.resumption = resumption
         self.outputs = OutputsState(running)
