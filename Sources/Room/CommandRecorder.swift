@@ -42,7 +42,7 @@ struct CommandRecorder: Sendable {
     /// Records until when the room waits for a lost source.
     ///
     /// - Parameter end: On the machine's clock.
-    func record(_ source: SourceID, _ change: SourceLife.Change, graceUntil end: Int64?) {
+    func record(_ source: SourceID, _ change: SourceStateMachine.Change, graceUntil end: Int64?) {
         guard let store = self.store else { return }
         let end = end.map { self.times.room(ofMachine: $0) }
         switch change.to {

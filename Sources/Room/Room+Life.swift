@@ -78,7 +78,7 @@ extension Room {
     // MARK: Events of sources
 
     package func sourceChanged(
-        _ id: SourceID, _ change: SourceLife.Change, _ life: SourceLife?, _ context: ScenesContext
+        _ id: SourceID, _ change: SourceStateMachine.Change, _ life: SourceStateMachine?, _ context: ScenesContext
     ) {
         let slot = self.slots[id]
         slot?.setState(change.to)

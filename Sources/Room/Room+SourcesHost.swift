@@ -11,7 +11,7 @@ extension Room {
     }
 
     package func receive(
-        _ event: SourceLife.Event, of source: SourceID, at time: Int64, announce: (@Sendable () -> Void)?
+        _ event: SourceStateMachine.Event, of source: SourceID, at time: Int64, announce: (@Sendable () -> Void)?
     ) {
         self.note(.source(source, event), at: time, announce: announce)
     }

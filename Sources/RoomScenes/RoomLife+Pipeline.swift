@@ -18,7 +18,7 @@ extension RoomLife.Source {
         // An image that does not move may produce one frame a second and no audio: a frame that is late by up to twice
         // this interval is no stall.
         let stall = max(source.stallMs, source.expected?.variableFrameRate == true ? 3000 : 0)
-        let rules = SourceLife.Rules(
+        let rules = SourceStateMachine.Rules(
             stall: isFile ? nil : Int64(stall) * 1_000_000,
             grace: Int64(pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000,
             hold: Int64(source.onLost.resolvedHoldMs) * 1_000_000,

@@ -28,13 +28,13 @@ package struct RoomLife: Sendable {
     /// The rules of a source in the pipeline.
     package struct Source: Sendable {
         package var id: SourceID
-        package var rules: SourceLife.Rules
+        package var rules: SourceStateMachine.Rules
         package var absence: Absence
         /// Whether its pane is hidden until the source has sent a frame.
         package var leavesWithoutVideo: Bool
 
         package init(
-            id: SourceID, rules: SourceLife.Rules, absence: Absence, leavesWithoutVideo: Bool = false
+            id: SourceID, rules: SourceStateMachine.Rules, absence: Absence, leavesWithoutVideo: Bool = false
         ) {
             self.id = id
             self.rules = rules
@@ -70,11 +70,11 @@ package struct RoomLife: Sendable {
 
     /// The input of ``receive(_:now:)``.
     package enum Event: Sendable {
-        case source(SourceID, SourceLife.Event)
+        case source(SourceID, SourceStateMachine.Event)
         /// A command has put this scene on air.
         case commanded(Scene)
         /// Time has passed; the dictionary has the last arrivals of each source.
-        case poll([SourceID: SourceLife.Arrivals])
+        case poll([SourceID: SourceStateMachine.Arrivals])
     }
 
     /// What is to be on air.
@@ -93,7 +93,7 @@ package struct RoomLife: Sendable {
     /// What the caller has to do.
     package enum Action: Sendable, Equatable {
         /// Report the new state of a source.
-        case tell(SourceID, SourceLife.Change)
+        case tell(SourceID, SourceStateMachine.Change)
         /// Every source of the PK's scene is live.
         case pkReady
         case phase(PKLife.Change)
@@ -118,7 +118,7 @@ package struct RoomLife: Sendable {
     package private(set) var plan: PK?
     private var absences: [SourceID: Absence]
     /// The state of each source.
-    package private(set) var sources: [SourceID: SourceLife]
+    package private(set) var sources: [SourceID: SourceStateMachine]
     /// The phase of the PK.
     package private(set) var phases: PKLife
     /// The scene that was last requested, by a command or by a phase of the PK.
@@ -143,7 +143,7 @@ package struct RoomLife: Sendable {
         self.scenes = scenes
         self.pk = pk
         self.absences = Dictionary(sources.map { ($0.id, $0.absence) }) { first, _ in first }
-        self.sources = Dictionary(sources.map { ($0.id, SourceLife(rules: $0.rules)) }) { first, _ in first }
+        self.sources = Dictionary(sources.map { ($0.id, SourceStateMachine(rules: $0.rules)) }) { first, _ in first }
         self.unpictured = Set(sources.filter(\.leavesWithoutVideo).map(\.id))
         self.phases = PKLife(durations: pk?.durations ?? PKLife.Durations(countdown: 0, pk: 0, punish: 0))
         self.wanted = scenes.first { $0.sceneID == first } ?? scenes.first ?? Scene(first, .panes([]))
@@ -173,7 +173,8 @@ package struct RoomLife: Sendable {
             self.want(scene, reason: "command")
         case .poll(let arrivals):
             for id in self.sources.keys.sorted(by: { $0.description < $1.description }) {
-                let changes = self.sources[id]?.poll(now: now, arrivals: arrivals[id] ?? SourceLife.Arrivals()) ?? []
+                let changes =
+                    self.sources[id]?.poll(now: now, arrivals: arrivals[id] ?? SourceStateMachine.Arrivals()) ?? []
                 actions += changes.map { .tell(id, $0) }
             }
             actions += self.entered(self.phases.poll(now: now))
@@ -318,7 +319,7 @@ package struct RoomLife: Sendable {
     /// Adds a source without a publisher. Does nothing if the room has a source of this id.
     package mutating func add(_ source: Source) {
         guard self.sources[source.id] == nil else { return }
-        self.sources[source.id] = SourceLife(rules: source.rules)
+        self.sources[source.id] = SourceStateMachine(rules: source.rules)
         self.absences[source.id] = source.absence
         if source.leavesWithoutVideo { self.unpictured.insert(source.id) }
     }

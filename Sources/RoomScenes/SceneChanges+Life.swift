@@ -21,7 +21,7 @@ extension SceneChanges {
     ///
     /// - arrivals: Returns the last arrivals of each source; called once.
     /// - Returns: Whether ``ScenesState/work`` has something to do.
-    package func poll(_ arrivals: () -> [SourceID: SourceLife.Arrivals]) -> Bool {
+    package func poll(_ arrivals: () -> [SourceID: SourceStateMachine.Arrivals]) -> Bool {
         let inbox = self.host.withScenes { scenes, _ in
             defer { scenes.inbox.removeAll(keepingCapacity: true) }
             return scenes.inbox

@@ -27,7 +27,8 @@ package protocol ScenesHost: AnyObject, Sendable {
     /// Emits the event of a source's new state. The caller holds the room's lock.
     ///
     /// - Parameter life: The source after the change; `nil`: it has left the room.
-    func sourceChanged(_ id: SourceID, _ change: SourceLife.Change, _ life: SourceLife?, _ context: ScenesContext)
+    func sourceChanged(
+        _ id: SourceID, _ change: SourceStateMachine.Change, _ life: SourceStateMachine?, _ context: ScenesContext)
 
     /// Describes the program to viewers.
     var marks: any SceneMarks { get }

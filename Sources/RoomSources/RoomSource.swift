@@ -22,7 +22,7 @@ package final class RoomSource: Sendable {
 
     /// What the API shows of the source.
     struct Facts {
-        var state = SourceLife.State.idle
+        var state = SourceStateMachine.State.idle
         var format: PictureFormat?
         var videoCodec: CodecName?
         /// By audio track number.
@@ -175,13 +175,13 @@ package final class RoomSource: Sendable {
     /// Whether a publisher is connected.
     package var isPublishing: Bool { self.known.withLock(\.facts.isPublishing) }
     /// The state that was set last; see ``setState(_:)``.
-    package var state: SourceLife.State { self.known.withLock(\.facts.state) }
+    package var state: SourceStateMachine.State { self.known.withLock(\.facts.state) }
     /// When the first key frame of the publication arrived; nil before that.
     var firstKey: Int64? { self.known.withLock(\.arrivals.firstKey) }
     /// When media of the current publication last arrived.
-    package var arrivals: SourceLife.Arrivals { self.known.withLock(\.arrivals.current) }
+    package var arrivals: SourceStateMachine.Arrivals { self.known.withLock(\.arrivals.current) }
     /// The same, with the time from arrival until media is shown.
-    package var timedArrivals: SourceLife.Arrivals {
+    package var timedArrivals: SourceStateMachine.Arrivals {
         var arrivals = self.arrivals
         arrivals.shownAfter = (self.decode.timing.buffered ?? 0) &+ max(0, self.decode.wantedOffset)
         return arrivals
@@ -204,8 +204,8 @@ package final class RoomSource: Sendable {
     /// The findings of the health check, the worst first.
     package var healthFindings: [SourceHealth.Finding] { self.known.withLock(\.health.findings) }
 
-    /// Sets the state, as its ``SourceLife`` has it.
-    package func setState(_ state: SourceLife.State) { self.known.withLock { $0.facts.state = state } }
+    /// Sets the state, as its ``SourceStateMachine`` has it.
+    package func setState(_ state: SourceStateMachine.State) { self.known.withLock { $0.facts.state = state } }
 
     /// The source as the program needs it.
     ///

@@ -105,7 +105,7 @@ package struct SourceDecoding: Sendable {
             if let count { self.emitReanchored(id, count) }
         case .ended:
             self.tell(source?.isFile == true ? .finished : .drained, of: id)
-            // The source may have been on air until now, although its ``SourceLife`` reported the loss earlier.
+            // The source may have been on air until now, although its ``SourceStateMachine`` reported the loss earlier.
             if !self.parts.isOffline { self.host.requestLayout() }
         }
     }
@@ -125,7 +125,7 @@ package struct SourceDecoding: Sendable {
         }
     }
 
-    private func tell(_ event: SourceLife.Event, of id: SourceID, announce: (@Sendable () -> Void)? = nil) {
+    private func tell(_ event: SourceStateMachine.Event, of id: SourceID, announce: (@Sendable () -> Void)? = nil) {
         self.host.receive(event, of: id, at: self.host.lifeTime, announce: announce)
     }
 

@@ -61,7 +61,7 @@ package struct SourceHealth: Sendable {
         package init() {}
 
         /// Surroundings of a source in a state; `nil` if a source in that state cannot be judged yet.
-        package init?(_ state: SourceLife.State) {
+        package init?(_ state: SourceStateMachine.State) {
             switch state {
             case .live: break
             case .stalled, .lost, .reconnecting: self.isAbsent = true

@@ -16,7 +16,7 @@ enum Kit {
     static let duel = Scene(id: "pk", sources: [Self.a, Self.b])
     static let punish = Scene(id: "punish", sources: [Self.b, Self.a])
 
-    static let rules = SourceLife.Rules(
+    static let rules = SourceStateMachine.Rules(
         stall: Self.second, grace: 15 * Self.second, hold: 2 * Self.second, stalledHold: 2 * Self.second)
 
     /// Two sources, four scenes; the PK has 3 s of countdown, 10 s of PK, 5 s of punishment.
@@ -56,7 +56,9 @@ extension RoomLife {
     }
 
     mutating func comes(_ source: SourceID, now: Int64) -> [Action] {
-        [SourceLife.Event.published, .arrived, .pictured].flatMap { self.receive(.source(source, $0), now: now) }
+        [SourceStateMachine.Event.published, .arrived, .pictured].flatMap {
+            self.receive(.source(source, $0), now: now)
+        }
     }
 
     /// The connection ends, and the decoder has finished its packets.
@@ -67,7 +69,7 @@ extension RoomLife {
 
     /// Polls at `now`: `silent` has sent nothing since `last`, and the other source sends.
     mutating func looks(at now: Int64, silent: SourceID, since last: Int64, shownAfter: Int64 = 0) -> [Action] {
-        let arrivals = [Kit.a, Kit.b].reduce(into: [SourceID: SourceLife.Arrivals]()) {
+        let arrivals = [Kit.a, Kit.b].reduce(into: [SourceID: SourceStateMachine.Arrivals]()) {
             let newest = $1 == silent ? last : now
             $0[$1] = .init(picture: newest, sound: newest, shownAfter: shownAfter)
         }
@@ -82,7 +84,9 @@ extension RoomLife {
 
 extension [RoomLife.Action] {
     var shows: [String] { self.compactMap { if case .show(let show) = $0 { show.text } else { nil } } }
-    var states: [SourceLife.State] { self.compactMap { if case .tell(_, let change) = $0 { change.to } else { nil } } }
+    var states: [SourceStateMachine.State] {
+        self.compactMap { if case .tell(_, let change) = $0 { change.to } else { nil } }
+    }
     var phases: [PKLife.Phase] { self.compactMap { if case .phase(let change) = $0 { change.to } else { nil } } }
 }
 

@@ -35,7 +35,7 @@ private struct Witness {
     var automaticEnds = 0
     var returns = 0
     private var phase = PKLife.Phase.idle
-    private var states: [SourceID: SourceLife.State] = [Kit.a: .idle, Kit.b: .idle]
+    private var states: [SourceID: SourceStateMachine.State] = [Kit.a: .idle, Kit.b: .idle]
     private var shown: RoomLife.Show
 
     init(room: RoomLife) {

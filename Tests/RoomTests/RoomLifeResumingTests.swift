@@ -29,7 +29,7 @@ struct RoomLifeResumingTests {
         return room
     }
 
-    private static let rules = SourceLife.Rules(stall: nil, grace: 30 * Kit.second, hold: 0)
+    private static let rules = SourceStateMachine.Rules(stall: nil, grace: 30 * Kit.second, hold: 0)
 
     @Test("a PK continues to its original end on its scene, before any publisher is back")
     func goesOn() {
@@ -55,7 +55,7 @@ struct RoomLifeResumingTests {
     func startsOnce() {
         var room = Self.room(phase: .idle, endsAt: nil)
         for id in [Kit.a, Kit.b] {
-            for event in [SourceLife.Event.published, .arrived, .pictured] {
+            for event in [SourceStateMachine.Event.published, .arrived, .pictured] {
                 let actions = room.receive(.source(id, event), now: Self.second)
                 #expect(!actions.contains { if case .phase = $0 { true } else { false } })
             }

@@ -36,7 +36,7 @@ extension Month {
         self.state.onAir = CommandedState.Showing(scene: self.life.wanted.sceneID, tick: 0)
     }
 
-    private mutating func note(_ source: SourceID, _ change: SourceLife.Change) {
+    private mutating func note(_ source: SourceID, _ change: SourceStateMachine.Change) {
         let publisher = self.publishers[source] ?? Publisher()
         switch change.to {
         case .gone:

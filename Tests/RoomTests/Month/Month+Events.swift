@@ -46,7 +46,7 @@ extension Month {
     /// Only this worker's decoders can finish: packets that a dead worker had not decoded are lost.
     private func isOfThisWorker(_ plan: Plan) -> Bool { plan.publication >= self.firstPublication }
 
-    mutating func tell(_ source: SourceID, _ event: SourceLife.Event) {
+    mutating func tell(_ source: SourceID, _ event: SourceStateMachine.Event) {
         self.note(self.life.receive(.source(source, event), now: self.lifeTime))
         self.check()
     }

@@ -208,10 +208,10 @@ struct Month {
 
     /// The room's poll.
     mutating func look() {
-        let arrivals = self.publishers.compactMapValues { publisher -> SourceLife.Arrivals? in
+        let arrivals = self.publishers.compactMapValues { publisher -> SourceStateMachine.Arrivals? in
             guard publisher.isConnected, publisher.hasArrived else { return nil }
             let newest = (publisher.silentSince ?? self.now) - self.offset
-            return SourceLife.Arrivals(picture: newest, sound: newest)
+            return SourceStateMachine.Arrivals(picture: newest, sound: newest)
         }
         self.polledAt = self.now
         self.note(self.life.receive(.poll(arrivals), now: self.lifeTime))

@@ -11,7 +11,7 @@
 /// reports its end. So a source is given up after one grace, never two.
 ///
 /// Times are nanoseconds of one clock, the same for all calls.
-package struct SourceLife: Sendable, Equatable {
+package struct SourceStateMachine: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         case idle, connected, publishing, live, stalled, lost, reconnecting, gone, ended
     }
