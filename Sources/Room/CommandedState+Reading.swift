@@ -130,9 +130,11 @@ extension CommandedState {
     }
 
     private mutating func readPK(_ node: JSONNode, _ reader: inout CommandedReader) {
-        guard let phase = reader.choice(node, "phase", "pk", as: PKLife.Phase.self) else { return reader.fail("pk") }
+        guard let phase = reader.choice(node, "phase", "pk", as: PKStateMachine.Phase.self) else {
+            return reader.fail("pk")
+        }
         reader.keepUnknown(of: node, "pk", known: Self.pkKeys)
-        let durations = PKLife.Durations(
+        let durations = PKStateMachine.Durations(
             countdown: reader.number(node, "countdownNs", "pk") ?? 0, pk: reader.number(node, "durationNs", "pk") ?? 0,
             punish: reader.number(node, "punishNs", "pk") ?? 0)
         self.pk = PK(

@@ -60,19 +60,20 @@ package struct CommandedState: Sendable, Equatable {
     }
 
     package struct PK: Sendable, Equatable {
-        package var phase: PKLife.Phase
+        package var phase: PKStateMachine.Phase
         package var since: Int64
         /// `nil`: the phase lasts until a command.
         package var endsAt: Int64?
-        /// Nanoseconds; see ``PKLife/Durations``.
-        package var durations: PKLife.Durations
+        /// Nanoseconds; see ``PKStateMachine/Durations``.
+        package var durations: PKStateMachine.Durations
         /// Whether a PK that starts without a command has done so.
         package var hasStartedItself: Bool
         /// The scenes named by the command that started the PK.
         package var scenes: RoomLife.PK.Scenes
 
         package init(
-            phase: PKLife.Phase, since: Int64, endsAt: Int64?, durations: PKLife.Durations, hasStartedItself: Bool,
+            phase: PKStateMachine.Phase, since: Int64, endsAt: Int64?, durations: PKStateMachine.Durations,
+            hasStartedItself: Bool,
             scenes: RoomLife.PK.Scenes = RoomLife.PK.Scenes()
         ) {
             self.phase = phase

@@ -6,7 +6,7 @@ package struct PKReply: NamedReply {
     package static let schemaName = "PK"
 
     let pk: RoomLife.PK
-    let phase: PKLife.Phase
+    let phase: PKStateMachine.Phase
     /// A date-time; null while the phase has no end.
     let endsAt: JSONValue
     let remainingMs: Int64?
@@ -22,4 +22,4 @@ package struct PKReply: NamedReply {
     ]
 }
 
-extension PKLife.Phase: ReplyValue {}
+extension PKStateMachine.Phase: ReplyValue {}

@@ -47,7 +47,7 @@ extension RoomLife.PK {
     package init(_ pk: Pipeline.PK) {
         self.init(
             scene: pk.scene, countdownScene: pk.countdownScene, punishScene: pk.punishScene, endScene: pk.endScene,
-            durations: PKLife.Durations(
+            durations: PKStateMachine.Durations(
                 countdown: Int64(pk.countdownMs) * 1_000_000, pk: Int64(pk.durationMs) * 1_000_000,
                 punish: Int64(pk.punishMs) * 1_000_000), startsWhenReady: pk.start == .whenReady)
     }

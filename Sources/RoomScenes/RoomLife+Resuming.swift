@@ -17,7 +17,8 @@ extension RoomLife {
     ///   - scenes: The scenes that its command has named. The pipeline's scene is used instead of one that was removed.
     /// - Returns: False if the PK runs, and neither its command nor the pipeline names a scene for it.
     package mutating func resumePK(
-        _ phase: PKLife.Phase, since: Int64, endsAt: Int64?, durations: PKLife.Durations, hasStartedItself: Bool,
+        _ phase: PKStateMachine.Phase, since: Int64, endsAt: Int64?, durations: PKStateMachine.Durations,
+        hasStartedItself: Bool,
         scenes: PK.Scenes = PK.Scenes()
     ) -> Bool {
         let isOver = phase == .idle && self.pk != nil

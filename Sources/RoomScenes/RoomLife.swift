@@ -51,13 +51,13 @@ package struct RoomLife: Sendable {
         /// `nil`: the PK's scene stays.
         package var punishScene: String?
         package var endScene: String
-        package var durations: PKLife.Durations
+        package var durations: PKStateMachine.Durations
         /// Whether it starts without a command, once, when every source of its scene is live.
         package var startsWhenReady: Bool
 
         package init(
             scene: String, countdownScene: String?, punishScene: String?, endScene: String,
-            durations: PKLife.Durations, startsWhenReady: Bool
+            durations: PKStateMachine.Durations, startsWhenReady: Bool
         ) {
             self.scene = scene
             self.countdownScene = countdownScene
@@ -96,7 +96,7 @@ package struct RoomLife: Sendable {
         case tell(SourceID, SourceStateMachine.Change)
         /// Every source of the PK's scene is live.
         case pkReady
-        case phase(PKLife.Change)
+        case phase(PKStateMachine.Change)
         /// Put this on air at the next tick.
         case show(Show)
     }
@@ -120,7 +120,7 @@ package struct RoomLife: Sendable {
     /// The state of each source.
     package private(set) var sources: [SourceID: SourceStateMachine]
     /// The phase of the PK.
-    package private(set) var phases: PKLife
+    package private(set) var phases: PKStateMachine
     /// The scene that was last requested, by a command or by a phase of the PK.
     package private(set) var wanted: Scene
     /// What is to be on air. ``SceneSchedule/onAir``, which the program shows, differs from it while a scene is built,
@@ -145,7 +145,8 @@ package struct RoomLife: Sendable {
         self.absences = Dictionary(sources.map { ($0.id, $0.absence) }) { first, _ in first }
         self.sources = Dictionary(sources.map { ($0.id, SourceStateMachine(rules: $0.rules)) }) { first, _ in first }
         self.unpictured = Set(sources.filter(\.leavesWithoutVideo).map(\.id))
-        self.phases = PKLife(durations: pk?.durations ?? PKLife.Durations(countdown: 0, pk: 0, punish: 0))
+        self.phases = PKStateMachine(
+            durations: pk?.durations ?? PKStateMachine.Durations(countdown: 0, pk: 0, punish: 0))
         self.wanted = scenes.first { $0.sceneID == first } ?? scenes.first ?? Scene(first, .panes([]))
         self.planned = Show(scene: self.wanted, reason: "start")
         self.planned.without = self.leaving(self.wanted)
@@ -189,17 +190,17 @@ package struct RoomLife: Sendable {
     package mutating func startPK(
         _ scenes: PK.Scenes = PK.Scenes(), countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil,
         now: Int64
-    ) throws(PKLife.Refusal) -> [Action] {
-        try self.command(now: now) { life throws(PKLife.Refusal) in
+    ) throws(PKStateMachine.Refusal) -> [Action] {
+        try self.command(now: now) { life throws(PKStateMachine.Refusal) in
             var scenes = scenes
             if life.pk == nil { scenes.endScene = scenes.endScene ?? life.wanted.sceneID }
             guard let pk = PK(life.pk, scenes) else { throw Self.noPK }
             if let removed = ([pk.scene] + scenes.ids).first(where: { life.scene($0) == nil }) {
-                throw PKLife.Refusal(
+                throw PKStateMachine.Refusal(
                     what: "the PK's scene \"\(removed)\" was removed", fix: "put it again: PUT /v1/scenes/\(removed)")
             }
             if let missing = life.scene(pk.scene)?.sources.first(where: { life.sources[$0]?.isAbsent ?? true }) {
-                throw PKLife.Refusal(what: "source \(missing) is absent", fix: "start the PK when it publishes")
+                throw PKStateMachine.Refusal(what: "source \(missing) is absent", fix: "start the PK when it publishes")
             }
             var durations = pk.durations
             if let countdown { durations.countdown = countdown }
@@ -211,15 +212,15 @@ package struct RoomLife: Sendable {
         }
     }
 
-    package mutating func punishPK(duration: Int64? = nil, now: Int64) throws(PKLife.Refusal) -> [Action] {
-        try self.command(now: now) { life throws(PKLife.Refusal) in
+    package mutating func punishPK(duration: Int64? = nil, now: Int64) throws(PKStateMachine.Refusal) -> [Action] {
+        try self.command(now: now) { life throws(PKStateMachine.Refusal) in
             guard life.shownPK != nil else { throw Self.noPK }
             return try life.phases.punish(lasting: duration, now: now)
         }
     }
 
-    package mutating func endPK(now: Int64) throws(PKLife.Refusal) -> [Action] {
-        try self.command(now: now) { life throws(PKLife.Refusal) in
+    package mutating func endPK(now: Int64) throws(PKStateMachine.Refusal) -> [Action] {
+        try self.command(now: now) { life throws(PKStateMachine.Refusal) in
             guard life.shownPK != nil else { throw Self.noPK }
             return life.phases.end(.command, now: now)
         }
@@ -227,8 +228,8 @@ package struct RoomLife: Sendable {
 
     /// Lets a command change the phase that runs at `now`. Nothing changes if it is refused.
     private mutating func command(
-        now: Int64, _ change: (inout RoomLife) throws(PKLife.Refusal) -> [PKLife.Change]
-    ) throws(PKLife.Refusal) -> [Action] {
+        now: Int64, _ change: (inout RoomLife) throws(PKStateMachine.Refusal) -> [PKStateMachine.Change]
+    ) throws(PKStateMachine.Refusal) -> [Action] {
         var next = self
         var actions = next.entered(next.phases.poll(now: now))
         let changes = try change(&next)
@@ -237,13 +238,13 @@ package struct RoomLife: Sendable {
         return actions + self.settle(now: now)
     }
 
-    private static let noPK = PKLife.Refusal(
+    private static let noPK = PKStateMachine.Refusal(
         what: "this room has no PK", fix: "start one with a \"scene\", or add \"pk\" to the pipeline")
 
     // MARK: Consequences
 
     /// Requests the scenes of phases that have begun.
-    private mutating func entered(_ changes: [PKLife.Change]) -> [Action] {
+    private mutating func entered(_ changes: [PKStateMachine.Change]) -> [Action] {
         for change in changes {
             let before = self.plan
             // Changes that the pipeline has made to the scenes apply from here on.
@@ -346,7 +347,7 @@ package struct RoomLife: Sendable {
 
     /// Restores a PK. See ``resumePK(_:since:endsAt:durations:hasStartedItself:scenes:)``.
     mutating func restorePK(
-        _ plan: PK?, _ scenes: PK.Scenes, hasStartedItself: Bool, _ change: (inout PKLife) -> Void
+        _ plan: PK?, _ scenes: PK.Scenes, hasStartedItself: Bool, _ change: (inout PKStateMachine) -> Void
     ) {
         (self.plan, self.commandedScenes, self.hasStartedItself) = (plan, scenes, hasStartedItself)
         change(&self.phases)

@@ -71,10 +71,10 @@ extension SceneChanges {
 
     /// Lets a command change the phase of the PK, and puts the phase's scene on air.
     func commandPK(
-        _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
-    ) throws(PKLife.Refusal) {
+        _ change: (inout RoomLife, Int64) throws(PKStateMachine.Refusal) -> [RoomLife.Action]
+    ) throws(PKStateMachine.Refusal) {
         let now = self.times.lifeTime
-        try self.host.withScenes { scenes, context throws(PKLife.Refusal) in
+        try self.host.withScenes { scenes, context throws(PKStateMachine.Refusal) in
             let actions = try change(&scenes.life, now)
             self.perform(actions, &scenes, context)
         }

@@ -16,8 +16,8 @@ extension SceneCommands {
         guard self.host.withScenes({ $1.isLive }) else {
             throw .conflict("nobody has published yet", fix: "wait for the sources")
         }
-        do throws(PKLife.Refusal) {
-            try self.changes.commandPK { life, now throws(PKLife.Refusal) in
+        do throws(PKStateMachine.Refusal) {
+            try self.changes.commandPK { life, now throws(PKStateMachine.Refusal) in
                 switch command {
                 case .start(let start):
                     try life.startPK(

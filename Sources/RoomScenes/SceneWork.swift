@@ -5,7 +5,7 @@ struct SceneWork: Sendable {
     /// The scene on air may differ from ``RoomLife/planned``.
     var isShowDue = false
     /// Phases of the PK that have begun; their countdowns must be redrawn and their date ranges listed.
-    var phases: [PKLife.Change] = []
+    var phases: [PKStateMachine.Change] = []
     /// The live users may differ from those that the automatic scene on air shows.
     var isLayoutDue = false
     /// A scheduled scene went on air.

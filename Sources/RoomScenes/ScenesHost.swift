@@ -46,7 +46,7 @@ package protocol SceneMarks {
     /// - Parameters:
     ///   - scene: The PK's scene; `nil`: there is no PK.
     ///   - shownAt: The first tick of the phase's scene; `nil`: the scene on air does not change.
-    func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?)
+    func mark(_ phases: [PKStateMachine.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?)
 }
 
 /// Saves changes of scenes for the next worker. Takes no lock of the room.

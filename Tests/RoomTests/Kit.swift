@@ -31,7 +31,8 @@ enum Kit {
             ], scenes: [Self.solo, Self.guest, Self.duel, Self.punish], first: first,
             pk: RoomLife.PK(
                 scene: "pk", countdownScene: nil, punishScene: "punish", endScene: "solo",
-                durations: PKLife.Durations(countdown: 3 * Self.second, pk: 10 * Self.second, punish: 5 * Self.second),
+                durations: PKStateMachine.Durations(
+                    countdown: 3 * Self.second, pk: 10 * Self.second, punish: 5 * Self.second),
                 startsWhenReady: startsWhenReady))
     }
 }
@@ -87,7 +88,9 @@ extension [RoomLife.Action] {
     var states: [SourceStateMachine.State] {
         self.compactMap { if case .tell(_, let change) = $0 { change.to } else { nil } }
     }
-    var phases: [PKLife.Phase] { self.compactMap { if case .phase(let change) = $0 { change.to } else { nil } } }
+    var phases: [PKStateMachine.Phase] {
+        self.compactMap { if case .phase(let change) = $0 { change.to } else { nil } }
+    }
 }
 
 extension RoomLife.Show {

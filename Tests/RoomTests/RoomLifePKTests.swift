@@ -34,7 +34,7 @@ struct RoomLifePKTests {
     func bareRoom() throws {
         var room = Self.bare()
         #expect(room.shownPK == nil)
-        #expect(throws: PKLife.Refusal.self) { try room.startPK(duration: Self.second, now: 0) }
+        #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(duration: Self.second, now: 0) }
         _ = room.receive(.commanded(Kit.guest), now: Self.second)
         let start = try room.startPK(.init(scene: "pk"), duration: 20 * Self.second, now: Self.second)
         #expect(start.phases == [.pk] && start.shows == ["pk"])
@@ -79,8 +79,8 @@ struct RoomLifePKTests {
     @Test("punish and end are refused before the first PK, and accepted after a command has started one")
     func bareCommands() throws {
         var room = Self.bare()
-        #expect(throws: PKLife.Refusal.self) { try room.endPK(now: 0) }
-        #expect(throws: PKLife.Refusal.self) { try room.punishPK(now: 0) }
+        #expect(throws: PKStateMachine.Refusal.self) { try room.endPK(now: 0) }
+        #expect(throws: PKStateMachine.Refusal.self) { try room.punishPK(now: 0) }
         _ = try room.startPK(.init(scene: "pk"), now: 0)
         #expect(try room.punishPK(duration: Self.second, now: Self.second).phases == [.punish])
         #expect(try room.endPK(now: Self.second).phases == [.idle])
@@ -102,7 +102,7 @@ struct RoomLifePKTests {
     @Test("a command that names an unknown scene is refused and changes nothing")
     func unknownScene() throws {
         var room = Self.live()
-        let refusal = #expect(throws: PKLife.Refusal.self) { try room.startPK(.init(endScene: "gone"), now: 0) }
+        let refusal = #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(.init(endScene: "gone"), now: 0) }
         #expect(refusal?.what.contains("gone") == true)
         #expect(!room.phases.isRunning && room.commandedScenes.isEmpty)
     }
@@ -116,7 +116,7 @@ struct RoomLifePKTests {
         room.setPK(
             Self.pk {
                 ($0.scene, $0.punishScene, $0.endScene) = ("guest", nil, "pk")
-                $0.durations = PKLife.Durations(countdown: 0, pk: Self.second, punish: 0)
+                $0.durations = PKStateMachine.Durations(countdown: 0, pk: Self.second, punish: 0)
             })
         let meanwhile = room.passes(to: 10 * Self.second - 1)
         #expect(meanwhile.phases.isEmpty && meanwhile.shows.isEmpty && room.shownPK?.scene == "pk")
@@ -190,12 +190,12 @@ struct RoomLifePKTests {
 
     /// A PK started by command, resumed by the next worker.
     private static func resumed(
-        _ room: RoomLife, _ scenes: RoomLife.PK.Scenes, phase: PKLife.Phase = .pk
+        _ room: RoomLife, _ scenes: RoomLife.PK.Scenes, phase: PKStateMachine.Phase = .pk
     ) -> (room: RoomLife, isThere: Bool) {
         var room = room
         let isThere = room.resumePK(
             phase, since: 0, endsAt: phase == .idle ? nil : 30 * Self.second,
-            durations: PKLife.Durations(countdown: 0, pk: 30 * Self.second, punish: 0), hasStartedItself: false,
+            durations: PKStateMachine.Durations(countdown: 0, pk: 30 * Self.second, punish: 0), hasStartedItself: false,
             scenes: scenes)
         return (room, isThere)
     }

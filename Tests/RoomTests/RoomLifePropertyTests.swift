@@ -34,7 +34,7 @@ private struct Witness {
     var starts = 0
     var automaticEnds = 0
     var returns = 0
-    private var phase = PKLife.Phase.idle
+    private var phase = PKStateMachine.Phase.idle
     private var states: [SourceID: SourceStateMachine.State] = [Kit.a: .idle, Kit.b: .idle]
     private var shown: RoomLife.Show
 
@@ -99,8 +99,8 @@ private struct Witness {
         }
     }
 
-    private mutating func note(_ change: PKLife.Change) {
-        let allowed: [PKLife.Phase: Set<PKLife.Phase>] = [
+    private mutating func note(_ change: PKStateMachine.Change) {
+        let allowed: [PKStateMachine.Phase: Set<PKStateMachine.Phase>] = [
             .idle: [.countdown, .pk], .countdown: [.pk, .idle], .pk: [.punish, .idle], .punish: [.idle],
         ]
         #expect(change.from == self.phase && allowed[change.from]?.contains(change.to) == true)

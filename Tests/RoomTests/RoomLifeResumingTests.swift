@@ -8,9 +8,9 @@ import Testing
 @Suite("RoomLife: state resumed by a successor")
 struct RoomLifeResumingTests {
     private static let second = Kit.second
-    private static let durations = PKLife.Durations(countdown: 0, pk: 120 * Kit.second, punish: 0)
+    private static let durations = PKStateMachine.Durations(countdown: 0, pk: 120 * Kit.second, punish: 0)
 
-    private static func room(phase: PKLife.Phase = .pk, endsAt: Int64?) -> RoomLife {
+    private static func room(phase: PKStateMachine.Phase = .pk, endsAt: Int64?) -> RoomLife {
         var room = RoomLife(
             sources: [
                 RoomLife.Source(id: Kit.a, rules: Self.rules, absence: .placeholder),

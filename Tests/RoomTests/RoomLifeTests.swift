@@ -141,7 +141,7 @@ struct RoomLifeTests {
         var room = Kit.room()
         room.everybodyComes(now: 0)
         room.remove("pk")
-        let refusal = #expect(throws: PKLife.Refusal.self) { try room.startPK(now: Self.second) }
+        let refusal = #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(now: Self.second) }
         #expect(refusal?.what.contains("\"pk\"") == true && !room.phases.isRunning)
         room.replace(Kit.duel)
         let start = try room.startPK(countdown: 0, now: 2 * Self.second)
@@ -191,7 +191,7 @@ struct RoomLifeTests {
         #expect(told.map(\.actions.shows) == [[], ["solo"], []])
         #expect(told.last?.actions.phases == [.idle] && room.phases.phase == .idle)
         #expect(room.sources[Kit.b]?.state == .stalled, "nothing is closed")
-        #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 16 * Self.second) }
+        #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(now: 16 * Self.second) }
         // Its socket is finally closed: there is no second end and no second grace.
         let closed = room.receive(.source(Kit.b, .left(reason: "idle")), now: 90 * Self.second)
         #expect(closed.phases.isEmpty && closed.states == [.lost, .reconnecting])
@@ -257,7 +257,7 @@ struct RoomLifeTests {
     func unpolledEnd() throws {
         let late = 17 * Self.second
         var punished = try Self.unpolled()
-        #expect(throws: PKLife.Refusal.self) { try punished.punishPK(now: late) }
+        #expect(throws: PKStateMachine.Refusal.self) { try punished.punishPK(now: late) }
         #expect(punished.passes(to: late).phases == [.punish, .idle], "a refused command changes nothing")
 
         var started = try Self.unpolled()
@@ -286,13 +286,13 @@ struct RoomLifeTests {
     func refusals() throws {
         var room = Kit.room()
         _ = room.comes(Kit.a, now: 0)
-        let refusal = #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 1) }
+        let refusal = #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(now: 1) }
         #expect(refusal?.what.contains("2002") == true)
         _ = room.comes(Kit.b, now: 1)
         _ = try room.startPK(now: 2)
-        #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 3) }
+        #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(now: 3) }
         var plain = RoomLife(sources: [], scenes: [Kit.solo], first: "solo", pk: nil)
-        #expect(throws: PKLife.Refusal.self) { try plain.startPK(now: 0) }
-        #expect(throws: PKLife.Refusal.self) { try plain.endPK(now: 0) }
+        #expect(throws: PKStateMachine.Refusal.self) { try plain.startPK(now: 0) }
+        #expect(throws: PKStateMachine.Refusal.self) { try plain.endPK(now: 0) }
     }
 }

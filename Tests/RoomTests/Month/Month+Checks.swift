@@ -59,9 +59,9 @@ extension Month {
         }
     }
 
-    private mutating func note(_ change: PKLife.Change) {
+    private mutating func note(_ change: PKStateMachine.Change) {
         let at = change.at + self.offset
-        let allowed: [PKLife.Phase: Set<PKLife.Phase>] = [
+        let allowed: [PKStateMachine.Phase: Set<PKStateMachine.Phase>] = [
             .idle: [.countdown, .pk], .countdown: [.pk, .idle], .pk: [.punish, .idle], .punish: [.idle],
         ]
         if change.from != self.phase || allowed[change.from]?.contains(change.to) != true {

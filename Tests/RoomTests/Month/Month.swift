@@ -90,7 +90,7 @@ struct Month {
     /// Until when each source must be refused, counted independently of ``refusals``.
     var promised: [SourceID: (until: Int64, isQuarantine: Bool)] = [:]
     /// The phase reported last, and its end.
-    var phase = PKLife.Phase.idle
+    var phase = PKStateMachine.Phase.idle
     var phaseEnd: Int64?
     var shown: RoomLife.Show
     /// When the last publisher left.

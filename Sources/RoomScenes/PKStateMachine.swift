@@ -5,7 +5,7 @@
 /// from any phase to idle. A command that does not fit the phase is refused.
 ///
 /// Times are nanoseconds of one clock, the same for all calls.
-package struct PKLife: Sendable, Equatable {
+package struct PKStateMachine: Sendable, Equatable {
     package enum Phase: String, Sendable, CaseIterable { case idle, countdown, pk, punish }
 
     /// Why a PK ended.
