@@ -202,7 +202,7 @@ extension CommandRecorder: SceneMemory {
         }
     }
 
-    func savePK(_ life: RoomLife) {
+    func savePK(_ life: SceneSelector) {
         guard let store = self.store else { return }
         let (phases, scenes, times) = (life.phases, life.commandedScenes, self.times)
         let (since, end) = (times.room(ofMachine: phases.since), phases.endsAt.map { times.room(ofMachine: $0) })

@@ -140,7 +140,7 @@ extension CommandedState {
         self.pk = PK(
             phase: phase, since: reader.number(node, "since", "pk") ?? 0, endsAt: reader.number(node, "endsAt", "pk"),
             durations: durations, hasStartedItself: reader.flag(node, "startedItself", "pk") ?? false,
-            scenes: RoomLife.PK.Scenes(
+            scenes: SceneSelector.PK.Scenes(
                 scene: reader.text(node, "scene", "pk"), countdownScene: reader.text(node, "countdownScene", "pk"),
                 punishScene: reader.text(node, "punishScene", "pk"), endScene: reader.text(node, "endScene", "pk")))
     }

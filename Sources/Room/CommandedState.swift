@@ -69,12 +69,12 @@ package struct CommandedState: Sendable, Equatable {
         /// Whether a PK that starts without a command has done so.
         package var hasStartedItself: Bool
         /// The scenes named by the command that started the PK.
-        package var scenes: RoomLife.PK.Scenes
+        package var scenes: SceneSelector.PK.Scenes
 
         package init(
             phase: PKStateMachine.Phase, since: Int64, endsAt: Int64?, durations: PKStateMachine.Durations,
             hasStartedItself: Bool,
-            scenes: RoomLife.PK.Scenes = RoomLife.PK.Scenes()
+            scenes: SceneSelector.PK.Scenes = SceneSelector.PK.Scenes()
         ) {
             self.phase = phase
             self.since = since

@@ -18,7 +18,7 @@ extension Room {
     func time(of tick: Int64) -> Int64 { self.sceneParts.times.time(of: tick) }
 
     /// See ``SceneChanges/note(_:at:announce:)``.
-    func note(_ event: RoomLife.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
+    func note(_ event: SceneSelector.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
         self.scenes.note(event, at: time, announce: announce)
     }
 
@@ -53,7 +53,7 @@ extension Room {
         }
     }
 
-    /// Passes pending events and the time to ``RoomLife``.
+    /// Passes pending events and the time to ``SceneSelector``.
     func stepLife() {
         self.tellLevels()
         let isSomethingDue = self.scenes.poll { self.slots.mapValues(\.timedArrivals) }

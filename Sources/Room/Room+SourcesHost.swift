@@ -45,7 +45,7 @@ extension Room {
             let spec = newcomer.source.spec
             self.passthrough?.add(spec.id, newcomer.source.buffer.coded)
             self.rosterChanges.add(newcomer)
-            self.value.withLock { $0.scenes.life.add(RoomLife.Source(spec, in: $0.api.documents.running)) }
+            self.value.withLock { $0.scenes.life.add(SceneSelector.Source(spec, in: $0.api.documents.running)) }
         }
     }
 

@@ -5,7 +5,7 @@ import MediaTypes
 package struct PKReply: NamedReply {
     package static let schemaName = "PK"
 
-    let pk: RoomLife.PK
+    let pk: SceneSelector.PK
     let phase: PKStateMachine.Phase
     /// A date-time; null while the phase has no end.
     let endsAt: JSONValue

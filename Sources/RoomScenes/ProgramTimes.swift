@@ -2,7 +2,7 @@ import HLS
 package import MediaTypes
 package import Program
 
-/// Converts between the program's ticks, program time, the clock of ``RoomLife`` and dates.
+/// Converts between the program's ticks, program time, the clock of ``SceneSelector`` and dates.
 package struct ProgramTimes: Sendable {
     private let program: ProgramStage
     private let machine: any MonotonicClock
@@ -21,7 +21,7 @@ package struct ProgramTimes: Sendable {
         self.isOffline = isOffline
     }
 
-    /// Now on the clock of ``RoomLife``, in nanoseconds: the machine's clock, which program time follows at a fixed distance;
+    /// Now on the clock of ``SceneSelector``, in nanoseconds: the machine's clock, which program time follows at a fixed distance;
     /// offline the time of the next tick.
     package var lifeTime: Int64 { self.isOffline ? self.time(of: self.program.tick + 1) : self.machine.now() }
 
@@ -33,17 +33,17 @@ package struct ProgramTimes: Sendable {
         TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.fps))
     }
 
-    /// Program time of a time on the clock of ``RoomLife``; `nil` before the program runs.
+    /// Program time of a time on the clock of ``SceneSelector``; `nil` before the program runs.
     func programTime(ofLife time: Int64) -> Int64? { self.isOffline ? time : self.program.clock.program(of: time) }
 
-    /// The first tick that is not before a time on the clock of ``RoomLife``; `nil` before the program runs.
+    /// The first tick that is not before a time on the clock of ``SceneSelector``; `nil` before the program runs.
     package func tick(ofLife time: Int64) -> Int64? {
         self.programTime(ofLife: time).map {
             TimeMath.scale($0, by: Int64(self.fps), over: TimeMath.nanoseconds, rounding: .up)
         }
     }
 
-    /// The program date-time of a time on the clock of ``RoomLife``, as JSON for an event.
+    /// The program date-time of a time on the clock of ``SceneSelector``, as JSON for an event.
     ///
     /// - Parameter origin: Nanoseconds since the Unix epoch at program time zero.
     /// - Returns: Null without a time or an origin, and before the program runs.

@@ -1,7 +1,7 @@
 package import MediaTypes
 package import RoomSources
 
-/// Passes events to ``RoomLife`` and carries out its actions: state events, scenes on air, the phases of a PK.
+/// Passes events to ``SceneSelector`` and carries out its actions: state events, scenes on air, the phases of a PK.
 ///
 /// A live room has a thread for this, which wakes when something happens or a deadline comes. Offline, the program
 /// thread does it between two ticks, on program time, so that the same job produces the same frames.
@@ -11,13 +11,13 @@ extension SceneChanges {
     /// - Parameters:
     ///   - time: When it happened, in nanoseconds of ``ProgramTimes/lifeTime``.
     ///   - announce: See ``PendingLifeEvent/announce``.
-    package func note(_ event: RoomLife.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
+    package func note(_ event: SceneSelector.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
         let pending = PendingLifeEvent(event: event, time: time, announce: announce)
         self.host.withScenes { scenes, _ in scenes.inbox.append(pending) }
         self.parts.lifeWake.signal()
     }
 
-    /// Passes the events in the inbox, and the time, to ``RoomLife``.
+    /// Passes the events in the inbox, and the time, to ``SceneSelector``.
     ///
     /// - arrivals: Returns the last arrivals of each source; called once.
     /// - Returns: Whether ``ScenesState/work`` has something to do.
@@ -39,16 +39,16 @@ extension SceneChanges {
         }
     }
 
-    /// Passes an event to ``RoomLife``, emits the events that follow, and adds what is to be shown to ``ScenesState/work``.
+    /// Passes an event to ``SceneSelector``, emits the events that follow, and adds what is to be shown to ``ScenesState/work``.
     package func receive(
-        _ event: RoomLife.Event, at time: Int64, _ scenes: inout ScenesState, _ context: ScenesContext
+        _ event: SceneSelector.Event, at time: Int64, _ scenes: inout ScenesState, _ context: ScenesContext
     ) {
         self.perform(scenes.life.receive(event, now: time), &scenes, context)
     }
 
     /// Carries out actions of the life. The caller holds the room's value, so that events are emitted in the order in which things
     /// happened.
-    private func perform(_ actions: [RoomLife.Action], _ scenes: inout ScenesState, _ context: ScenesContext) {
+    private func perform(_ actions: [SceneSelector.Action], _ scenes: inout ScenesState, _ context: ScenesContext) {
         var isPhaseNew = false
         for action in actions {
             switch action {
@@ -71,7 +71,7 @@ extension SceneChanges {
 
     /// Lets a command change the phase of the PK, and puts the phase's scene on air.
     func commandPK(
-        _ change: (inout RoomLife, Int64) throws(PKStateMachine.Refusal) -> [RoomLife.Action]
+        _ change: (inout SceneSelector, Int64) throws(PKStateMachine.Refusal) -> [SceneSelector.Action]
     ) throws(PKStateMachine.Refusal) {
         let now = self.times.lifeTime
         try self.host.withScenes { scenes, context throws(PKStateMachine.Refusal) in

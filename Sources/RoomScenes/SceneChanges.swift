@@ -7,7 +7,7 @@ import Program
 ///
 /// A change may build a filter graph, which takes up to two seconds on an overloaded machine. It therefore works on a
 /// copy of ``ScenesState/schedule`` and writes the copy back when it is done; the room's value is not locked in
-/// between. In a live room a separate thread applies the actions of ``RoomLife``; offline the program thread applies
+/// between. In a live room a separate thread applies the actions of ``SceneSelector``; offline the program thread applies
 /// them between two ticks.
 package struct SceneChanges: Sendable {
     let host: any ScenesHost
@@ -52,7 +52,7 @@ package struct SceneChanges: Sendable {
         return schedule
     }
 
-    /// Moves scheduled scenes whose ticks are due to the scene on air, and reports them to ``RoomLife``.
+    /// Moves scheduled scenes whose ticks are due to the scene on air, and reports them to ``SceneSelector``.
     private func advance(_ schedule: inout SceneSchedule) {
         schedule.advance(to: self.program.tick)
         let begun = schedule.takeBegun()
@@ -117,7 +117,7 @@ package struct SceneChanges: Sendable {
     /// scene on air stays; the next change tries again.
     ///
     /// - Returns: The first tick that shows it; `nil`: nothing changes.
-    private func putOnAir(_ show: RoomLife.Show, _ schedule: inout SceneSchedule) -> Int64? {
+    private func putOnAir(_ show: SceneSelector.Show, _ schedule: inout SceneSchedule) -> Int64? {
         guard schedule.onAir.sceneID != show.scene.sceneID || schedule.onAir.without != show.without else { return nil }
         guard let scene = schedule.shelf[show.scene.sceneID] else { return nil }
         do throws(ControlFailure) {
@@ -135,7 +135,7 @@ package struct SceneChanges: Sendable {
 
     // MARK: Putting a scene on air
 
-    /// Puts a scene on air now and passes the request to ``RoomLife``, which may hide panes whose sources are lost. If it fails, then
+    /// Puts a scene on air now and passes the request to ``SceneSelector``, which may hide panes whose sources are lost. If it fails, then
     /// nothing has changed.
     package func command(
         _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ schedule: inout SceneSchedule

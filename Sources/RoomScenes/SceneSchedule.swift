@@ -37,7 +37,7 @@ package struct SceneSchedule: Sendable {
     package var upcoming: [Showing] = []
     /// Ends of countdowns that commands have set.
     package var countdowns = CountdownEnds()
-    /// Scheduled scenes that are on air now and that were not reported to ``RoomLife`` yet.
+    /// Scheduled scenes that are on air now and that were not reported to ``SceneSelector`` yet.
     private var begun: [String] = []
     /// Whether an earlier worker has put the scene on air; its countdowns continue.
     package var isResumed = false

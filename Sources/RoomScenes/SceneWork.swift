@@ -2,7 +2,7 @@
 ///
 /// ``ScenesState`` collects it. The next thread in ``SceneChanges/change(_:)`` applies it.
 struct SceneWork: Sendable {
-    /// The scene on air may differ from ``RoomLife/planned``.
+    /// The scene on air may differ from ``SceneSelector/planned``.
     var isShowDue = false
     /// Phases of the PK that have begun; their countdowns must be redrawn and their date ranges listed.
     var phases: [PKStateMachine.Change] = []

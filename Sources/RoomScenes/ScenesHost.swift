@@ -66,5 +66,5 @@ package protocol SceneMemory: Sendable {
     func saveRemoval(of scene: PipelineSpec.Scene, isOfFile: Bool)
 
     /// Saves the phase of the PK. The caller holds the room's lock.
-    func savePK(_ life: RoomLife)
+    func savePK(_ life: SceneSelector)
 }

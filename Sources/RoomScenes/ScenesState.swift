@@ -3,7 +3,7 @@ package import PipelineSpec
 /// The state of the room's scenes and sources, as one value; a part of the room's value.
 package struct ScenesState: Sendable {
     /// The states of the sources, the PK, and the scene that results from both.
-    package var life: RoomLife
+    package var life: SceneSelector
     /// Events that ``life`` has not received yet, in order.
     var inbox: [PendingLifeEvent] = []
     /// All scenes, and the scene on air. Once the room runs, only ``SceneChanges/change(_:)`` changes it.
@@ -20,7 +20,7 @@ package struct ScenesState: Sendable {
 
     /// The state of a room that starts with its pipeline.
     package init(_ pipeline: Pipeline) {
-        self.life = RoomLife(pipeline)
+        self.life = SceneSelector(pipeline)
         self.schedule = SceneSchedule(pipeline)
     }
 }

@@ -5,7 +5,7 @@ import RoomScenes
 import RoomSources
 import Threading
 
-/// Names and times shared by the tests of RoomLife.
+/// Names and times shared by the tests of SceneSelector.
 enum Kit {
     static let a = SourceID(uid: "1001", streamType: .main)
     static let b = SourceID(uid: "2002", streamType: .main)
@@ -21,15 +21,16 @@ enum Kit {
 
     /// Two sources, four scenes; the PK has 3 s of countdown, 10 s of PK, 5 s of punishment.
     static func room(
-        _ absence: (a: RoomLife.Absence, b: RoomLife.Absence) = (.placeholder, .placeholder), first: String = "solo",
+        _ absence: (a: SceneSelector.Absence, b: SceneSelector.Absence) = (.placeholder, .placeholder),
+        first: String = "solo",
         startsWhenReady: Bool = false
-    ) -> RoomLife {
-        RoomLife(
+    ) -> SceneSelector {
+        SceneSelector(
             sources: [
-                RoomLife.Source(id: Self.a, rules: Self.rules, absence: absence.a),
-                RoomLife.Source(id: Self.b, rules: Self.rules, absence: absence.b),
+                SceneSelector.Source(id: Self.a, rules: Self.rules, absence: absence.a),
+                SceneSelector.Source(id: Self.b, rules: Self.rules, absence: absence.b),
             ], scenes: [Self.solo, Self.guest, Self.duel, Self.punish], first: first,
-            pk: RoomLife.PK(
+            pk: SceneSelector.PK(
                 scene: "pk", countdownScene: nil, punishScene: "punish", endScene: "solo",
                 durations: PKStateMachine.Durations(
                     countdown: 3 * Self.second, pk: 10 * Self.second, punish: 5 * Self.second),
@@ -50,7 +51,7 @@ struct StandingWall: WallClock {
     func now() -> Int64 { self.time }
 }
 
-extension RoomLife {
+extension SceneSelector {
     /// Both sources publish and have frames.
     mutating func everybodyComes(now: Int64) {
         for source in [Kit.a, Kit.b] { _ = self.comes(source, now: now) }
@@ -83,7 +84,7 @@ extension RoomLife {
     }
 }
 
-extension [RoomLife.Action] {
+extension [SceneSelector.Action] {
     var shows: [String] { self.compactMap { if case .show(let show) = $0 { show.text } else { nil } } }
     var states: [SourceStateMachine.State] {
         self.compactMap { if case .tell(_, let change) = $0 { change.to } else { nil } }
@@ -93,7 +94,7 @@ extension [RoomLife.Action] {
     }
 }
 
-extension RoomLife.Show {
+extension SceneSelector.Show {
     /// `pk` or `pk-2002`.
     var text: String { self.scene.sceneID + self.without.map { "-\($0)" }.sorted().joined() }
 }

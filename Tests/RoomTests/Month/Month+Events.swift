@@ -145,7 +145,7 @@ extension Month {
     }
 
     private mutating func commandPK(
-        _ change: (inout RoomLife, Int64) throws(PKStateMachine.Refusal) -> [RoomLife.Action]
+        _ change: (inout SceneSelector, Int64) throws(PKStateMachine.Refusal) -> [SceneSelector.Action]
     ) {
         let (phases, onAir) = (self.life.phases, self.life.planned)
         do throws(PKStateMachine.Refusal) {

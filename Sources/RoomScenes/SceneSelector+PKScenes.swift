@@ -1,6 +1,6 @@
 package import PipelineSpec
 
-extension RoomLife.PK {
+extension SceneSelector.PK {
     /// The scenes that a command names when it starts a PK; `nil`: the pipeline's scene.
     package struct Scenes: Sendable, Equatable {
         package var scene: String?
@@ -42,7 +42,7 @@ extension RoomLife.PK {
     ///
     /// - pk: `nil`: the pipeline has none; then the default durations are used.
     /// - Returns: `nil` if neither names a scene.
-    init?(_ pk: RoomLife.PK?, _ scenes: Scenes) {
+    init?(_ pk: SceneSelector.PK?, _ scenes: Scenes) {
         guard let scene = scenes.scene ?? pk?.scene else { return nil }
         self = pk ?? .unwritten
         self.scene = scene
@@ -52,7 +52,7 @@ extension RoomLife.PK {
     }
 }
 
-extension RoomLife {
+extension SceneSelector {
     /// The PK as the API shows it; `nil`: the pipeline has none, and no command has started one.
     package var shownPK: PK? {
         let pk = PK(self.pk, self.commandedScenes)

@@ -1,5 +1,5 @@
 /// Restores the state of an earlier worker.
-extension RoomLife {
+extension SceneSelector {
     /// Restores the requested scene, before the first publisher is admitted.
     ///
     /// - Returns: False if the room has no such scene.

@@ -14,7 +14,7 @@ package import RoomSources
 /// 3. If every source is back, then the requested scene is on air with all its panes.
 /// 4. The last pane is never hidden because its source is lost: a card with a name says more than an empty canvas. A pane that
 ///    is hidden until its source sends video is hidden even if it is the last one.
-package struct RoomLife: Sendable {
+package struct SceneSelector: Sendable {
     /// What happens to a scene if one of its sources is lost for longer than its last frame is held.
     package enum Absence: Sendable, Hashable {
         /// The pane shows an image or a card.
@@ -228,7 +228,7 @@ package struct RoomLife: Sendable {
 
     /// Lets a command change the phase that runs at `now`. Nothing changes if it is refused.
     private mutating func command(
-        now: Int64, _ change: (inout RoomLife) throws(PKStateMachine.Refusal) -> [PKStateMachine.Change]
+        now: Int64, _ change: (inout SceneSelector) throws(PKStateMachine.Refusal) -> [PKStateMachine.Change]
     ) throws(PKStateMachine.Refusal) -> [Action] {
         var next = self
         var actions = next.entered(next.phases.poll(now: now))

@@ -1,7 +1,7 @@
 package import PipelineSpec
 import RoomSources
 
-extension RoomLife {
+extension SceneSelector {
     /// The life of the room that a pipeline describes.
     package init(_ pipeline: Pipeline) {
         self.init(
@@ -10,7 +10,7 @@ extension RoomLife {
     }
 }
 
-extension RoomLife.Source {
+extension SceneSelector.Source {
     /// A source as the pipeline describes it.
     package init(_ source: Pipeline.Source, in pipeline: Pipeline) {
         var isFile = false
@@ -24,12 +24,12 @@ extension RoomLife.Source {
             hold: Int64(source.onLost.resolvedHoldMs) * 1_000_000,
             stalledHold: isFile ? nil : source.stalledHoldMs.map { Int64($0) * 1_000_000 })
         self.init(
-            id: source.id, rules: rules, absence: RoomLife.Absence(source.onLost),
+            id: source.id, rules: rules, absence: SceneSelector.Absence(source.onLost),
             leavesWithoutVideo: source.onNoVideo == .leavePane)
     }
 }
 
-extension RoomLife.Absence {
+extension SceneSelector.Absence {
     init(_ rule: Pipeline.OnLost) {
         switch (rule.then, rule.fallbackScene) {
         case (.leavePane, _): self = .leavePane
@@ -39,9 +39,9 @@ extension RoomLife.Absence {
     }
 }
 
-extension RoomLife.PK {
+extension SceneSelector.PK {
     /// The defaults of a PK in a room whose pipeline has no `pk`.
-    static let unwritten = RoomLife.PK(Pipeline.PK(scene: ""))
+    static let unwritten = SceneSelector.PK(Pipeline.PK(scene: ""))
 
     /// The PK as the pipeline describes it.
     package init(_ pk: Pipeline.PK) {

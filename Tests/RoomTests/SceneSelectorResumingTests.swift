@@ -5,21 +5,21 @@ import RoomScenes
 import RoomSources
 import Testing
 
-@Suite("RoomLife: state resumed by a successor")
-struct RoomLifeResumingTests {
+@Suite("SceneSelector: state resumed by a successor")
+struct SceneSelectorResumingTests {
     private static let second = Kit.second
     private static let durations = PKStateMachine.Durations(countdown: 0, pk: 120 * Kit.second, punish: 0)
 
-    private static func room(phase: PKStateMachine.Phase = .pk, endsAt: Int64?) -> RoomLife {
-        var room = RoomLife(
+    private static func room(phase: PKStateMachine.Phase = .pk, endsAt: Int64?) -> SceneSelector {
+        var room = SceneSelector(
             sources: [
-                RoomLife.Source(id: Kit.a, rules: Self.rules, absence: .placeholder),
-                RoomLife.Source(id: Kit.b, rules: Self.rules, absence: .placeholder),
+                SceneSelector.Source(id: Kit.a, rules: Self.rules, absence: .placeholder),
+                SceneSelector.Source(id: Kit.b, rules: Self.rules, absence: .placeholder),
             ],
             scenes: [
                 Scene(id: "solo", sources: [Kit.a]), Scene(id: "pk", sources: [Kit.a, Kit.b]),
             ], first: "solo",
-            pk: RoomLife.PK(
+            pk: SceneSelector.PK(
                 scene: "pk", countdownScene: nil, punishScene: nil, endScene: "solo", durations: Self.durations,
                 startsWhenReady: true))
         let hasScene = room.resume("pk")
