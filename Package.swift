@@ -166,14 +166,15 @@ let package = Package(
         .target(
             name: "RoomAPI",
             dependencies: [
-                "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control", "PipelineSpec",
-                "HLS", "RTMP", "Threading", "MediaTypes", logging,
+                "Libc", "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control",
+                "PipelineSpec", "HLS", "RTMP", "Threading", "MediaTypes", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomSources",
             dependencies: [
-                "RoomAPI", "Ingest", "Program", "Packager", "Events", "Control", "Egress", "PipelineSpec", "Secrets",
-                "LibAV", "HLS", "RTMP", "TLSFiles", "PublishAuth", "Threading", "MediaTypes", "MediaKernels", logging,
+                "Libc", "RoomAPI", "Ingest", "Program", "Packager", "Events", "Control", "Egress", "PipelineSpec",
+                "Secrets", "LibAV", "HLS", "RTMP", "TLSFiles", "PublishAuth", "Threading", "MediaTypes", "MediaKernels",
+                logging,
             ], swiftSettings: house),
         .target(
             name: "RoomScenes",
@@ -191,7 +192,7 @@ let package = Package(
         .target(
             name: "Room",
             dependencies: [
-                "RoomAPI", "RoomSources", "RoomScenes", "RoomOutputs",
+                "Libc", "RoomAPI", "RoomSources", "RoomScenes", "RoomOutputs",
                 "Ingest", "Program", "Encoding", "Packager", "Recording", "Upload", "Push", "Events", "Origin",
                 "Control",
                 "Egress",

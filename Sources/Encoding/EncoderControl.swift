@@ -22,18 +22,30 @@ package final class EncoderControl: Sendable {
     private let state: Mutex<State>
     private let held = Atomic<Int64>(.min)
     private let keepsMotion = Atomic<Bool>(false)
-    /// Ticks between two frames that are still encoded while frames are dropped. That is six to eight frames per
-    /// second: viewers still see motion, while a frame shown for 250 ms looks frozen. A multiple of 4 where possible,
-    /// so that renditions with half or a quarter of the canvas rate have frames at these ticks.
-    let stride: Int64
+    /// By track: while frames are dropped, those at multiples of so many ticks are encoded.
+    private let strides: [Int64]
 
-    /// Creates the control of a ladder's encoders.
+    /// - Parameters:
+    ///   - steps: By track, ticks from one of its frames to the next; see ``EncodedRendition/frameStep``.
+    ///   - fps: The canvas rate.
+    init(steps: [Int], fps: Int) {
+        self.state = Mutex(State(entered: Array(repeating: nil, count: steps.count)))
+        self.strides = steps.map { Int64($0 * Self.framesPerShown(fps: fps / max(1, $0))) }
+    }
+
+    /// One of so many frames of a dropped backlog is encoded.
     ///
-    /// - Parameter fps: The canvas rate.
-    init(tracks: Int, fps: Int) {
-        self.state = Mutex(State(entered: Array(repeating: nil, count: tracks)))
-        let wanted = fps / 6
-        self.stride = Int64(wanted < 4 ? 2 : wanted & ~3)
+    /// That leaves at most eight frames per second, and at least six, since viewers see a freeze if a frame is shown for
+    /// 250 ms. At 9, 10, 11 and 17 frames per second no whole number does that: 4.5 to 5.7 are left. At eight or less
+    /// all frames are encoded. A power of two where possible: a rendition at half the rate then has its frames at the
+    /// same ticks, so that no canvas is scaled for one of the two alone.
+    ///
+    /// - Parameter fps: Frames per second of the rendition.
+    package static func framesPerShown(fps: Int) -> Int {
+        let least = max(1, fps / 8 + (fps % 8 == 0 ? 0 : 1))
+        var power = 1
+        while power < least { power *= 2 }
+        return fps / 6 >= power ? power : least
     }
 
     /// The newest tick whose frame has entered every encoder; `nil` until every encoder has had its first frame.
@@ -69,7 +81,7 @@ package final class EncoderControl: Sendable {
     /// time. Encoders that are to be replaced by their siblings (cheaper encoders) are replaced at once, and the frames
     /// inside them are treated the same way.
     ///
-    /// - Parameter keepsMotion: Whether to encode six to eight of the dropped frames per second nevertheless.
+    /// - Parameter keepsMotion: Encodes some of these frames; see ``framesPerShown(fps:)``.
     package func dropPictures(before tick: Int64, keepsMotion: Bool) {
         self.keepsMotion.store(keepsMotion, ordering: .relaxed)
         self.held.store(tick, ordering: .relaxed)
@@ -90,10 +102,13 @@ package final class EncoderControl: Sendable {
     /// Whether the frame of a tick belongs to a dropped backlog.
     func drops(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) }
 
-    /// Whether the frame of a tick is replaced by the previous frame, because it is dropped.
-    func holds(_ tick: Int64) -> Bool {
-        self.drops(tick) && (tick % self.stride != 0 || !self.isMotionKept)
+    /// Whether a track's frame of a tick repeats the previous one.
+    func holds(_ tick: Int64, track: Int) -> Bool {
+        self.drops(tick) && (tick % self.stride(track) != 0 || !self.isMotionKept)
     }
+
+    /// Ticks from one frame of a dropped backlog that is encoded to the next; 1 or more.
+    func stride(_ track: Int) -> Int64 { self.strides.indices.contains(track) ? max(1, self.strides[track]) : 1 }
 
     func entered(_ tick: Int64, track: Int) {
         self.state.withLock { if $0.entered.indices.contains(track) { $0.entered[track] = tick } }

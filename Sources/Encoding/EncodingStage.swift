@@ -177,7 +177,7 @@ package final class EncodingStage: Sendable {
         let handover = Handover(to: output, isOffline: settings.isOffline)
         let coded = handover.output
         var threads: [StageThread] = []
-        let control = EncoderControl(tracks: rungs.count, fps: settings.fps)
+        let control = EncoderControl(steps: rungs.map(\.frameStep), fps: settings.fps)
         let births = (0..<rungs.count + sounds.count + 1).map { _ in StartupResult() }
         for (index, rung) in rungs.enumerated() {
             let (queue, birth) = (queues[index], births[index])

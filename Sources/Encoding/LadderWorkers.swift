@@ -39,7 +39,8 @@ struct ScaleWorker {
                 guard !takers.isEmpty else { continue }
                 if let made = made[takers],
                     made.canvas === canvas.picture
-                        || self.control.holds(canvas.tick) && made.canvas.format == canvas.picture.format
+                        || made.canvas.format == canvas.picture.format
+                            && takers.allSatisfy({ self.control.holds(canvas.tick, track: $0) })
                 {
                     Self.hand(made.pictures, to: takers, canvas, queues)
                     continue
@@ -117,7 +118,7 @@ struct RenditionWorker {
         do {
             encoder = try RenditionEncoder.open(
                 self.rung, by: self.settings.encoders, partFrames: self.settings.partFrames,
-                stride: self.settings.isOffline ? nil : self.control.stride)
+                stride: self.settings.isOffline ? nil : self.control.stride(self.track))
         } catch {
             birth.report(.failure(error))
             return
@@ -146,7 +147,7 @@ struct RenditionWorker {
                 }
                 if let last, self.control.drops(ticked.tick), last.format == ticked.picture.format {
                     try self.giveUp(&encoder, showing: last)
-                    if self.control.holds(ticked.tick) { ticked.picture = last }
+                    if self.control.holds(ticked.tick, track: self.track) { ticked.picture = last }
                 }
                 // Offline no frame is held; do not spend its memory.
                 if !self.settings.isOffline { last = ticked.picture }

@@ -10,14 +10,18 @@ extension EventDeclaration {
         EventDeclaration(
             "room.ready", "The listeners are open.",
             [
-                JSONField("rtmp", .orNull(.string), "Address of the RTMP listener.", example: "rtmp://0.0.0.0:1935"),
+                JSONField("rtmp", .orNull(.string), "Address of the RTMP listener.", example: "rtmp://127.0.0.1:1935"),
                 JSONField("rtmps", .orNull(.string), "Address of the RTMPS listener.", example: .null),
                 JSONField("srt", .orNull(.string), "Address of the SRT listener.", example: .null),
-                JSONField("viewer", .orNull(.string), "Address for viewers.", example: "http://0.0.0.0:8080"),
+                JSONField("viewer", .orNull(.string), "Address for viewers.", example: "http://127.0.0.1:8080"),
                 JSONField(
                     "playlist", .orNull(.string), "URL of the multivariant playlist.",
-                    example: "http://0.0.0.0:8080/index.m3u8"),
+                    example: "http://127.0.0.1:8080/index.m3u8"),
                 JSONField("control", .orNull(.string), "Address of the control API.", example: "http://127.0.0.1:8081"),
+                JSONField(
+                    "allInterfaces", .list(.string),
+                    "Names of the listeners on every address of this machine (0.0.0.0 or ::). Their addresses in this event are for clients on this machine; others use the machine's name or address.",
+                    example: ["rtmp", "viewer"]),
                 Self.scene, Self.played,
             ]),
         EventDeclaration(

@@ -101,7 +101,7 @@ package struct OriginResponder: Sendable {
                     return answer(.plain(.badRequest, QueryPropagation.tooLong, fields: [.cacheControl: "no-store"]))
                 }
                 answer(self.reply(with: form, to: request))
-            case .missing: answer(self.missing)
+            case .missing: answer(Self.isAwaited(name, fields) && !self.content.ended ? Self.nothingYet : self.missing)
             // Not cacheable: a request that is too far ahead now will be valid later.
             case .refused(let reason): answer(.plain(.badRequest, reason, fields: [.cacheControl: "no-store"]))
             case .late(let reason):
@@ -136,6 +136,17 @@ package struct OriginResponder: Sendable {
         }
         return false
     }
+
+    /// Header of a page that asks again and again until the room has its first playlist.
+    private static let waiting = HTTPField.Name("Tandem-Waiting")
+
+    /// Whether a page waits for this playlist.
+    private static func isAwaited(_ name: String, _ fields: HTTPFields) -> Bool {
+        self.waiting.map { fields.contains($0) } == true && name.hasSuffix(".m3u8")
+    }
+
+    /// The answer to a page instead of a 404, which browsers log as an error each time.
+    private static let nothingYet = ListenerReply(.noContent, fields: [.cacheControl: "no-store"])
 
     /// Not cacheable: a playlist that does not exist yet may exist a second later.
     private var missing: ListenerReply {

@@ -1,5 +1,5 @@
-/// Estimates the number of players from the playback time that their playlist requests cover: a player needs one second
-/// of it per second. Pure.
+/// Estimates the number of players from the playback time that their playlist requests cover: each player requests one
+/// second of playback per second. A value without a clock: times are arguments.
 package struct ViewerEstimate: Sendable {
     /// Nanoseconds over which the estimate is averaged: three reloads of a playlist with segments of ten seconds.
     package static let window: Int64 = 30_000_000_000

@@ -81,11 +81,16 @@ extension SourceDraft {
     }
 }
 
+extension RTMPURL {
+    /// Most bytes of a URL in a pipeline file or in a command.
+    package static let longest = 1_024
+}
+
 extension ValueRule where Value == String {
     /// A rule for an RTMP URL to publish to or to play from. The last part of the URL is a secret.
     static var rtmpURL: ValueRule {
         self.text("rtmp://host[:port]/app/key", pattern: "^[rR][tT][mM][pP]://[^/]+/.+$", isSecret: true) { text in
-            text.utf8.count <= 1024 && text.isVisible && RTMPURL(text) != nil
+            text.utf8.count <= RTMPURL.longest && text.isVisible && RTMPURL(text) != nil
         }
     }
 }

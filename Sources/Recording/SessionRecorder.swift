@@ -18,7 +18,7 @@ package final class SessionRecorder: ListingObserver {
     }
 
     /// State of the recording.
-    package enum Status: String, Sendable {
+    package enum Status: String, Sendable, CaseIterable {
         case recording
         /// A stop was requested; the segment that contains it is the last.
         case stopping

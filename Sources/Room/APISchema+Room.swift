@@ -1,5 +1,6 @@
 import Control
 import MediaTypes
+import Recording
 import RoomAPI
 import RoomOutputs
 import RoomScenes
@@ -13,6 +14,6 @@ extension APISchema {
         APISchema(
             "RecordState",
             "stopping: the current segment is the last; suspended: stopped because the disk is full, continues when there is space",
-            .words(["recording", "stopping", "suspended", "stopped"])),
+            .words(SessionRecorder.Status.allCases.map(\.rawValue))),
     ]
 }

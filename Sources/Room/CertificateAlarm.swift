@@ -23,13 +23,13 @@ package enum CertificateAlarm {
     ///   from three days before, or a thirtieth of its lifetime if that is less; `alert_3` if clients refuse it.
     package static func of(
         _ listener: String, validFrom: Int64, validUntil: Int64, now: Int64
-    ) -> AlarmBook.Alarm? {
+    ) -> ActiveAlarms.Alarm? {
         let (life, left) = (Int128(validUntil) - Int128(validFrom), Int128(validUntil) - Int128(now))
         func isWithin(_ limit: (time: Int64, share: Int64)) -> Bool {
             left <= min(Int128(limit.time), life / Int128(limit.share))
         }
-        func alarm(_ severity: String, _ what: String) -> AlarmBook.Alarm {
-            AlarmBook.Alarm(
+        func alarm(_ severity: String, _ what: String) -> ActiveAlarms.Alarm {
+            ActiveAlarms.Alarm(
                 self.type, severity, kind: "listener", subject: listener,
                 message: "the certificate of the listener \(listener) \(what): valid until \(self.date(validUntil))")
         }

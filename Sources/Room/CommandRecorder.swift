@@ -7,10 +7,12 @@ import RoomOutputs
 import RoomScenes
 import RoomSources
 
-/// Records changes made by commands and publishers in ``CommandedState``, so that the room's next worker can restore
-/// them. Every change is recorded after it was applied.
+/// Records what commands and publishers have changed, for the next worker: changes the room's ``CommandedState`` in the
+/// ``CommandStore`` after they were applied.
 ///
-/// Takes no lock except that of the store, so it can be used while the room's state is locked.
+/// ``Restoration`` changes the stored state too: it removes what could not be restored. The recorder itself has no lock;
+/// the store's is held only while the state is changed, never for a write, so the recorder can be used while the room's
+/// state is locked.
 struct CommandRecorder: Sendable {
     /// The store of the commanded state; nil if no later worker could find it, for example in an offline job.
     let store: CommandStore?
@@ -39,8 +41,8 @@ struct CommandRecorder: Sendable {
 
     /// Records until when the room waits for a lost source to return.
     ///
-    /// - Parameter end: End of the grace period on the monotonic clock; nil if there is none.
-    func record(_ source: SourceID, _ change: SourceLife.Change, graceUntil end: Int64?) {
+    /// - Parameter end: On the machine's clock.
+    func record(_ source: SourceID, _ change: SourceStateMachine.Change, graceUntil end: Int64?) {
         guard let store = self.store else { return }
         let end = end.map { self.times.room(ofMachine: $0) }
         switch change.to {
@@ -203,7 +205,7 @@ extension CommandRecorder: SceneMemory {
         }
     }
 
-    func savePK(_ life: RoomLife) {
+    func savePK(_ life: SceneSelector) {
         guard let store = self.store else { return }
         let (phases, scenes, times) = (life.phases, life.commandedScenes, self.times)
         let (since, end) = (times.room(ofMachine: phases.since), phases.endsAt.map { times.room(ofMachine: $0) })

@@ -131,15 +131,17 @@ extension CommandedState {
     }
 
     private mutating func readPK(_ node: JSONNode, _ reader: inout CommandedReader) {
-        guard let phase = reader.choice(node, "phase", "pk", as: PKLife.Phase.self) else { return reader.fail("pk") }
+        guard let phase = reader.choice(node, "phase", "pk", as: PKStateMachine.Phase.self) else {
+            return reader.fail("pk")
+        }
         reader.keepUnknown(of: node, "pk", known: Self.pkKeys)
-        let durations = PKLife.Durations(
+        let durations = PKStateMachine.Durations(
             countdown: reader.number(node, "countdownNs", "pk") ?? 0, pk: reader.number(node, "durationNs", "pk") ?? 0,
             punish: reader.number(node, "punishNs", "pk") ?? 0)
         self.pk = PK(
             phase: phase, since: reader.number(node, "since", "pk") ?? 0, endsAt: reader.number(node, "endsAt", "pk"),
             durations: durations, hasStartedItself: reader.flag(node, "startedItself", "pk") ?? false,
-            scenes: RoomLife.PK.Scenes(
+            scenes: SceneSelector.PK.Scenes(
                 scene: reader.text(node, "scene", "pk"), countdownScene: reader.text(node, "countdownScene", "pk"),
                 punishScene: reader.text(node, "punishScene", "pk"), endScene: reader.text(node, "endScene", "pk")))
     }
@@ -243,7 +245,7 @@ extension CommandedState {
             self.alarms.append(
                 Alarm(
                     id: id,
-                    alarm: AlarmBook.Alarm(
+                    alarm: ActiveAlarms.Alarm(
                         type, severity, kind: kind, subject: reader.text(node, "subject", path),
                         message: reader.text(node, "message", path) ?? ""),
                     setAt: reader.number(node, "setAt", path) ?? 0))

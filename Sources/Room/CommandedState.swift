@@ -60,20 +60,21 @@ package struct CommandedState: Sendable, Equatable {
     }
 
     package struct PK: Sendable, Equatable {
-        package var phase: PKLife.Phase
+        package var phase: PKStateMachine.Phase
         package var since: Int64
         /// When the phase ends, in room time; nil if it lasts until a command ends it.
         package var endsAt: Int64?
         /// Lengths of the phases, in nanoseconds.
-        package var durations: PKLife.Durations
+        package var durations: PKStateMachine.Durations
         /// Whether a PK that starts automatically has already started.
         package var hasStartedItself: Bool
         /// The scenes named by the command that started the PK.
-        package var scenes: RoomLife.PK.Scenes
+        package var scenes: SceneSelector.PK.Scenes
 
         package init(
-            phase: PKLife.Phase, since: Int64, endsAt: Int64?, durations: PKLife.Durations, hasStartedItself: Bool,
-            scenes: RoomLife.PK.Scenes = RoomLife.PK.Scenes()
+            phase: PKStateMachine.Phase, since: Int64, endsAt: Int64?, durations: PKStateMachine.Durations,
+            hasStartedItself: Bool,
+            scenes: SceneSelector.PK.Scenes = SceneSelector.PK.Scenes()
         ) {
             self.phase = phase
             self.since = since
@@ -142,10 +143,10 @@ package struct CommandedState: Sendable, Equatable {
     /// An active alarm that was announced to clients.
     package struct Alarm: Sendable, Equatable {
         package var id: String
-        package var alarm: AlarmBook.Alarm
+        package var alarm: ActiveAlarms.Alarm
         package var setAt: Int64
 
-        package init(id: String, alarm: AlarmBook.Alarm, setAt: Int64) {
+        package init(id: String, alarm: ActiveAlarms.Alarm, setAt: Int64) {
             self.id = id
             self.alarm = alarm
             self.setAt = setAt

@@ -72,7 +72,7 @@ struct DocumentApplication {
                 room.value.withLock { value in
                     for scene in scenes.put { value.scenes.life.replace(scene) }
                     for id in scenes.removed { value.scenes.life.remove(id) }
-                    value.scenes.life.setPK(self.after.pk.map(RoomLife.PK.init))
+                    value.scenes.life.setPK(self.after.pk.map(SceneSelector.PK.init))
                 }
                 // Announced before another command can announce a later tick.
                 if let showing { room.scenes.announce(showing, reason: "room.changed") }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Libc
 import Threading
 
 /// The name of this worker for log lines. It distinguishes the workers of one room, and is the name that the

@@ -5,8 +5,15 @@
 ///
 /// Taking steps: one step is taken when the lag has been above ``Rules/limit`` for ``Rules/observation`` without
 /// falling. The next step waits until the effect of the previous one can be seen: until the change is in force
-/// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. While the lag falls, no step is
-/// taken.
+/// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. A falling lag takes no step. If the
+/// lag grows by ``Rules/runaway`` or more, which happens if the machine has less than 40 percent of the power that the
+/// room needs, then every step but the hold is taken at once, since the playlists would be late before the steps were
+/// taken one by one. The hold follows half a second later if the lag still grows, and the frames that wait for an
+/// encoder are dropped with it. In a room that has just started (``Rules/start``), what makes the lag grow may be work
+/// that comes only once, such as the opening of encoders and filters: there the backlog alone is dropped, once per
+/// second, and the hold follows if that does not lower the lag. A lag of ``Rules/backlog`` beyond the limit is dropped
+/// at most once per ``Rules/dropDistance``: of the dropped frames, viewers see six to eight per second at the usual
+/// frame rates (see `EncoderControl`), and the next observation starts with little lag.
 ///
 /// Runaway lag: if the lag grows by ``Rules/runaway`` or more, the machine has less than 40 percent of the power that
 /// the room needs. Then all steps except ``Step/hold`` are taken at once, since taking them one by one would make the
@@ -93,8 +100,9 @@ package struct Overload: Sendable, Equatable {
         package var start: Int64 = 5_000_000_000
         /// Time from a step to the first attempt to undo it.
         package var firstDistance: Int64 = 30_000_000_000
-        /// Time from taking ``Step/hold`` to the first attempt to undo it. A room that starts, or whose machine was
-        /// busy for a moment, has caught up by then, since the backlog was dropped with the step.
+        /// Least time from a hold to the first attempt to undo it; with ``settling`` and ``observation``, it is 1.3 s. A
+        /// room that starts, or whose machine was busy for a moment, has caught up by then: the backlog was dropped
+        /// with the hold.
         package var firstHoldDistance: Int64 = 1_000_000_000
         /// Time from taking ``Step/hold`` to the next attempt to undo it, if the previous attempt failed.
         package var holdDistance: Int64 = 5_000_000_000
@@ -223,7 +231,8 @@ package struct Overload: Sendable, Equatable {
     /// Forgets the samples of the lag, for example because the machine was suspended.
     package mutating func forget(at now: Int64) {
         self.history = LagHistory()
-        self.observedFrom = now
+        // A step that was taken a moment ago keeps its settling time.
+        self.observedFrom = max(self.observedFrom, now)
         (self.aboveLimitSince, self.aboveHalfSince, self.aboveBacklogSince) = (nil, nil, nil)
     }
 

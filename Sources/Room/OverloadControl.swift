@@ -11,8 +11,8 @@ import RoomSources
 import Synchronization
 import Threading
 
-/// Carries out the steps of ``Overload`` while the machine cannot keep up. Used by live rooms only; called on the
-/// room's life thread.
+/// Measures the room's lag, and carries out what ``Overload`` decides about it. In a live room, the thread `life` calls
+/// ``step(encoderLag:)``; an offline room never does. Any thread may read the level and ask for the alarm.
 final class OverloadControl: Sendable {
     private let state: RoomPart<OverloadGuard>
     private let program: ProgramStage
@@ -176,13 +176,13 @@ final class OverloadControl: Sendable {
 
     // MARK: Alarm and API reply
 
-    /// The alarm while the machine cannot keep up, at any overload level; nil while it can.
-    var alarm: AlarmBook.Alarm? {
+    /// The alarm while the machine cannot keep up, at any level; `nil` while it can.
+    var alarm: ActiveAlarms.Alarm? {
         let overload = self.current
         guard overload.isOverloaded(at: self.clocks.machine.now()) else { return nil }
         let isSeen = overload.active.contains(.halfPictures)
         let left = overload.active.map { self.name(of: $0) }
-        return AlarmBook.Alarm(
+        return ActiveAlarms.Alarm(
             "encoder.overload_step", isSeen ? "alert_3" : "alert_2", kind: "encoder",
             message: "this machine cannot keep up: level \(overload.taken) of \(overload.steps.count)"
                 + (left.isEmpty ? "" : ", left out: \(left.joined(separator: ", "))"))

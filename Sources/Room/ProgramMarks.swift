@@ -29,7 +29,7 @@ struct ProgramMarks: SceneMarks {
                 attributes: Self.attributes(scene.sceneID, sources)))
     }
 
-    func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?) {
+    func mark(_ phases: [PKStateMachine.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?) {
         guard let scene else { return }
         let next = self.program.tick &+ 1
         for change in phases {

@@ -164,7 +164,7 @@ struct Restoration {
     private func restore(_ pk: CommandedState.PK, at firstTick: Int64, _ schedule: inout SceneSchedule) {
         let times = self.saved.times
         let (since, end) = (times.machine(ofRoom: pk.since), pk.endsAt.map { times.machine(ofRoom: $0) })
-        let resumed = self.host.withScenes { scenes, context -> (PKLife, Scene?)? in
+        let resumed = self.host.withScenes { scenes, context -> (PKStateMachine, Scene?)? in
             // A command may have changed the PK in the meantime.
             guard scenes.life.phases.phase == pk.phase, scenes.life.phases.isRunning, scenes.life.phases.endsAt == nil
             else {
@@ -179,7 +179,7 @@ struct Restoration {
         self.scenes.settle(&schedule)
         guard let (phase, scene) = resumed, phase.isRunning, phase.phase == pk.phase else { return }
         self.scenes.redrawCountdowns(isShown: false, &schedule)
-        let change = PKLife.Change(from: pk.phase, to: pk.phase, at: since, endsAt: end)
+        let change = PKStateMachine.Change(from: pk.phase, to: pk.phase, at: since, endsAt: end)
         self.host.marks.mark([change], of: scene, shownAt: firstTick)
     }
 }

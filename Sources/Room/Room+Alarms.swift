@@ -1,7 +1,7 @@
 extension Room {
     var alarms: RoomAlarms {
         RoomAlarms(
-            book: self.value.part(\.alarms), incarnation: self.incarnation, wall: self.clocks.wall,
+            list: self.value.part(\.alarms), incarnation: self.incarnation, wall: self.clocks.wall,
             events: self.events, saved: self.saved)
     }
 

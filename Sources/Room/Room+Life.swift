@@ -10,7 +10,7 @@ extension Room {
     /// Time between two polls in nanoseconds: a stalled source is noticed at most this late.
     private static let pollInterval: Int64 = 50_000_000
 
-    /// The current time on the clock of ``RoomLife``, in nanoseconds; see ``ProgramTimes/lifeTime``.
+    /// The current time on the clock of ``SceneSelector``, in nanoseconds; see ``ProgramTimes/lifeTime``.
     package var lifeTime: Int64 { self.sceneParts.times.lifeTime }
 
     /// The current program time in nanoseconds; nil before the program runs.
@@ -19,7 +19,7 @@ extension Room {
     func time(of tick: Int64) -> Int64 { self.sceneParts.times.time(of: tick) }
 
     /// Queues an event for the life thread; see ``SceneChanges/note(_:at:announce:)``. Returns at once.
-    func note(_ event: RoomLife.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
+    func note(_ event: SceneSelector.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
         self.scenes.note(event, at: time, announce: announce)
     }
 
@@ -54,7 +54,7 @@ extension Room {
         }
     }
 
-    /// Passes pending events and the current time to ``RoomLife``, and updates the room's phase.
+    /// Passes pending events and the current time to ``SceneSelector``, and updates the room's phase.
     func stepLife() {
         self.tellLevels()
         let isSomethingDue = self.scenes.poll { self.slots.mapValues(\.timedArrivals) }
@@ -79,7 +79,7 @@ extension Room {
     // MARK: Events of sources
 
     package func sourceChanged(
-        _ id: SourceID, _ change: SourceLife.Change, _ life: SourceLife?, _ context: ScenesContext
+        _ id: SourceID, _ change: SourceStateMachine.Change, _ life: SourceStateMachine?, _ context: ScenesContext
     ) {
         let slot = self.slots[id]
         slot?.setState(change.to)

@@ -1,6 +1,7 @@
 import LibAV
 import MediaTypes
 import Origin
+package import PipelineSpec
 import PublishAuth
 
 extension Room {
@@ -72,7 +73,10 @@ extension Room {
             [
                 "rtmp": address("rtmp"), "rtmps": address("rtmps"), "srt": address("srt"), "viewer": JSONValue(viewer),
                 "playlist": JSONValue(playlist),
-                "control": address("control"), "scene": .string(self.program.scene.sceneID),
+                "control": address("control"),
+                "allInterfaces": .array(
+                    self.pipeline.wildcardListeners.filter { self.address($0) != nil }.map { .string($0) }),
+                "scene": .string(self.program.scene.sceneID),
                 "played": .bool(self.wasPlayed),
             ])
         LibAV.releaseStartPages()
@@ -80,4 +84,22 @@ extension Room {
 
     /// Reads the pipeline file, certificates, tokens, keys and secrets again. Returns at once.
     package func reloadFiles() { self.files.reload(isOffline: self.isOffline) }
+}
+
+extension Pipeline {
+    /// Names of the listeners that the document puts on every address of the machine, as in the event `room.ready`.
+    package var wildcardListeners: [String] {
+        let listeners: [(name: String, listen: ListenAddress?)] = [
+            ("rtmp", self.ingest.rtmp.listen), ("rtmps", self.ingest.rtmps?.listen), ("srt", self.ingest.srt?.listen),
+            ("viewer", self.hls?.http.listen), ("control", self.control.listen),
+        ]
+        return listeners.filter { $0.listen?.isWildcard == true }.map(\.name)
+    }
+}
+
+extension ListenAddress {
+    /// Whether the address stands for every address of the machine.
+    fileprivate var isWildcard: Bool {
+        if case .tcp(let host, _) = self { host == "0.0.0.0" || host == "::" } else { false }
+    }
 }

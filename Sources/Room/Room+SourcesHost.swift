@@ -11,7 +11,7 @@ extension Room {
     }
 
     package func receive(
-        _ event: SourceLife.Event, of source: SourceID, at time: Int64, announce: (@Sendable () -> Void)?
+        _ event: SourceStateMachine.Event, of source: SourceID, at time: Int64, announce: (@Sendable () -> Void)?
     ) {
         self.note(.source(source, event), at: time, announce: announce)
     }
@@ -47,7 +47,7 @@ extension Room {
             let spec = newcomer.source.spec
             self.passthrough?.add(spec.id, newcomer.source.buffer.coded)
             self.rosterChanges.add(newcomer)
-            self.value.withLock { $0.scenes.life.add(RoomLife.Source(spec, in: $0.api.documents.running)) }
+            self.value.withLock { $0.scenes.life.add(SceneSelector.Source(spec, in: $0.api.documents.running)) }
         }
     }
 

@@ -10,7 +10,7 @@ import Threading
 /// The alarms of a room: announces alarms that are set or cleared, saves the active ones for the next worker, and lists
 /// them.
 struct RoomAlarms {
-    let book: RoomPart<AlarmBook>
+    let list: RoomPart<ActiveAlarms>
     /// Number of this worker among the workers of the room. It is part of the alarms' ids, which makes them unique in
     /// the room.
     let incarnation: Int64
@@ -24,7 +24,7 @@ struct RoomAlarms {
     /// Restores the alarms that an earlier worker has announced.
     func restore(_ alarms: [CommandedState.Alarm]) {
         let end = self.wall.now() &+ Self.hold
-        self.book.withLock { $0.resume(alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end) }
+        self.list.withLock { $0.resume(alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end) }
     }
 
     /// Compares the conditions that hold now with the active alarms, and announces the changes.
@@ -33,7 +33,7 @@ struct RoomAlarms {
     ///   once.
     func update(_ current: [RoomAlarm], isLast: Bool = false) {
         let now = self.wall.now()
-        let changes = self.book.withLock { $0.update(current, at: now, isLast: isLast) }
+        let changes = self.list.withLock { $0.update(current, at: now, isLast: isLast) }
         for change in changes { self.announce(change) }
         guard !changes.isEmpty || isLast else { return }
         let active = self.entries(.set).map {
@@ -43,7 +43,7 @@ struct RoomAlarms {
     }
 
     /// Emits the event for a change. `level` is the level from now on; `alarm` describes the alarm as the API shows it.
-    private func announce(_ change: AlarmBook.Change) {
+    private func announce(_ change: ActiveAlarms.Change) {
         let (type, entry, level) =
             switch change {
             case .set(let entry): ("alarm.set", entry, entry.alarm.severity)
@@ -58,8 +58,8 @@ struct RoomAlarms {
             ])
     }
 
-    private func entries(_ state: AlarmState) -> [AlarmBook.Entry] {
-        self.book.withLock(\.entries).filter { entry in
+    private func entries(_ state: AlarmState) -> [ActiveAlarms.Entry] {
+        self.list.withLock(\.entries).filter { entry in
             switch state {
             case .all: true
             case .set: entry.clearedAt == nil
@@ -68,12 +68,12 @@ struct RoomAlarms {
         }
     }
 
-    private func id(of entry: AlarmBook.Entry) -> String { entry.earlierID ?? "\(self.incarnation)-\(entry.number)" }
+    private func id(of entry: ActiveAlarms.Entry) -> String { entry.earlierID ?? "\(self.incarnation)-\(entry.number)" }
 
     /// The alarms in a state, as the API shows them.
     func replies(_ state: AlarmState = .all) -> [AlarmReply] { self.entries(state).map { self.reply($0) } }
 
-    private func reply(_ entry: AlarmBook.Entry) -> AlarmReply {
+    private func reply(_ entry: ActiveAlarms.Entry) -> AlarmReply {
         AlarmReply(
             id: self.id(of: entry), alarm: entry.alarm, setAt: ProgramDate.format(entry.setAt),
             clearedAt: entry.clearedAt.map { ProgramDate.format($0) })

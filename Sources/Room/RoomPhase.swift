@@ -115,7 +115,7 @@ extension RoomPhase.State {
 }
 
 /// The room's ``RoomPhase``, the facts that determine it, and when it began.
-struct PhaseBook: Sendable {
+struct RoomStatus: Sendable {
     var phase = RoomPhase()
     var facts = RoomPhase.Facts()
     /// When the current state began, in nanoseconds since the Unix epoch.

@@ -14,7 +14,7 @@ struct RoomReply: NamedReply {
     let facts: RoomFacts
     /// Revision of the commanded state, from 1.
     let revision: Int64
-    let status: PhaseBook
+    let status: RoomStatus
     let lifecycle: RoomLifecycle
     /// The worker's wall clock, in nanoseconds since the Unix epoch.
     let time: Int64

@@ -14,7 +14,7 @@ struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
     var outputs: OutputsState
     /// The room's state as the API shows it.
-    var status: PhaseBook
+    var status: RoomStatus
     var api: APIState
     /// The scenes, which of them is on air, and the states of the sources.
     var scenes: ScenesState
@@ -27,9 +27,9 @@ struct RoomState: Sendable {
     var firstArrival: Int64?
     var lingering = ViewerLinger()
     /// The active and recently cleared alarms.
-    var alarms = AlarmBook()
+    var alarms = ActiveAlarms()
     /// The alarm that the watched pipeline file is invalid; nil if it is valid or not watched.
-    var configurationAlarm: AlarmBook.Alarm?
+    var configurationAlarm: ActiveAlarms.Alarm?
     var overload: OverloadGuard
     /// The open listeners and their certificates.
     var servers = RoomListeners.Servers()
@@ -37,7 +37,7 @@ struct RoomState: Sendable {
     /// - Parameter now: Nanoseconds since the Unix epoch.
     init(running: Pipeline, document: RoomDocument?, _ resumption: Resumption, _ start: RoomStart, now: Int64) {
         self.scenes = start.scenes
-        self.status = PhaseBook(since: now)
+        self.status = RoomStatus(since: now)
         self.api = APIState(running: running, current: document, file: resumption.file)
         self.resumption = resumption
         self.outputs = OutputsState(running)

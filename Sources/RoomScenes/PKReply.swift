@@ -5,8 +5,8 @@ import MediaTypes
 package struct PKReply: NamedReply {
     package static let schemaName = "PK"
 
-    let pk: RoomLife.PK
-    let phase: PKLife.Phase
+    let pk: SceneSelector.PK
+    let phase: PKStateMachine.Phase
     /// When the current phase ends, as a date-time; null if only a command ends it.
     let endsAt: JSONValue
     let remainingMs: Int64?
@@ -22,4 +22,4 @@ package struct PKReply: NamedReply {
     ]
 }
 
-extension PKLife.Phase: ReplyValue {}
+extension PKStateMachine.Phase: ReplyValue {}

@@ -43,7 +43,7 @@ package struct ProgramCalendar: Sendable {
 
     private static func pair(_ bytes: [UInt8], _ index: Int) -> Int64? {
         let digits = bytes[index..<index + 2]
-        guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+        guard digits.allSatisfy(\.isDigit) else { return nil }
+        return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
     }
 }

@@ -2,7 +2,7 @@ import HLS
 package import MediaTypes
 package import Program
 
-/// Converts between program ticks, program time, the clock of ``RoomLife`` and dates.
+/// Converts between program ticks, program time, the clock of ``SceneSelector`` and dates.
 package struct ProgramTimes: Sendable {
     private let program: ProgramStage
     private let machine: any MonotonicClock
@@ -21,7 +21,7 @@ package struct ProgramTimes: Sendable {
         self.isOffline = isOffline
     }
 
-    /// The current time on the clock of ``RoomLife``, in nanoseconds. It is the monotonic clock, from which program
+    /// The current time on the clock of ``SceneSelector``, in nanoseconds. It is the monotonic clock, from which program
     /// time differs by a constant; offline it is the time of the next tick.
     package var lifeTime: Int64 { self.isOffline ? self.time(of: self.program.tick + 1) : self.machine.now() }
 
@@ -33,17 +33,17 @@ package struct ProgramTimes: Sendable {
         TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.fps))
     }
 
-    /// Converts a time on the clock of ``RoomLife`` to program time; nil before the program runs.
+    /// Converts a time on the clock of ``SceneSelector`` to program time; nil before the program runs.
     func programTime(ofLife time: Int64) -> Int64? { self.isOffline ? time : self.program.clock.program(of: time) }
 
-    /// The first tick at or after a time on the clock of ``RoomLife``; nil before the program runs.
+    /// The first tick at or after a time on the clock of ``SceneSelector``; nil before the program runs.
     package func tick(ofLife time: Int64) -> Int64? {
         self.programTime(ofLife: time).map {
             TimeMath.scale($0, by: Int64(self.fps), over: TimeMath.nanoseconds, rounding: .up)
         }
     }
 
-    /// The program date-time for a time on the clock of ``RoomLife``, as JSON for an event.
+    /// The program date-time for a time on the clock of ``SceneSelector``, as JSON for an event.
     ///
     /// - Parameter origin: Wall clock time of program time 0, in nanoseconds since the Unix epoch.
     /// - Returns: Null if `time` or `origin` is nil, and before the program runs.

@@ -1,7 +1,7 @@
 package import MediaTypes
 package import RoomSources
 
-/// Passes events to ``RoomLife`` and carries out its actions: emits events, puts scenes on air, and handles phases of a
+/// Passes events to ``SceneSelector`` and carries out its actions: emits events, puts scenes on air, and handles phases of a
 /// PK.
 ///
 /// In a live room the life thread does this when an event occurs or a time is due. Offline, the program thread does it
@@ -12,17 +12,17 @@ extension SceneChanges {
     /// - Parameters:
     ///   - time: When the event occurred, in nanoseconds of ``ProgramTimes/lifeTime``.
     ///   - announce: See ``PendingLifeEvent/announce``.
-    package func note(_ event: RoomLife.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
+    package func note(_ event: SceneSelector.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
         let pending = PendingLifeEvent(event: event, time: time, announce: announce)
         self.host.withScenes { scenes, _ in scenes.inbox.append(pending) }
         self.parts.lifeWake.signal()
     }
 
-    /// Passes the events in the inbox, and the current time, to ``RoomLife``.
+    /// Passes the events in the inbox, and the current time, to ``SceneSelector``.
     ///
     /// - Parameter arrivals: Returns when media of each source last arrived; called once.
     /// - Returns: Whether ``ScenesState/work`` has changes to apply.
-    package func poll(_ arrivals: () -> [SourceID: SourceLife.Arrivals]) -> Bool {
+    package func poll(_ arrivals: () -> [SourceID: SourceStateMachine.Arrivals]) -> Bool {
         let inbox = self.host.withScenes { scenes, _ in
             defer { scenes.inbox.removeAll(keepingCapacity: true) }
             return scenes.inbox
@@ -40,17 +40,17 @@ extension SceneChanges {
         }
     }
 
-    /// Passes an event to ``RoomLife``, emits the events that follow from it, and adds scene changes to
+    /// Passes an event to ``SceneSelector``, emits the events that follow from it, and adds scene changes to
     /// ``ScenesState/work``.
     package func receive(
-        _ event: RoomLife.Event, at time: Int64, _ scenes: inout ScenesState, _ context: ScenesContext
+        _ event: SceneSelector.Event, at time: Int64, _ scenes: inout ScenesState, _ context: ScenesContext
     ) {
         self.perform(scenes.life.receive(event, now: time), &scenes, context)
     }
 
-    /// Carries out actions of ``RoomLife``. The caller has locked the room's state, so that events are emitted in the
+    /// Carries out actions of ``SceneSelector``. The caller has locked the room's state, so that events are emitted in the
     /// order in which they occurred.
-    private func perform(_ actions: [RoomLife.Action], _ scenes: inout ScenesState, _ context: ScenesContext) {
+    private func perform(_ actions: [SceneSelector.Action], _ scenes: inout ScenesState, _ context: ScenesContext) {
         var isPhaseNew = false
         for action in actions {
             switch action {
@@ -73,10 +73,10 @@ extension SceneChanges {
 
     /// Changes the phase of the PK by a command, and puts the phase's scene on air.
     func commandPK(
-        _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
-    ) throws(PKLife.Refusal) {
+        _ change: (inout SceneSelector, Int64) throws(PKStateMachine.Refusal) -> [SceneSelector.Action]
+    ) throws(PKStateMachine.Refusal) {
         let now = self.times.lifeTime
-        try self.host.withScenes { scenes, context throws(PKLife.Refusal) in
+        try self.host.withScenes { scenes, context throws(PKStateMachine.Refusal) in
             let actions = try change(&scenes.life, now)
             self.perform(actions, &scenes, context)
         }

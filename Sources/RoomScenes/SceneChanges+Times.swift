@@ -75,7 +75,7 @@ extension SceneChanges {
     package func announceRemoval(of sceneID: String) { self.emit("scene.removed", ["scene": .string(sceneID)]) }
 
     /// Emits the event for a phase of the PK that has begun, or for the end of the PK.
-    func announce(_ change: PKLife.Change, origin: Int64?) {
+    func announce(_ change: PKStateMachine.Change, origin: Int64?) {
         let type =
             switch change.to {
             case .countdown: "pk.countdown"

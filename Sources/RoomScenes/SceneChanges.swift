@@ -7,7 +7,7 @@ import Program
 ///
 /// A change may build a filter graph, which takes up to two seconds on an overloaded machine. Therefore it works on a
 /// copy of ``ScenesState/schedule``, which is written back when the change is done, and the room's state is not locked
-/// in between. In a live room a separate thread applies the actions of ``RoomLife``; offline the program thread applies
+/// in between. In a live room a separate thread applies the actions of ``SceneSelector``; offline the program thread applies
 /// them between two ticks.
 package struct SceneChanges: Sendable {
     let host: any ScenesHost
@@ -52,7 +52,7 @@ package struct SceneChanges: Sendable {
         return schedule
     }
 
-    /// Moves scheduled scenes whose tick has come to the scene on air, and reports them to ``RoomLife``.
+    /// Moves scheduled scenes whose tick has come to the scene on air, and reports them to ``SceneSelector``.
     private func advance(_ schedule: inout SceneSchedule) {
         schedule.advance(to: self.program.tick)
         let begun = schedule.takeBegun()
@@ -118,7 +118,7 @@ package struct SceneChanges: Sendable {
     /// scene on air stays, and the next change tries again.
     ///
     /// - Returns: The first tick that shows the scene; nil if nothing changes.
-    private func putOnAir(_ show: RoomLife.Show, _ schedule: inout SceneSchedule) -> Int64? {
+    private func putOnAir(_ show: SceneSelector.Show, _ schedule: inout SceneSchedule) -> Int64? {
         guard schedule.onAir.sceneID != show.scene.sceneID || schedule.onAir.without != show.without else { return nil }
         guard let scene = schedule.shelf[show.scene.sceneID] else { return nil }
         do throws(ControlFailure) {
@@ -136,13 +136,13 @@ package struct SceneChanges: Sendable {
 
     // MARK: Putting a scene on air
 
-    /// Puts a scene on air now, and passes the request to ``RoomLife``, which may hide panes of lost sources or choose
+    /// Puts a scene on air now, and passes the request to ``SceneSelector``, which may hide panes of lost sources or choose
     /// a fallback. If this fails, then nothing has changed.
     package func command(
         _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ schedule: inout SceneSchedule
     ) throws(ControlFailure) -> SceneSchedule.Showing {
         let now = self.times.lifeTime
-        // Planned on a copy, because ``RoomLife`` may receive other events while the graph is built. It receives the
+        // Planned on a copy, because ``SceneSelector`` may receive other events while the graph is built. It receives the
         // command when that is done.
         let planned = self.host.withScenes { scenes, _ in
             var life = scenes.life

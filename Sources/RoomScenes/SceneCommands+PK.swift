@@ -16,12 +16,12 @@ extension SceneCommands {
         guard self.host.withScenes({ $1.isLive }) else {
             throw .conflict("no source has published yet", fix: "wait until a source is live")
         }
-        do throws(PKLife.Refusal) {
-            try self.changes.commandPK { life, now throws(PKLife.Refusal) in
+        do throws(PKStateMachine.Refusal) {
+            try self.changes.commandPK { life, now throws(PKStateMachine.Refusal) in
                 switch command {
                 case .start(let start):
                     try life.startPK(
-                        RoomLife.PK.Scenes(start), countdown: Self.nanoseconds(start.countdownMs),
+                        SceneSelector.PK.Scenes(start), countdown: Self.nanoseconds(start.countdownMs),
                         duration: Self.nanoseconds(start.durationMs), punish: Self.nanoseconds(start.punishMs), now: now
                     )
                 case .punish(let duration): try life.punishPK(duration: Self.nanoseconds(duration), now: now)
@@ -39,7 +39,7 @@ extension SceneCommands {
         let life = self.host.withScenes { scenes, _ in scenes.life }
         var hasPK = life.shownPK != nil
         if case .start(let start) = command {
-            let scenes = RoomLife.PK.Scenes(start)
+            let scenes = SceneSelector.PK.Scenes(start)
             for member in scenes.members where life.scene(member.id) == nil {
                 throw .invalidValue(
                     member.name, "there is no scene \"\(member.id.prefix(64))\"",
@@ -59,7 +59,7 @@ extension SceneCommands {
     package func checkPK(from before: Pipeline, to after: Pipeline, removing removed: [String]) throws(ControlFailure) {
         let life = self.host.withScenes { scenes, _ in scenes.life }
         guard life.phases.isRunning else { return }
-        let pk = after.pk.map(RoomLife.PK.init)
+        let pk = after.pk.map(SceneSelector.PK.init)
         if before.pk != nil, pk == nil {
             throw Self.refused(
                 "pk", "a PK is running, in phase \(life.phases.phase.rawValue)",
@@ -94,7 +94,7 @@ extension SceneCommands {
     }
 }
 
-extension RoomLife.PK.Scenes {
+extension SceneSelector.PK.Scenes {
     fileprivate init(_ start: PKCommand.Start) {
         self.init(
             scene: start.scene, countdownScene: start.countdownScene, punishScene: start.punishScene,

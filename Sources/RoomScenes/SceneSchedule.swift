@@ -37,7 +37,7 @@ package struct SceneSchedule: Sendable {
     package var upcoming: [Showing] = []
     /// Ends of countdowns that commands have set.
     package var countdowns = CountdownEnds()
-    /// Scheduled scenes that have gone on air and were not reported to ``RoomLife`` yet.
+    /// Scheduled scenes that have gone on air and were not reported to ``SceneSelector`` yet.
     private var begun: [String] = []
     /// Whether an earlier worker has put the scene on air, so that its countdowns continue.
     package var isResumed = false

@@ -3,10 +3,10 @@
 ///
 /// Changes are collected in ``ScenesState/work``. The next thread in ``SceneChanges/change(_:)`` applies them.
 struct SceneWork: Sendable {
-    /// Whether the scene on air may differ from ``RoomLife/planned``.
+    /// Whether the scene on air may differ from ``SceneSelector/planned``.
     var isShowDue = false
     /// Phases of the PK that have begun. Their countdowns must be redrawn and their date ranges added to playlists.
-    var phases: [PKLife.Change] = []
+    var phases: [PKStateMachine.Change] = []
     /// Whether the live users may differ from those that the automatic scene on air shows.
     var isLayoutDue = false
     /// Whether a scheduled scene has gone on air.

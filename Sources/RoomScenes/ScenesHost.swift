@@ -29,7 +29,7 @@ package protocol ScenesHost: AnyObject, Sendable {
     /// Emits the event for a source's new state. The caller has locked the room's state.
     ///
     /// - Parameter life: The source after the change; nil if it has left the room.
-    func sourceChanged(_ id: SourceID, _ change: SourceLife.Change, _ life: SourceLife?, _ context: ScenesContext)
+    func sourceChanged(_ id: SourceID, _ change: SourceStateMachine.Change, _ life: SourceStateMachine?, _ context: ScenesContext)
 
     /// Describes scenes and PK phases to viewers.
     var marks: any SceneMarks { get }
@@ -47,7 +47,7 @@ package protocol SceneMarks {
     /// - Parameters:
     ///   - scene: The scene of the PK; nil if there is no PK.
     ///   - shownAt: The first tick of the phase's scene; nil if the scene on air does not change.
-    func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?)
+    func mark(_ phases: [PKStateMachine.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?)
 }
 
 /// Saves changes of scenes for the next worker. Takes no lock of the room.
@@ -67,5 +67,5 @@ package protocol SceneMemory: Sendable {
     func saveRemoval(of scene: PipelineSpec.Scene, isOfFile: Bool)
 
     /// Saves the phase of the PK. The caller has locked the room's state.
-    func savePK(_ life: RoomLife)
+    func savePK(_ life: SceneSelector)
 }

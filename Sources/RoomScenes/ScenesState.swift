@@ -3,7 +3,7 @@ package import PipelineSpec
 /// The state of the room's scenes and sources: a part of the room's state.
 package struct ScenesState: Sendable {
     /// The states of the sources, the PK, and the scene that follows from both.
-    package var life: RoomLife
+    package var life: SceneSelector
     /// Events that ``life`` has not received yet, in order.
     var inbox: [PendingLifeEvent] = []
     /// All scenes, the scene on air and scheduled scenes. While the room runs, only ``SceneChanges/change(_:)`` changes
@@ -21,7 +21,7 @@ package struct ScenesState: Sendable {
 
     /// Makes the state at the start of a room from its pipeline.
     package init(_ pipeline: Pipeline) {
-        self.life = RoomLife(pipeline)
+        self.life = SceneSelector(pipeline)
         self.schedule = SceneSchedule(pipeline)
     }
 }

@@ -22,7 +22,7 @@ package final class RoomSource: Sendable {
 
     /// The state of the source that the API shows.
     struct Facts {
-        var state = SourceLife.State.idle
+        var state = SourceStateMachine.State.idle
         var format: PictureFormat?
         var videoCodec: CodecName?
         /// Codec of each audio track, by track number.
@@ -176,14 +176,14 @@ package final class RoomSource: Sendable {
     /// Whether a publisher is connected.
     package var isPublishing: Bool { self.known.withLock(\.facts.isPublishing) }
     /// The state of the source; see ``setState(_:)``.
-    package var state: SourceLife.State { self.known.withLock(\.facts.state) }
+    package var state: SourceStateMachine.State { self.known.withLock(\.facts.state) }
     /// When the first key frame of the current publication arrived, in nanoseconds of the monotonic clock; nil before
     /// that.
     var firstKey: Int64? { self.known.withLock(\.arrivals.firstKey) }
     /// When media of the current publication last arrived.
-    package var arrivals: SourceLife.Arrivals { self.known.withLock(\.arrivals.current) }
+    package var arrivals: SourceStateMachine.Arrivals { self.known.withLock(\.arrivals.current) }
     /// When media last arrived, together with the time from its arrival until it is shown.
-    package var timedArrivals: SourceLife.Arrivals {
+    package var timedArrivals: SourceStateMachine.Arrivals {
         var arrivals = self.arrivals
         arrivals.shownAfter = (self.decode.timing.buffered ?? 0) &+ max(0, self.decode.wantedOffset)
         return arrivals
@@ -206,8 +206,8 @@ package final class RoomSource: Sendable {
     /// The problems that the health check has found, the worst first.
     package var healthFindings: [SourceHealth.Finding] { self.known.withLock(\.health.findings) }
 
-    /// Sets the state that its ``SourceLife`` has determined.
-    package func setState(_ state: SourceLife.State) { self.known.withLock { $0.facts.state = state } }
+    /// Sets the state that its ``SourceStateMachine`` has determined.
+    package func setState(_ state: SourceStateMachine.State) { self.known.withLock { $0.facts.state = state } }
 
     /// The source for the program, with its volume and placeholder.
     ///

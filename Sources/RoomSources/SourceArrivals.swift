@@ -2,7 +2,7 @@ import MediaTypes
 
 /// Records when media of the current publication arrived at the worker's socket, in nanoseconds of the monotonic clock.
 struct SourceArrivals: Sendable {
-    private(set) var current = SourceLife.Arrivals()
+    private(set) var current = SourceStateMachine.Arrivals()
     /// When the first key frame arrived; nil before that.
     private(set) var firstKey: Int64?
     private var meter = ArrivalMeter()

@@ -106,7 +106,7 @@ package struct SourceDecoding: Sendable {
             if let count { self.emitReanchored(id, count) }
         case .ended:
             self.tell(source?.isFile == true ? .finished : .drained, of: id)
-            // Delayed media of the source may have been on air until now, although its ``SourceLife`` has reported the
+            // Delayed media of the source may have been on air until now, although its ``SourceStateMachine`` has reported the
             // loss earlier.
             if !self.parts.isOffline { self.host.requestLayout() }
         }
@@ -127,7 +127,7 @@ package struct SourceDecoding: Sendable {
         }
     }
 
-    private func tell(_ event: SourceLife.Event, of id: SourceID, announce: (@Sendable () -> Void)? = nil) {
+    private func tell(_ event: SourceStateMachine.Event, of id: SourceID, announce: (@Sendable () -> Void)? = nil) {
         self.host.receive(event, of: id, at: self.host.lifeTime, announce: announce)
     }
 

@@ -64,7 +64,7 @@ package struct SourceHealth: Sendable {
         package init() {}
 
         /// The facts for a source in this state; nil if a source in this state cannot be judged yet.
-        package init?(_ state: SourceLife.State) {
+        package init?(_ state: SourceStateMachine.State) {
             switch state {
             case .live: break
             case .stalled, .lost, .reconnecting: self.isAbsent = true

@@ -37,7 +37,7 @@ extension SourceIngest {
             self.events.emit(
                 "pull.failed",
                 ["uid": .string(id.description), "reason": .string(reason), "retryMs": JSONValue(retryMs)])
-        // After a takeover the new publication follows at once. ``SourceLife`` is told then, so that
+        // After a takeover the new publication follows at once. ``SourceStateMachine`` is told then, so that
         // `ingest.publishing` precedes its events.
         case .takenOver(let id): self.left(id, "ingest.lost", "another connection took over", isTakenOver: true)
         case .flapping(let id, let remote):
@@ -76,7 +76,7 @@ extension SourceIngest {
     private var events: RoomEvents { self.host.sourceParts.events }
     private var now: Int64 { self.host.sourceParts.clocks.machine.now() }
 
-    private func tell(_ event: SourceLife.Event, of id: SourceID, at time: Int64? = nil) {
+    private func tell(_ event: SourceStateMachine.Event, of id: SourceID, at time: Int64? = nil) {
         self.host.receive(event, of: id, at: time ?? self.now, announce: nil)
     }
 }

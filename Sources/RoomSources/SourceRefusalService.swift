@@ -3,16 +3,11 @@ import Events
 import HLS
 package import Ingest
 import LibAV
+import Libc
 import MediaKernels
 package import MediaTypes
 import Packager
 package import RoomAPI
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Refuses to publish sources for some time: sources that a command has kicked, and sources in whose decoders earlier
 /// workers crashed.

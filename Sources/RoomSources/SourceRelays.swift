@@ -73,8 +73,7 @@ package struct SourceRelays: Sendable {
     ) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         let source = try self.relayable(uid, streamType)
-        guard let address = RTMPURL(url), url.utf8.count <= 1024, url.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-        else {
+        guard let address = RTMPURL(url), url.utf8.count <= RTMPURL.longest, url.isVisible else {
             throw .invalidFormat("the URL is not a valid RTMP URL", fix: "send rtmp://host[:port]/app/key", status: 422)
         }
         if let refusal = self.host.sourceParts.egress.policy.refusal(of: EgressPolicy.Target(address)) {

@@ -62,21 +62,21 @@ package protocol SourcesHost: AnyObject, Sendable {
     var sourceParts: SourceParts { get }
     /// The pipeline that the room runs now.
     var pipeline: Pipeline { get }
-    /// The current time on the clock of ``SourceLife``, in nanoseconds: the monotonic clock; offline, the time of the
+    /// The current time on the clock of ``SourceStateMachine``, in nanoseconds: the monotonic clock; offline, the time of the
     /// next tick.
     var lifeTime: Int64 { get }
 
     /// Changes the state of the sources under the room's lock. `body` must not block, and must not use the host.
     func withSources<Result: Sendable>(_ body: (inout SourcesState) -> Result) -> Result
 
-    /// Adds an event to the queue for the ``SourceLife`` of a source. Returns at once.
+    /// Adds an event to the queue for the ``SourceStateMachine`` of a source. Returns at once.
     ///
     /// - Parameters:
     ///   - time: When the event occurred, in nanoseconds of ``lifeTime``.
     ///   - announce: Called right before the event is handled, so that the events that it emits precede those that
     ///     follow. It must not block, and must not use the host.
     func receive(
-        _ event: SourceLife.Event, of source: SourceID, at time: Int64, announce: (@Sendable () -> Void)?)
+        _ event: SourceStateMachine.Event, of source: SourceID, at time: Int64, announce: (@Sendable () -> Void)?)
     /// Called when media that can be decoded has arrived, at `time` of the monotonic clock. The first call starts the
     /// program.
     func mediaArrived(at time: Int64)

@@ -50,10 +50,16 @@ enum PipelineLoading {
             return try FileBytes.read(file)
         } catch {
             switch error {
-            case .missing(let what), .unreadable(let what):
+            case .missing(let what):
+                StandardError.write("\(what). Fix: check the path; - reads standard input. \(self.examples)\n")
+            case .unreadable(let what):
                 StandardError.write("\(what). Fix: check the path; - reads standard input\n")
-                throw ExitStatus.fileMissing.code
             }
+            throw ExitStatus.fileMissing.code
         }
     }
+
+    /// Where the example pipelines are: a newcomer has none of their own yet.
+    private static let examples =
+        "Example pipelines are in pipelines/ of the source tree and in share/doc/tandem/examples/ of a package"
 }

@@ -127,7 +127,9 @@ struct PublishCommand: AsyncParsableCommand {
                 "cannot connect to \(what). Fix: check that the room runs, and check host and port of the URL\n")
             return ExitStatus.unavailable.code
         case .refused(let code, let text):
-            StandardError.write("the server refused: \(code) \(text). Fix: check the app and the stream key\n")
+            let remedy = RTMPPublisher.remedy(for: text).map { ". Fix: \($0)" } ?? ""
+            let reason = text.hasSuffix(".") ? String(text.dropLast()) : text
+            StandardError.write("the server refused: \(code) \(reason)\(remedy)\n")
             return ExitCode(77)
         case .connectionLost:
             StandardError.write("the server closed the connection. Fix: check the server's log for the reason\n")

@@ -94,13 +94,13 @@ struct FaultTableTests {
                 "RoomTrackTests.everything",
             ])
         ),
-        ("P17", .tests(["SourceTimelineFaultTests.stillScreen", "SourceLifeTests.stillScreen"])),
+        ("P17", .tests(["SourceTimelineFaultTests.stillScreen", "SourceStateMachineTests.stillScreen"])),
         ("P18", .tests(["FormatChangeTests.tooLarge"])), ("P19", .tests(["FormatChangeTests.unreadableParameterSet"])),
         ("P20", .tests(["SourceTimelineFaultTests.interleavedApart"])),
         // A phone's screen.
-        ("ReplayKit 1", .tests(["SourceTimelineFaultTests.pauseWithoutTime", "SourceLifeTests.stall"])),
+        ("ReplayKit 1", .tests(["SourceTimelineFaultTests.pauseWithoutTime", "SourceStateMachineTests.stall"])),
         ("ReplayKit 2", .tests(["RoomLifecycleTests.unpublish"])),
-        ("ReplayKit 3", .tests(["SourceTimelineFaultTests.stillScreen", "SourceLifeTests.stillScreen"])),
+        ("ReplayKit 3", .tests(["SourceTimelineFaultTests.stillScreen", "SourceStateMachineTests.stillScreen"])),
         (
             "ReplayKit 4",
             .tests(["FormatChangeTests.rotation", "FormatChangeTests.turned", "RoomFormatTests.rotation"])

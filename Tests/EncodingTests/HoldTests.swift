@@ -13,13 +13,15 @@ struct HoldTests {
         var isKey: Bool
     }
 
-    private static func rung(_ name: String, width: Int, fps: Int, bFrames: Int, lookahead: Int) -> EncodedRendition {
+    private static func rung(
+        _ name: String, width: Int, fps: Int, bFrames: Int, lookahead: Int, frameStep: Int? = nil
+    ) -> EncodedRendition {
         EncodedRendition(
             name: name,
             settings: VideoEncoderSettings(
                 width: width, height: width * 9 / 16, fps: fps, preset: "veryfast", profile: "high", bitrate: 300_000,
                 maxBitrate: 360_000, bufferSize: 360_000, bFrames: bFrames, lookaheadFrames: lookahead, threads: 1),
-            frameStep: 30 / fps)
+            frameStep: frameStep ?? 30 / fps)
     }
 
     @Test(
@@ -76,6 +78,7 @@ struct HoldTests {
             #expect(half[index...].allSatisfy { $0.pts >= picture.pts })
         }
     }
+
     /// An encoder that also tells which frames repeat the one before.
     private final class Watched: FrameEncoder {
         private let encoder: VideoEncoder
@@ -99,8 +102,14 @@ struct HoldTests {
         func finish(_ body: (CodedPacket) -> Void) throws(MediaError) { try self.encoder.finish(body) }
     }
 
-    @Test("of a dropped backlog every fourth frame is encoded, also of frames inside the encoder; others are repeats")
-    func thinned() throws {
+    @Test(
+        "of a dropped backlog one in so many frames is encoded, also of frames inside the encoder; others are repeats",
+        arguments: [
+            (canvas: 30, frameStep: 1, distance: 4), (canvas: 10, frameStep: 1, distance: 2),
+            (canvas: 20, frameStep: 2, distance: 2), (canvas: 50, frameStep: 2, distance: 4),
+        ])
+    func thinned(canvas: Int, frameStep: Int, distance: Int) throws {
+        let step = Int64(frameStep)
         let repeated = Mutex<[Int64: Bool]>([:])
         let entered = DispatchSemaphore(value: 0)
         var output = EncodingStage.Output(
@@ -108,7 +117,8 @@ struct HoldTests {
             finished: { _ in }, failed: { Issue.record($0) })
         output.entered = { _, _ in entered.signal() }
         var settings = EncodingStage.Settings(
-            width: 320, height: 180, fps: 30, gopFrames: 90, sampleRate: 48_000, audioBitrates: [64_000],
+            width: 320, height: 180, fps: canvas, gopFrames: 90 * frameStep, sampleRate: 48_000,
+            audioBitrates: [64_000],
             isOffline: false)
         settings.encoders.video = { settings, place throws(MediaError) in
             Watched(try VideoEncoder.open(settings, place: place)) { tick, isRepeated in
@@ -116,22 +126,50 @@ struct HoldTests {
             }
         }
         let ladder = try EncodingStage.open(
-            rungs: [Self.rung("only", width: 320, fps: 30, bFrames: 0, lookahead: 10)], settings: settings,
-            output: output)
-        func put(_ ticks: Range<Int64>) throws {
-            for tick in ticks {
+            rungs: [
+                Self.rung(
+                    "only", width: 320, fps: canvas / frameStep, bFrames: 0, lookahead: 10, frameStep: frameStep)
+            ], settings: settings, output: output)
+        // More canvases than fit into the queue of a low frame rate.
+        ladder.setWaits(true)
+        func put(frames: Range<Int64>) throws {
+            for tick in frames.lowerBound * step..<frames.upperBound * step {
                 #expect(ladder.put(try PictureCanvas.open(width: 320, height: 180, fill: .black).finish(), tick: tick))
             }
         }
-        try put(0..<20)
+        try put(frames: 0..<20)
         for _ in 0..<20 { #expect(entered.wait(timeout: .now() + 20) == .success) }
         ladder.control.setThrifty(true, track: 0)
-        ladder.control.dropPictures(before: 50, keepsMotion: true)
-        try put(20..<60)
+        ladder.control.dropPictures(before: 50 * step, keepsMotion: true)
+        try put(frames: 20..<60)
         ladder.finish()
-        // The sibling encodes the frames from tick 10 on anew.
+        // The sibling encodes the frames from the tenth on anew, first with the picture of the first one that was kept.
+        let kept = (10 + Int64(distance) - 1) / Int64(distance) * Int64(distance)
         let shown = repeated.withLock { $0 }.filter { !$0.value }.keys.sorted()
-        #expect(shown == Array(0..<11) + stride(from: 16, to: 50, by: 4) + Array(50..<60))
+        #expect(
+            shown
+                == Array(0..<11) + stride(from: kept + Int64(distance), to: 50, by: distance)
+                + Array(50..<60))
+    }
+
+    @Test(
+        "of a dropped backlog six to eight frames per second are encoded, or the nearest number below eight",
+        arguments: [
+            (60, 7.5), (50, 6.25), (48, 6), (30, 7.5), (25, 6.25), (24, 6), (20, 20.0 / 3), (17, 17.0 / 3), (15, 7.5),
+            (12, 6), (10, 5), (8, 8), (5, 5), (1, 1),
+        ] as [(Int, Double)])
+    func framesPerShown(fps: Int, left: Double) {
+        #expect(Double(fps) / Double(EncoderControl.framesPerShown(fps: fps)) == left)
+    }
+
+    @Test("at every frame rate from 9 on, a dropped backlog has fewer frames, and no frame is shown for 250 ms")
+    func alwaysFewer() {
+        for fps in 9...60 {
+            let frames = EncoderControl.framesPerShown(fps: fps)
+            #expect(frames > 1 && frames * 1_000 < 250 * fps, "\(fps) frames per second: one in \(frames)")
+            let isExact = frames * 6 <= fps && fps <= frames * 8
+            #expect(isExact != [9, 10, 11, 17].contains(fps), "\(fps) frames per second: one in \(frames)")
+        }
     }
 
     @Test("a requested IDR frame comes at the next frame of that rendition only; the grid's IDR frames stay in place")

@@ -81,6 +81,22 @@ struct OriginResponderTests {
         #expect(String(decoding: bytes, as: UTF8.self) == "the room has ended\n")
     }
 
+    @Test(
+        "a page that waits for a playlist gets 204 until it exists, and 404 for other objects and after the room's end")
+    func waitingPage() async throws {
+        let name = try #require(HTTPField.Name("Tandem-Waiting"))
+        func status(_ path: String, _ content: MemoryContent) async -> Int {
+            await Self.reply(.get, path, content: content, fields: [name: "1"]).status.code
+        }
+        let reply = await Self.reply(.get, "/index.m3u8", fields: [name: "1"])
+        #expect(reply.status == .noContent && reply.fields[.cacheControl] == "no-store")
+        #expect(await status("/1.m4s", MemoryContent()) == 404)
+        #expect(await status("/index.m3u8", MemoryContent(ended: true)) == 404)
+        let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist("#EXTM3U\n")])
+        #expect(await status("/index.m3u8", content) == 200)
+        #expect(await Self.reply(.get, "/index.m3u8").status == .notFound, "other clients")
+    }
+
     @Test("a preflight request gets the methods and headers")
     func preflight() async {
         let reply = await Self.reply(.options, "/seg.m4s", fields: [.origin: "https://a.example"])

@@ -1,6 +1,7 @@
 import Dispatch
 import MediaTypes
 import Push
+import RTMP
 import TestSupport
 import Testing
 
@@ -50,6 +51,16 @@ struct RTMPPublisherTests {
         let hasFailed = await end
         #expect(!hasFailed)
         await server.stop()
+    }
+
+    @Test("after the room's end the remedy is not about the stream key; for an unknown refusal it is")
+    func remedies() {
+        #expect(RTMPPublisher.remedy(for: PublishRefusal.ended.text) == "publish to a room that runs")
+        #expect(RTMPPublisher.remedy(for: "go away") == "check the app and the stream key")
+        // These texts say themselves what to do.
+        for refusal in [PublishRefusal.denied, .expired, .tooOften, .quarantined, .unsupportedCodec("VP6")] {
+            #expect(RTMPPublisher.remedy(for: refusal.text) == nil, "\(refusal.text)")
+        }
     }
 
     /// Publishes on a thread of its own until it ends.

@@ -47,7 +47,7 @@ struct CertificateAlarmTests {
 
     @Test("one alarm gets worse until a new certificate clears it; the new one's expiry raises another")
     func life() throws {
-        var book = AlarmBook()
+        var book = ActiveAlarms()
         var changes: [String] = []
         func look(at now: Int64, until: Int64) {
             let alarm = CertificateAlarm.of("rtmps", validFrom: until - 90 * day, validUntil: until, now: now)

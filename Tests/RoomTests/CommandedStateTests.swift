@@ -39,7 +39,8 @@ struct CommandedStateTests {
             "PK",
             {
                 $0.pk = CommandedState.PK(
-                    phase: .pk, since: 1, endsAt: 5, durations: PKLife.Durations(countdown: 1, pk: 2, punish: 3),
+                    phase: .pk, since: 1, endsAt: 5,
+                    durations: PKStateMachine.Durations(countdown: 1, pk: 2, punish: 3),
                     hasStartedItself: true)
             }
         ),
@@ -47,7 +48,8 @@ struct CommandedStateTests {
             "PK with scenes of its command",
             {
                 $0.pk = CommandedState.PK(
-                    phase: .countdown, since: 1, endsAt: 5, durations: PKLife.Durations(countdown: 1, pk: 2, punish: 3),
+                    phase: .countdown, since: 1, endsAt: 5,
+                    durations: PKStateMachine.Durations(countdown: 1, pk: 2, punish: 3),
                     hasStartedItself: false,
                     scenes: .init(scene: "duel", countdownScene: "c", punishScene: "p", endScene: "guest"))
             }
@@ -72,7 +74,8 @@ struct CommandedStateTests {
             {
                 $0.alarms = [
                     .init(
-                        id: "1-2", alarm: AlarmBook.Alarm("t", "alert_1", kind: "source", subject: "1", message: "m"),
+                        id: "1-2",
+                        alarm: ActiveAlarms.Alarm("t", "alert_1", kind: "source", subject: "1", message: "m"),
                         setAt: 3)
                 ]
             }

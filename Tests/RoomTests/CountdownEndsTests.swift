@@ -26,11 +26,13 @@ struct CountdownEndsTests {
     @Test("a PK countdown shows the PK's remaining time, however often its scene is switched")
     func pk() throws {
         let clock = Self.countdown("pk", of: .pk)
-        var life = PKLife(durations: PKLife.Durations(countdown: 0, pk: 60 * Self.second, punish: 20 * Self.second))
+        var life = PKStateMachine(
+            durations: PKStateMachine.Durations(countdown: 0, pk: 60 * Self.second, punish: 20 * Self.second))
         let ends = CountdownEnds()
         // Tick 0 is time 0. The PK starts at second 2; its scene is on air at seconds 2, 11 and 30, and through the punishment.
         let changes = try life.start(
-            PKLife.Durations(countdown: 0, pk: 60 * Self.second, punish: 20 * Self.second), now: 2 * Self.second)
+            PKStateMachine.Durations(countdown: 0, pk: 60 * Self.second, punish: 20 * Self.second), now: 2 * Self.second
+        )
         #expect(changes.map(\.to) == [.pk])
         for (began, seconds) in [(2, 2), (2, 10), (11, 11), (11, 29), (30, 30), (30, 61), (62, 62), (62, 75), (90, 90)]
             as [(Int64, Int64)]

@@ -5,7 +5,7 @@ import RoomScenes
 import RoomSources
 import Threading
 
-/// Names and times shared by the tests of RoomLife.
+/// Names and times shared by the tests of SceneSelector.
 enum Kit {
     static let a = SourceID(uid: "1001", streamType: .main)
     static let b = SourceID(uid: "2002", streamType: .main)
@@ -16,22 +16,24 @@ enum Kit {
     static let duel = Scene(id: "pk", sources: [Self.a, Self.b])
     static let punish = Scene(id: "punish", sources: [Self.b, Self.a])
 
-    static let rules = SourceLife.Rules(
+    static let rules = SourceStateMachine.Rules(
         stall: Self.second, grace: 15 * Self.second, hold: 2 * Self.second, stalledHold: 2 * Self.second)
 
     /// Two sources, four scenes; the PK has 3 s of countdown, 10 s of PK, 5 s of punishment.
     static func room(
-        _ absence: (a: RoomLife.Absence, b: RoomLife.Absence) = (.placeholder, .placeholder), first: String = "solo",
+        _ absence: (a: SceneSelector.Absence, b: SceneSelector.Absence) = (.placeholder, .placeholder),
+        first: String = "solo",
         startsWhenReady: Bool = false
-    ) -> RoomLife {
-        RoomLife(
+    ) -> SceneSelector {
+        SceneSelector(
             sources: [
-                RoomLife.Source(id: Self.a, rules: Self.rules, absence: absence.a),
-                RoomLife.Source(id: Self.b, rules: Self.rules, absence: absence.b),
+                SceneSelector.Source(id: Self.a, rules: Self.rules, absence: absence.a),
+                SceneSelector.Source(id: Self.b, rules: Self.rules, absence: absence.b),
             ], scenes: [Self.solo, Self.guest, Self.duel, Self.punish], first: first,
-            pk: RoomLife.PK(
+            pk: SceneSelector.PK(
                 scene: "pk", countdownScene: nil, punishScene: "punish", endScene: "solo",
-                durations: PKLife.Durations(countdown: 3 * Self.second, pk: 10 * Self.second, punish: 5 * Self.second),
+                durations: PKStateMachine.Durations(
+                    countdown: 3 * Self.second, pk: 10 * Self.second, punish: 5 * Self.second),
                 startsWhenReady: startsWhenReady))
     }
 }
@@ -49,14 +51,16 @@ struct StandingWall: WallClock {
     func now() -> Int64 { self.time }
 }
 
-extension RoomLife {
+extension SceneSelector {
     /// Both sources publish and have frames.
     mutating func everybodyComes(now: Int64) {
         for source in [Kit.a, Kit.b] { _ = self.comes(source, now: now) }
     }
 
     mutating func comes(_ source: SourceID, now: Int64) -> [Action] {
-        [SourceLife.Event.published, .arrived, .pictured].flatMap { self.receive(.source(source, $0), now: now) }
+        [SourceStateMachine.Event.published, .arrived, .pictured].flatMap {
+            self.receive(.source(source, $0), now: now)
+        }
     }
 
     /// The connection ends, and the decoder has finished its packets.
@@ -67,7 +71,7 @@ extension RoomLife {
 
     /// Polls at `now`: `silent` has sent nothing since `last`, and the other source sends.
     mutating func looks(at now: Int64, silent: SourceID, since last: Int64, shownAfter: Int64 = 0) -> [Action] {
-        let arrivals = [Kit.a, Kit.b].reduce(into: [SourceID: SourceLife.Arrivals]()) {
+        let arrivals = [Kit.a, Kit.b].reduce(into: [SourceID: SourceStateMachine.Arrivals]()) {
             let newest = $1 == silent ? last : now
             $0[$1] = .init(picture: newest, sound: newest, shownAfter: shownAfter)
         }
@@ -80,13 +84,17 @@ extension RoomLife {
     }
 }
 
-extension [RoomLife.Action] {
+extension [SceneSelector.Action] {
     var shows: [String] { self.compactMap { if case .show(let show) = $0 { show.text } else { nil } } }
-    var states: [SourceLife.State] { self.compactMap { if case .tell(_, let change) = $0 { change.to } else { nil } } }
-    var phases: [PKLife.Phase] { self.compactMap { if case .phase(let change) = $0 { change.to } else { nil } } }
+    var states: [SourceStateMachine.State] {
+        self.compactMap { if case .tell(_, let change) = $0 { change.to } else { nil } }
+    }
+    var phases: [PKStateMachine.Phase] {
+        self.compactMap { if case .phase(let change) = $0 { change.to } else { nil } }
+    }
 }
 
-extension RoomLife.Show {
+extension SceneSelector.Show {
     /// `pk` or `pk-2002`.
     var text: String { self.scene.sceneID + self.without.map { "-\($0)" }.sorted().joined() }
 }

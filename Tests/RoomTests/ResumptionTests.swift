@@ -47,7 +47,7 @@ struct ResumptionTests {
             $0.refusedUntil = 1_900_000_000_000_000_000
         }
         state.pk = CommandedState.PK(
-            phase: .pk, since: 0, endsAt: 5, durations: PKLife.Durations(countdown: 0, pk: 5, punish: 0),
+            phase: .pk, since: 0, endsAt: 5, durations: PKStateMachine.Durations(countdown: 0, pk: 5, punish: 0),
             hasStartedItself: false)
         state.texts["t"] = "x"
         state.revision = 8

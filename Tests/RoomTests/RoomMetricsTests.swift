@@ -65,7 +65,7 @@ struct RoomMetricsTests {
         #expect(!text.contains("192.0.2"))
     }
 
-    @Test("alarms of one type and severity are one sample, and cleared ones have none")
+    @Test("alarms of one type and severity are one sample; a room without alarms has none")
     func alarms() {
         func alarm(_ type: String, _ severity: String, _ subject: String) -> RoomAlarm {
             RoomAlarm(type, severity, kind: "source", subject: subject, message: subject)
@@ -115,7 +115,9 @@ extension InProcess {
             "alarms": { "windowMs": 2000, "clearAfterMs": 0 },
             """
 
-        @Test("segments, disk, refusals, alarms and the backlog of a webhook appear as they happen")
+        @Test(
+            "segments, disk, refusals, alarms and the backlog of a webhook appear as they happen; a cleared alarm disappears"
+        )
         func moves() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -161,6 +163,14 @@ extension InProcess {
                 $0.member("alarm", "type")?.string == "source.lost"
             }
             #expect(try await room.command(.get, "/metrics").body.contains(lost))
+            try await room.goLive(HarnessRooms.first)
+            try await room.run(until: "alarm.cleared", uid: HarnessRooms.first, from: mark) {
+                $0.member("alarm", "type")?.string == "source.lost"
+            }
+            // The list of alarms still has it.
+            let listed = try await room.command(.get, "/v1/alarms").body
+            let after = try await room.command(.get, "/metrics").body
+            #expect(listed.contains("source.lost") && !after.contains(lost))
             try await room.end()
         }
     }

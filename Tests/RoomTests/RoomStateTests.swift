@@ -93,7 +93,8 @@ extension InProcess {
             #expect(states.map { $0.text("from") } == ["starting"] + states.dropLast().map { $0.text("to") })
         }
 
-        @Test("replies with each kind of object that the state can have match their schemas")
+        @Test(
+            "replies match their schemas while the room has a PK, a relay, an alarm, a refused source and a recording")
         func objects() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

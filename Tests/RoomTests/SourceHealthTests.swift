@@ -190,7 +190,7 @@ struct SourceHealthTests {
 
     @Test("a source that has not published yet raises no alert")
     func early() {
-        for state in [SourceLife.State.idle, .connected, .publishing, .ended] {
+        for state in [SourceStateMachine.State.idle, .connected, .publishing, .ended] {
             #expect(SourceHealth.Surroundings(state) == nil)
         }
     }

@@ -12,6 +12,6 @@ struct StateWordTests {
 
     @Test("the API lists the states of a source completely and in order")
     func sourceStates() {
-        #expect(SourceFacts.states == SourceLife.State.allCases.map(\.rawValue))
+        #expect(SourceFacts.states == SourceStateMachine.State.allCases.map(\.rawValue))
     }
 }

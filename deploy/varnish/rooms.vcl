@@ -46,8 +46,9 @@ sub vcl_backend_response {
     if (beresp.ttl > 10m) {
         set beresp.ttl = 10m;
     }
-    # Errors are not cached, and requests for the same object do not wait for one another meanwhile.
-    if (beresp.status >= 400) {
+    # Errors, and the 204 for a page that waits for the first playlist, are not cached, and requests for the same object do not wait
+    # for one another meanwhile.
+    if (beresp.status >= 400 || beresp.status == 204) {
         set beresp.ttl = 1s;
         set beresp.uncacheable = true;
         return (deliver);

@@ -272,7 +272,7 @@ const picture = {
     for (;;) {
       if (mine !== this.generation) return;
       try {
-        const response = await load(uri);
+        const response = await load(uri, null, undefined, waitingFields);
         const multivariant = parseMultivariant(await response.text(), response.url || uri);
         if (multivariant.variants.length) return await this.play(multivariant, mine);
       } catch (error) {

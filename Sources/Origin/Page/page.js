@@ -57,7 +57,7 @@ async function begin() {
   isOver = false; wasLive = false;
   for (;;) {
     try {
-      const response = await fetch(playlistURL, { cache: "no-store" });
+      const response = await fetch(playlistURL, { cache: "no-store", headers: waitingFields });
       if (mine !== generation) return;
       if (response.ok) {
         const parsed = parseMultivariant(await response.text(), response.url || playlistURL);

@@ -6,9 +6,12 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Headers for requests to the page's own origin, such as a token. Requests to other origins do not get them. */
 const requestFields = {};
 
-async function load(uri, range, signal) {
+/** With these headers, the room answers 204 instead of 404 until it has a playlist: browsers log every 404 as an error. */
+const waitingFields = { "Tandem-Waiting": "1" };
+
+async function load(uri, range, signal, fields = {}) {
   const isOwn = new URL(uri, location.href).origin === location.origin;
-  const headers = { ...(isOwn ? requestFields : {}), ...(range ? { Range: `bytes=${range[0]}-${range[1]}` } : {}) };
+  const headers = { ...(isOwn ? { ...requestFields, ...fields } : {}), ...(range ? { Range: `bytes=${range[0]}-${range[1]}` } : {}) };
   const response = await fetch(uri, { headers, signal, cache: range ? "default" : "no-cache" });
   if (!response.ok) throw Object.assign(new Error(`${response.status} for ${uri}`), { status: response.status });
   return response;

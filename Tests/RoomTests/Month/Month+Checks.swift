@@ -5,8 +5,8 @@ import RoomSources
 
 /// The invariants.
 extension Month {
-    /// Records the actions of RoomLife and what a successor needs, as the room does.
-    mutating func note(_ actions: [RoomLife.Action]) {
+    /// Records the actions of SceneSelector and what a successor needs, as the room does.
+    mutating func note(_ actions: [SceneSelector.Action]) {
         var hasPhase = false
         for action in actions {
             switch action {
@@ -36,7 +36,7 @@ extension Month {
         self.state.onAir = CommandedState.Showing(scene: self.life.wanted.sceneID, tick: 0)
     }
 
-    private mutating func note(_ source: SourceID, _ change: SourceLife.Change) {
+    private mutating func note(_ source: SourceID, _ change: SourceStateMachine.Change) {
         let publisher = self.publishers[source] ?? Publisher()
         switch change.to {
         case .gone:
@@ -59,9 +59,9 @@ extension Month {
         }
     }
 
-    private mutating func note(_ change: PKLife.Change) {
+    private mutating func note(_ change: PKStateMachine.Change) {
         let at = change.at + self.offset
-        let allowed: [PKLife.Phase: Set<PKLife.Phase>] = [
+        let allowed: [PKStateMachine.Phase: Set<PKStateMachine.Phase>] = [
             .idle: [.countdown, .pk], .countdown: [.pk, .idle], .pk: [.punish, .idle], .punish: [.idle],
         ]
         if change.from != self.phase || allowed[change.from]?.contains(change.to) != true {
@@ -94,7 +94,7 @@ extension Month {
         if self.shown.scene != onAir.scene || self.shown.without != onAir.without {
             self.fault("\(onAir.text) is on air and was not told")
         }
-        // (1) of RoomLife.
+        // (1) of SceneSelector.
         if self.life.phases.phase != self.phase { self.fault("\(self.life.phases.phase) has begun and was not told") }
         // (2)
         let isEmpty = scene.sources.allSatisfy { self.life.sources[$0]?.isAbsent == true }

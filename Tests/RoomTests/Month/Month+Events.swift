@@ -46,7 +46,7 @@ extension Month {
     /// Only this worker's decoders can finish: packets that a dead worker had not decoded are lost.
     private func isOfThisWorker(_ plan: Plan) -> Bool { plan.publication >= self.firstPublication }
 
-    mutating func tell(_ source: SourceID, _ event: SourceLife.Event) {
+    mutating func tell(_ source: SourceID, _ event: SourceStateMachine.Event) {
         self.note(self.life.receive(.source(source, event), now: self.lifeTime))
         self.check()
     }
@@ -121,11 +121,11 @@ extension Month {
             // Sometimes the PK lasts until a command.
             let duration = self.chance(10) ? 0 : self.span(1...300)
             let punish = self.chance(40) ? 0 : self.span(1...60)
-            self.commandPK { life, now throws(PKLife.Refusal) in
+            self.commandPK { life, now throws(PKStateMachine.Refusal) in
                 try life.startPK(countdown: countdown, duration: duration, punish: punish, now: now)
             }
-        case 5: self.commandPK { life, now throws(PKLife.Refusal) in try life.punishPK(now: now) }
-        case 6: self.commandPK { life, now throws(PKLife.Refusal) in try life.endPK(now: now) }
+        case 5: self.commandPK { life, now throws(PKStateMachine.Refusal) in try life.punishPK(now: now) }
+        case 6: self.commandPK { life, now throws(PKStateMachine.Refusal) in try life.endPK(now: now) }
         case 7:
             let scene = self.life.scenes.randomElement(using: &self.random) ?? Kit.solo
             self.note(self.life.receive(.commanded(scene), now: self.lifeTime))
@@ -145,10 +145,10 @@ extension Month {
     }
 
     private mutating func commandPK(
-        _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
+        _ change: (inout SceneSelector, Int64) throws(PKStateMachine.Refusal) -> [SceneSelector.Action]
     ) {
         let (phases, onAir) = (self.life.phases, self.life.planned)
-        do throws(PKLife.Refusal) {
+        do throws(PKStateMachine.Refusal) {
             self.note(try change(&self.life, self.lifeTime))
             self.state.revision += 1
         } catch {

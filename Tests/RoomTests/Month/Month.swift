@@ -4,12 +4,12 @@ import RoomScenes
 import RoomSources
 import TestSupport
 
-/// A month of one operator's rooms, simulated with ``RoomLife``, ``SourceRefusals``, ``RoomIdle`` and
+/// A month of one operator's rooms, simulated with ``SceneSelector``, ``SourceRefusals``, ``RoomIdle`` and
 /// ``CommandedState``.
 ///
 /// Events do not come at fixed intervals: time advances to the next deadline of these values or the next action of
 /// publishers, operators or the machine. All times are room time, in nanoseconds since the Unix epoch; each worker's
-/// RoomLife uses a clock of its own.
+/// SceneSelector uses a clock of its own.
 struct Month {
     static let second = Kit.second
     static let idleRules = RoomIdle.Rules(firstSource: 1_800 * Kit.second, idle: 900 * Kit.second)
@@ -78,7 +78,7 @@ struct Month {
     var now = Self.beginning
     /// Room time minus the time of this worker's clock.
     var offset: Int64
-    var life: RoomLife
+    var life: SceneSelector
     var refusals = SourceRefusals()
     var idle = RoomIdle(hasHadSource: false)
     var state = CommandedState(roomID: "month", salt: "00")
@@ -90,9 +90,9 @@ struct Month {
     /// Until when each source must be refused, counted independently of ``refusals``.
     var promised: [SourceID: (until: Int64, isQuarantine: Bool)] = [:]
     /// The phase reported last, and its end.
-    var phase = PKLife.Phase.idle
+    var phase = PKStateMachine.Phase.idle
     var phaseEnd: Int64?
-    var shown: RoomLife.Show
+    var shown: SceneSelector.Show
     /// When the last publisher left.
     var emptySince: Int64?
     var polledAt: Int64?
@@ -117,10 +117,12 @@ struct Month {
     }
 
     /// The room as in the pipeline file.
-    func freshLife() -> RoomLife { Self.room(seed: self.seed) }
+    func freshLife() -> SceneSelector { Self.room(seed: self.seed) }
 
-    private static func room(seed: Int) -> RoomLife {
-        let absences: [RoomLife.Absence] = [.placeholder, .leavePane, .fallbackScene("solo"), .fallbackScene("guest")]
+    private static func room(seed: Int) -> SceneSelector {
+        let absences: [SceneSelector.Absence] = [
+            .placeholder, .leavePane, .fallbackScene("solo"), .fallbackScene("guest"),
+        ]
         return Kit.room(
             (absences[seed % 4], absences[seed / 4 % 4]), first: "solo", startsWhenReady: seed.isMultiple(of: 3))
     }
@@ -208,10 +210,10 @@ struct Month {
 
     /// The room's poll.
     mutating func look() {
-        let arrivals = self.publishers.compactMapValues { publisher -> SourceLife.Arrivals? in
+        let arrivals = self.publishers.compactMapValues { publisher -> SourceStateMachine.Arrivals? in
             guard publisher.isConnected, publisher.hasArrived else { return nil }
             let newest = (publisher.silentSince ?? self.now) - self.offset
-            return SourceLife.Arrivals(picture: newest, sound: newest)
+            return SourceStateMachine.Arrivals(picture: newest, sound: newest)
         }
         self.polledAt = self.now
         self.note(self.life.receive(.poll(arrivals), now: self.lifeTime))

@@ -4,8 +4,8 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("RoomLife: which scene is on air as sources come and go")
-struct RoomLifeTests {
+@Suite("SceneSelector: which scene is on air as sources come and go")
+struct SceneSelectorTests {
     private static let second = Kit.second
 
     @Test("a lost source leaves its pane after the hold, and the pane returns with it")
@@ -74,14 +74,14 @@ struct RoomLifeTests {
         room.everybodyComes(now: 0)
         let early = room.receive(.source(Self.c, .published), now: 0)
         #expect(early.isEmpty, "it is unknown")
-        room.add(RoomLife.Source(id: Self.c, rules: Kit.rules, absence: .leavePane, leavesWithoutVideo: true))
+        room.add(SceneSelector.Source(id: Self.c, rules: Kit.rules, absence: .leavePane, leavesWithoutVideo: true))
         let trio = Scene(id: "trio", sources: [Kit.a, Kit.b, Self.c])
         room.replace(trio)
         #expect(room.receive(.commanded(trio), now: 1).shows == ["trio-3003"])
         #expect(room.receive(.source(Self.c, .published), now: 2).states == [.connected])
         #expect(room.receive(.source(Self.c, .pictured), now: 3).shows == ["trio"])
         // Adding the same id again changes nothing.
-        room.add(RoomLife.Source(id: Self.c, rules: Kit.rules, absence: .placeholder))
+        room.add(SceneSelector.Source(id: Self.c, rules: Kit.rules, absence: .placeholder))
         #expect(room.sources[Self.c]?.state == .live)
         _ = room.loses(Self.c, now: 4)
         #expect(room.passes(to: 4 + 2 * Self.second).shows == ["trio-3003"], "it leaves as it came")
@@ -100,7 +100,7 @@ struct RoomLifeTests {
         let stale = room.loses(Kit.b, now: 4 * Self.second) + room.comes(Kit.b, now: 5 * Self.second)
         #expect(stale.isEmpty)
         #expect(room.deadline(after: 3 * Self.second) == nil, "no source is waited for")
-        room.add(RoomLife.Source(id: Kit.b, rules: Kit.rules, absence: .placeholder))
+        room.add(SceneSelector.Source(id: Kit.b, rules: Kit.rules, absence: .placeholder))
         #expect(room.sources[Kit.b]?.state == .idle, "a new source with its name starts anew")
     }
 
@@ -109,7 +109,7 @@ struct RoomLifeTests {
         var room = Kit.room(first: "pk")
         for number in 0..<1_000 {
             let id = SourceID(uid: "guest \(number)")
-            room.add(RoomLife.Source(id: id, rules: Kit.rules, absence: .leavePane, leavesWithoutVideo: true))
+            room.add(SceneSelector.Source(id: id, rules: Kit.rules, absence: .leavePane, leavesWithoutVideo: true))
             _ = room.comes(id, now: 0)
             _ = room.loses(id, now: 1)
             room.remove(id)
@@ -141,7 +141,7 @@ struct RoomLifeTests {
         var room = Kit.room()
         room.everybodyComes(now: 0)
         room.remove("pk")
-        let refusal = #expect(throws: PKLife.Refusal.self) { try room.startPK(now: Self.second) }
+        let refusal = #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(now: Self.second) }
         #expect(refusal?.what.contains("\"pk\"") == true && !room.phases.isRunning)
         room.replace(Kit.duel)
         let start = try room.startPK(countdown: 0, now: 2 * Self.second)
@@ -180,7 +180,7 @@ struct RoomLifeTests {
         var room = Kit.room((.placeholder, .fallbackScene("solo")))
         room.everybodyComes(now: 0)
         _ = try room.startPK(countdown: 0, duration: 0, now: 0)
-        var told: [(at: Int64, actions: [RoomLife.Action])] = []
+        var told: [(at: Int64, actions: [SceneSelector.Action])] = []
         for now in stride(from: Int64(0), through: 15 * Self.second, by: 50_000_000) {
             let actions = room.looks(at: now, silent: Kit.b, since: 0, shownAfter: 200_000_000)
             if !actions.isEmpty { told.append((now / 1_000_000, actions)) }
@@ -191,7 +191,7 @@ struct RoomLifeTests {
         #expect(told.map(\.actions.shows) == [[], ["solo"], []])
         #expect(told.last?.actions.phases == [.idle] && room.phases.phase == .idle)
         #expect(room.sources[Kit.b]?.state == .stalled, "nothing is closed")
-        #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 16 * Self.second) }
+        #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(now: 16 * Self.second) }
         // Its socket is finally closed: there is no second end and no second grace.
         let closed = room.receive(.source(Kit.b, .left(reason: "idle")), now: 90 * Self.second)
         #expect(closed.phases.isEmpty && closed.states == [.lost, .reconnecting])
@@ -202,7 +202,7 @@ struct RoomLifeTests {
     func shortStall() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
-        var actions: [RoomLife.Action] = []
+        var actions: [SceneSelector.Action] = []
         for now in stride(from: Int64(0), through: 1_900_000_000, by: 50_000_000) {
             actions += room.looks(at: now, silent: Kit.b, since: 0)
         }
@@ -246,7 +246,7 @@ struct RoomLifeTests {
     }
 
     /// A PK without countdown that ended at 16 s, its punishment included; the last poll was at 1 s.
-    private static func unpolled() throws -> RoomLife {
+    private static func unpolled() throws -> SceneSelector {
         var room = Kit.room()
         room.everybodyComes(now: 0)
         _ = try room.startPK(countdown: 0, now: 1 * Self.second)
@@ -257,7 +257,7 @@ struct RoomLifeTests {
     func unpolledEnd() throws {
         let late = 17 * Self.second
         var punished = try Self.unpolled()
-        #expect(throws: PKLife.Refusal.self) { try punished.punishPK(now: late) }
+        #expect(throws: PKStateMachine.Refusal.self) { try punished.punishPK(now: late) }
         #expect(punished.passes(to: late).phases == [.punish, .idle], "a refused command changes nothing")
 
         var started = try Self.unpolled()
@@ -286,13 +286,13 @@ struct RoomLifeTests {
     func refusals() throws {
         var room = Kit.room()
         _ = room.comes(Kit.a, now: 0)
-        let refusal = #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 1) }
+        let refusal = #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(now: 1) }
         #expect(refusal?.what.contains("2002") == true)
         _ = room.comes(Kit.b, now: 1)
         _ = try room.startPK(now: 2)
-        #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 3) }
-        var plain = RoomLife(sources: [], scenes: [Kit.solo], first: "solo", pk: nil)
-        #expect(throws: PKLife.Refusal.self) { try plain.startPK(now: 0) }
-        #expect(throws: PKLife.Refusal.self) { try plain.endPK(now: 0) }
+        #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(now: 3) }
+        var plain = SceneSelector(sources: [], scenes: [Kit.solo], first: "solo", pk: nil)
+        #expect(throws: PKStateMachine.Refusal.self) { try plain.startPK(now: 0) }
+        #expect(throws: PKStateMachine.Refusal.self) { try plain.endPK(now: 0) }
     }
 }

@@ -11,7 +11,7 @@
 /// or a relay reports its end. Therefore a source is given up after one grace period, never two.
 ///
 /// Times are monotonic, in nanoseconds.
-package struct SourceLife: Sendable, Equatable {
+package struct SourceStateMachine: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         case idle, connected, publishing, live, stalled, lost, reconnecting, gone, ended
     }

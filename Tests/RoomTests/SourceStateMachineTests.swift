@@ -3,19 +3,19 @@ import RoomSources
 import TestSupport
 import Testing
 
-@Suite("SourceLife: a source's states idle, connected, publishing, live, stalled, lost, reconnecting, gone")
-struct SourceLifeTests {
+@Suite("SourceStateMachine: a source's states idle, connected, publishing, live, stalled, lost, reconnecting, gone")
+struct SourceStateMachineTests {
     private static let second = Kit.second
 
-    private static func live() -> SourceLife {
-        var source = SourceLife(rules: Kit.rules)
-        for event in [SourceLife.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
+    private static func live() -> SourceStateMachine {
+        var source = SourceStateMachine(rules: Kit.rules)
+        for event in [SourceStateMachine.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
         return source
     }
 
     @Test("connection, first packet and first frame each change the state once")
     func beginning() {
-        var source = SourceLife(rules: Kit.rules)
+        var source = SourceStateMachine(rules: Kit.rules)
         #expect(source.receive(.published, now: 1).map(\.to) == [.connected])
         #expect(source.receive(.arrived, now: 2).map(\.to) == [.publishing])
         #expect(source.receive(.arrived, now: 3).isEmpty)
@@ -122,10 +122,10 @@ struct SourceLifeTests {
         "after stallMs without packets a source is stalled, and live with the next one; audio packets count")
     func stall() {
         var source = Self.live()
-        var changes: [SourceLife.Change] = []
+        var changes: [SourceStateMachine.Change] = []
         for now in stride(from: Int64(0), through: 4 * Self.second, by: 100_000_000) {
             // Video until 1 s, audio until 2 s, a frame again at 3.5 s.
-            let arrivals = SourceLife.Arrivals(
+            let arrivals = SourceStateMachine.Arrivals(
                 picture: now < 3_500_000_000 ? min(now, Self.second) : 3_500_000_000, sound: min(now, 2 * Self.second))
             changes += source.poll(now: now, arrivals: arrivals)
         }
@@ -135,8 +135,8 @@ struct SourceLifeTests {
 
     /// Polls every 50 ms from the last packet on. Returns the transitions and their times in milliseconds.
     private static func silence(
-        _ source: inout SourceLife, until end: Int64, shownAfter: Int64 = 0
-    ) -> [(at: Int64, to: SourceLife.State)] {
+        _ source: inout SourceStateMachine, until end: Int64, shownAfter: Int64 = 0
+    ) -> [(at: Int64, to: SourceStateMachine.State)] {
         stride(from: Int64(0), through: end, by: 50_000_000).flatMap { now in
             source.poll(now: now, arrivals: .init(picture: 0, sound: 0, shownAfter: shownAfter))
                 .map { (now / 1_000_000, $0.to) }
@@ -147,10 +147,10 @@ struct SourceLifeTests {
         "a silent source counts as absent after its hold time, from when its last packet was shown",
         arguments: [(hold: Int64(0), shownAfter: 0, away: 1050), (1000, 0, 1050), (1000, 250, 1250), (2000, 200, 2200)])
     func stalledHold(hold: Int64, shownAfter: Int64, away: Int64) {
-        let rules = SourceLife.Rules(
+        let rules = SourceStateMachine.Rules(
             stall: Self.second, grace: 15 * Self.second, hold: 9 * Self.second, stalledHold: hold * 1_000_000)
-        var source = SourceLife(rules: rules)
-        for event in [SourceLife.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
+        var source = SourceStateMachine(rules: rules)
+        for event in [SourceStateMachine.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
         let changes = Self.silence(&source, until: (away - 50) * 1_000_000, shownAfter: shownAfter * 1_000_000)
         #expect(changes.allSatisfy { $0.at == 1050 && $0.to == .stalled })
         #expect(!source.isAway(now: (away - 50) * 1_000_000))
@@ -162,9 +162,10 @@ struct SourceLifeTests {
 
     @Test("without a hold for stalled sources, a silent one stays present while it is connected")
     func stillScreenWithoutSound() {
-        var source = SourceLife(
-            rules: SourceLife.Rules(stall: Self.second, grace: 15 * Self.second, hold: Self.second, stalledHold: nil))
-        for event in [SourceLife.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
+        var source = SourceStateMachine(
+            rules: SourceStateMachine.Rules(
+                stall: Self.second, grace: 15 * Self.second, hold: Self.second, stalledHold: nil))
+        for event in [SourceStateMachine.Event.published, .arrived, .pictured] { _ = source.receive(event, now: 0) }
         #expect(Self.silence(&source, until: 60 * Self.second).map(\.to) == [.stalled])
         #expect(source.isPresent && !source.isAway(now: 60 * Self.second))
         _ = source.receive(.left(reason: "reset"), now: 60 * Self.second)
@@ -212,7 +213,7 @@ struct SourceLifeTests {
     @Test("while its socket has unread data, a source is not stalled")
     func unread() {
         var source = Self.live()
-        var changes: [SourceLife.Change] = []
+        var changes: [SourceStateMachine.Change] = []
         for now in stride(from: Int64(0), through: 5 * Self.second, by: 100_000_000) {
             // Read every quarter of a second, always with new packets; from 3 s on none arrive.
             let read = now - now % 250_000_000
@@ -221,14 +222,14 @@ struct SourceLifeTests {
             if now < 3_250_000_000 { #expect(changes.isEmpty) }
         }
         #expect(changes.map(\.to) == [.stalled])
-        #expect(SourceLife.Arrivals(readUntil: 7).known(at: 5) == 5, "reads cannot be in the future")
+        #expect(SourceStateMachine.Arrivals(readUntil: 7).known(at: 5) == 5, "reads cannot be in the future")
     }
 
     @Test("a still screen with a frame every five seconds is live while audio arrives")
     func stillScreen() {
         var source = Self.live()
         for now in stride(from: Int64(0), through: 60 * Self.second, by: 100_000_000) {
-            let arrivals = SourceLife.Arrivals(picture: now - now % (5 * Self.second), sound: now)
+            let arrivals = SourceStateMachine.Arrivals(picture: now - now % (5 * Self.second), sound: now)
             #expect(source.poll(now: now, arrivals: arrivals).isEmpty)
         }
         #expect(source.state == .live)
@@ -274,8 +275,8 @@ struct SourceLifeTests {
 
     @Test("a publisher with only audio is live after one second")
     func soundOnly() {
-        var source = SourceLife(rules: Kit.rules)
-        for event in [SourceLife.Event.published, .arrived, .sounded] { _ = source.receive(event, now: 0) }
+        var source = SourceStateMachine(rules: Kit.rules)
+        for event in [SourceStateMachine.Event.published, .arrived, .sounded] { _ = source.receive(event, now: 0) }
         #expect(source.deadline(after: 0) == Self.second)
         #expect(source.poll(now: Self.second - 1, arrivals: .init(sound: Self.second)).isEmpty)
         #expect(source.poll(now: Self.second, arrivals: .init(sound: Self.second)).map(\.to) == [.live])
@@ -283,8 +284,8 @@ struct SourceLifeTests {
 
     @Test("without a grace a lost source is gone at once, and returns like a new publisher")
     func noGrace() {
-        var source = SourceLife(rules: SourceLife.Rules(stall: nil, grace: 0, hold: 0))
-        for event in [SourceLife.Event.published, .pictured] { _ = source.receive(event, now: 0) }
+        var source = SourceStateMachine(rules: SourceStateMachine.Rules(stall: nil, grace: 0, hold: 0))
+        for event in [SourceStateMachine.Event.published, .pictured] { _ = source.receive(event, now: 0) }
         #expect(source.receive(.left(reason: "x"), now: 1).map(\.to) == [.lost, .gone])
         _ = source.receive(.drained, now: 1)
         #expect(source.receive(.published, now: 2).map(\.to) == [.connected])
@@ -295,16 +296,16 @@ struct SourceLifeTests {
         "random events: each transition starts where the last one ended, and a publisher with a frame is live")
     func total() {
         var random = TestRandom(state: 7)
-        let events: [SourceLife.Event] = [
+        let events: [SourceStateMachine.Event] = [
             .published, .arrived, .pictured, .sounded, .left(reason: "r"), .takenOver, .drained, .finished,
         ]
         for _ in 0..<50 {
-            var source = SourceLife(rules: Kit.rules)
+            var source = SourceStateMachine(rules: Kit.rules)
             var state = source.state
             var now: Int64 = 0
             for _ in 0..<500 {
                 now += Int64.random(in: 0...Self.second, using: &random)
-                let arrivals = SourceLife.Arrivals(picture: Bool.random(using: &random) ? now : nil)
+                let arrivals = SourceStateMachine.Arrivals(picture: Bool.random(using: &random) ? now : nil)
                 let changes =
                     source.receive(events.randomElement(using: &random) ?? .arrived, now: now)
                     + source.poll(now: now, arrivals: arrivals)

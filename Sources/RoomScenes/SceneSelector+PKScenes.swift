@@ -1,6 +1,6 @@
 package import PipelineSpec
 
-extension RoomLife.PK {
+extension SceneSelector.PK {
     /// The scenes that a command names when it starts a PK; nil for a scene that is the pipeline's.
     package struct Scenes: Sendable, Equatable {
         package var scene: String?
@@ -41,7 +41,7 @@ extension RoomLife.PK {
     /// Makes the PK from that of the pipeline and the scenes that a command has named; nil if neither names a scene.
     ///
     /// - pk: The PK of the pipeline; nil if it has none, so that the default durations apply.
-    init?(_ pk: RoomLife.PK?, _ scenes: Scenes) {
+    init?(_ pk: SceneSelector.PK?, _ scenes: Scenes) {
         guard let scene = scenes.scene ?? pk?.scene else { return nil }
         self = pk ?? .unwritten
         self.scene = scene
@@ -51,7 +51,7 @@ extension RoomLife.PK {
     }
 }
 
-extension RoomLife {
+extension SceneSelector {
     /// The PK as the API shows it; nil if the pipeline has none and no command has started one.
     package var shownPK: PK? {
         let pk = PK(self.pk, self.commandedScenes)

@@ -5,21 +5,21 @@ import RoomScenes
 import RoomSources
 import Testing
 
-@Suite("RoomLife: state resumed by a successor")
-struct RoomLifeResumingTests {
+@Suite("SceneSelector: state resumed by a successor")
+struct SceneSelectorResumingTests {
     private static let second = Kit.second
-    private static let durations = PKLife.Durations(countdown: 0, pk: 120 * Kit.second, punish: 0)
+    private static let durations = PKStateMachine.Durations(countdown: 0, pk: 120 * Kit.second, punish: 0)
 
-    private static func room(phase: PKLife.Phase = .pk, endsAt: Int64?) -> RoomLife {
-        var room = RoomLife(
+    private static func room(phase: PKStateMachine.Phase = .pk, endsAt: Int64?) -> SceneSelector {
+        var room = SceneSelector(
             sources: [
-                RoomLife.Source(id: Kit.a, rules: Self.rules, absence: .placeholder),
-                RoomLife.Source(id: Kit.b, rules: Self.rules, absence: .placeholder),
+                SceneSelector.Source(id: Kit.a, rules: Self.rules, absence: .placeholder),
+                SceneSelector.Source(id: Kit.b, rules: Self.rules, absence: .placeholder),
             ],
             scenes: [
                 Scene(id: "solo", sources: [Kit.a]), Scene(id: "pk", sources: [Kit.a, Kit.b]),
             ], first: "solo",
-            pk: RoomLife.PK(
+            pk: SceneSelector.PK(
                 scene: "pk", countdownScene: nil, punishScene: nil, endScene: "solo", durations: Self.durations,
                 startsWhenReady: true))
         let hasScene = room.resume("pk")
@@ -29,7 +29,7 @@ struct RoomLifeResumingTests {
         return room
     }
 
-    private static let rules = SourceLife.Rules(stall: nil, grace: 30 * Kit.second, hold: 0)
+    private static let rules = SourceStateMachine.Rules(stall: nil, grace: 30 * Kit.second, hold: 0)
 
     @Test("a PK continues to its original end on its scene, before any publisher is back")
     func goesOn() {
@@ -55,7 +55,7 @@ struct RoomLifeResumingTests {
     func startsOnce() {
         var room = Self.room(phase: .idle, endsAt: nil)
         for id in [Kit.a, Kit.b] {
-            for event in [SourceLife.Event.published, .arrived, .pictured] {
+            for event in [SourceStateMachine.Event.published, .arrived, .pictured] {
                 let actions = room.receive(.source(id, event), now: Self.second)
                 #expect(!actions.contains { if case .phase = $0 { true } else { false } })
             }

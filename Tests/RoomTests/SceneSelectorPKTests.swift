@@ -3,26 +3,26 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("RoomLife: PK scenes and lengths from the pipeline and from commands")
-struct RoomLifePKTests {
+@Suite("SceneSelector: PK scenes and lengths from the pipeline and from commands")
+struct SceneSelectorPKTests {
     private static let second = Kit.second
 
     /// A room whose pipeline has no PK, with both sources live.
-    private static func bare() -> RoomLife {
+    private static func bare() -> SceneSelector {
         var room = Kit.room()
         room.setPK(nil)
         room.everybodyComes(now: 0)
         return room
     }
 
-    private static func live() -> RoomLife {
+    private static func live() -> SceneSelector {
         var room = Kit.room()
         room.everybodyComes(now: 0)
         return room
     }
 
     /// The PK of ``Kit/room(_:first:startsWhenReady:)`` with changes.
-    private static func pk(_ change: (inout RoomLife.PK) -> Void) -> RoomLife.PK? {
+    private static func pk(_ change: (inout SceneSelector.PK) -> Void) -> SceneSelector.PK? {
         guard var pk = Kit.room().pk else { return nil }
         change(&pk)
         return pk
@@ -34,7 +34,7 @@ struct RoomLifePKTests {
     func bareRoom() throws {
         var room = Self.bare()
         #expect(room.shownPK == nil)
-        #expect(throws: PKLife.Refusal.self) { try room.startPK(duration: Self.second, now: 0) }
+        #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(duration: Self.second, now: 0) }
         _ = room.receive(.commanded(Kit.guest), now: Self.second)
         let start = try room.startPK(.init(scene: "pk"), duration: 20 * Self.second, now: Self.second)
         #expect(start.phases == [.pk] && start.shows == ["pk"])
@@ -49,7 +49,7 @@ struct RoomLifePKTests {
         var room = Self.bare()
         _ = try room.startPK(.init(scene: "pk", punishScene: "guest"), duration: 5 * Self.second, now: 0)
         #expect(room.passes(to: 5 * Self.second).phases == [.idle])
-        let second = RoomLife.PK.Scenes(scene: "punish", countdownScene: "guest", endScene: "pk")
+        let second = SceneSelector.PK.Scenes(scene: "punish", countdownScene: "guest", endScene: "pk")
         let start = try room.startPK(
             second, countdown: Self.second, duration: 2 * Self.second, punish: Self.second, now: 6 * Self.second)
         #expect(start.phases == [.countdown] && start.shows == ["guest"])
@@ -79,8 +79,8 @@ struct RoomLifePKTests {
     @Test("punish and end are refused before the first PK, and accepted after a command has started one")
     func bareCommands() throws {
         var room = Self.bare()
-        #expect(throws: PKLife.Refusal.self) { try room.endPK(now: 0) }
-        #expect(throws: PKLife.Refusal.self) { try room.punishPK(now: 0) }
+        #expect(throws: PKStateMachine.Refusal.self) { try room.endPK(now: 0) }
+        #expect(throws: PKStateMachine.Refusal.self) { try room.punishPK(now: 0) }
         _ = try room.startPK(.init(scene: "pk"), now: 0)
         #expect(try room.punishPK(duration: Self.second, now: Self.second).phases == [.punish])
         #expect(try room.endPK(now: Self.second).phases == [.idle])
@@ -102,7 +102,7 @@ struct RoomLifePKTests {
     @Test("a command that names an unknown scene is refused and changes nothing")
     func unknownScene() throws {
         var room = Self.live()
-        let refusal = #expect(throws: PKLife.Refusal.self) { try room.startPK(.init(endScene: "gone"), now: 0) }
+        let refusal = #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(.init(endScene: "gone"), now: 0) }
         #expect(refusal?.what.contains("gone") == true)
         #expect(!room.phases.isRunning && room.commandedScenes.isEmpty)
     }
@@ -116,7 +116,7 @@ struct RoomLifePKTests {
         room.setPK(
             Self.pk {
                 ($0.scene, $0.punishScene, $0.endScene) = ("guest", nil, "pk")
-                $0.durations = PKLife.Durations(countdown: 0, pk: Self.second, punish: 0)
+                $0.durations = PKStateMachine.Durations(countdown: 0, pk: Self.second, punish: 0)
             })
         let meanwhile = room.passes(to: 10 * Self.second - 1)
         #expect(meanwhile.phases.isEmpty && meanwhile.shows.isEmpty && room.shownPK?.scene == "pk")
@@ -190,19 +190,19 @@ struct RoomLifePKTests {
 
     /// A PK started by command, resumed by the next worker.
     private static func resumed(
-        _ room: RoomLife, _ scenes: RoomLife.PK.Scenes, phase: PKLife.Phase = .pk
-    ) -> (room: RoomLife, isThere: Bool) {
+        _ room: SceneSelector, _ scenes: SceneSelector.PK.Scenes, phase: PKStateMachine.Phase = .pk
+    ) -> (room: SceneSelector, isThere: Bool) {
         var room = room
         let isThere = room.resumePK(
             phase, since: 0, endsAt: phase == .idle ? nil : 30 * Self.second,
-            durations: PKLife.Durations(countdown: 0, pk: 30 * Self.second, punish: 0), hasStartedItself: false,
+            durations: PKStateMachine.Durations(countdown: 0, pk: 30 * Self.second, punish: 0), hasStartedItself: false,
             scenes: scenes)
         return (room, isThere)
     }
 
     @Test("a successor continues the PK with its commanded scenes, with and without `pk` in its pipeline")
     func resumedScenes() {
-        let scenes = RoomLife.PK.Scenes(scene: "punish", endScene: "guest")
+        let scenes = SceneSelector.PK.Scenes(scene: "punish", endScene: "guest")
         for before in [Self.bare(), Self.live()] {
             let resumed = Self.resumed(before, scenes)
             var room = resumed.room
@@ -223,7 +223,7 @@ struct RoomLifePKTests {
 
     @Test("a successor shows the commanded scenes of an ended PK only if its pipeline has no `pk`")
     func resumedIdle() {
-        let scenes = RoomLife.PK.Scenes(scene: "punish", endScene: "guest")
+        let scenes = SceneSelector.PK.Scenes(scene: "punish", endScene: "guest")
         #expect(Self.resumed(Self.bare(), scenes, phase: .idle).room.shownPK?.scene == "punish")
         #expect(Self.resumed(Self.live(), scenes, phase: .idle).room.shownPK?.scene == "pk")
         let nothing = Self.resumed(Self.bare(), .init(), phase: .idle)

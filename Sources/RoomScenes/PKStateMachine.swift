@@ -7,7 +7,7 @@
 /// refused.
 ///
 /// Times are monotonic, in nanoseconds.
-package struct PKLife: Sendable, Equatable {
+package struct PKStateMachine: Sendable, Equatable {
     package enum Phase: String, Sendable, CaseIterable { case idle, countdown, pk, punish }
 
     /// Why a PK ended.

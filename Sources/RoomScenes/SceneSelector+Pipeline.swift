@@ -1,7 +1,7 @@
 package import PipelineSpec
 import RoomSources
 
-extension RoomLife {
+extension SceneSelector {
     /// Makes the initial state from a pipeline.
     package init(_ pipeline: Pipeline) {
         self.init(
@@ -10,7 +10,7 @@ extension RoomLife {
     }
 }
 
-extension RoomLife.Source {
+extension SceneSelector.Source {
     /// Makes the rules of a source from the pipeline.
     package init(_ source: Pipeline.Source, in pipeline: Pipeline) {
         var isFile = false
@@ -18,18 +18,18 @@ extension RoomLife.Source {
         // A static image may give only one frame per second and no audio. A frame that is late by up to twice this
         // interval is not a stall.
         let stall = max(source.stallMs, source.expected?.variableFrameRate == true ? 3000 : 0)
-        let rules = SourceLife.Rules(
+        let rules = SourceStateMachine.Rules(
             stall: isFile ? nil : Int64(stall) * 1_000_000,
             grace: Int64(pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000,
             hold: Int64(source.onLost.resolvedHoldMs) * 1_000_000,
             stalledHold: isFile ? nil : source.stalledHoldMs.map { Int64($0) * 1_000_000 })
         self.init(
-            id: source.id, rules: rules, absence: RoomLife.Absence(source.onLost),
+            id: source.id, rules: rules, absence: SceneSelector.Absence(source.onLost),
             leavesWithoutVideo: source.onNoVideo == .leavePane)
     }
 }
 
-extension RoomLife.Absence {
+extension SceneSelector.Absence {
     init(_ rule: Pipeline.OnLost) {
         switch (rule.then, rule.fallbackScene) {
         case (.leavePane, _): self = .leavePane
@@ -39,15 +39,15 @@ extension RoomLife.Absence {
     }
 }
 
-extension RoomLife.PK {
+extension SceneSelector.PK {
     /// The default PK settings of a room whose pipeline has no `pk`.
-    static let unwritten = RoomLife.PK(Pipeline.PK(scene: ""))
+    static let unwritten = SceneSelector.PK(Pipeline.PK(scene: ""))
 
     /// Makes the PK settings from the pipeline.
     package init(_ pk: Pipeline.PK) {
         self.init(
             scene: pk.scene, countdownScene: pk.countdownScene, punishScene: pk.punishScene, endScene: pk.endScene,
-            durations: PKLife.Durations(
+            durations: PKStateMachine.Durations(
                 countdown: Int64(pk.countdownMs) * 1_000_000, pk: Int64(pk.durationMs) * 1_000_000,
                 punish: Int64(pk.punishMs) * 1_000_000), startsWhenReady: pk.start == .whenReady)
     }

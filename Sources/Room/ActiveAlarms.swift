@@ -3,11 +3,11 @@ import MediaTypes
 
 /// The room's active alarms and those cleared within the last five minutes. A pure value; times are wall clock times in
 /// nanoseconds since the Unix epoch.
-package struct AlarmBook: Sendable {
+package struct ActiveAlarms: Sendable {
     package typealias Alarm = RoomAlarm
 
     package struct Entry: Sendable, Hashable {
-        /// Number of the alarm, from 1 in the order in which alarms were set; unique within one ``AlarmBook``.
+        /// Number of the alarm, from 1 in the order in which alarms were set; unique within one ``ActiveAlarms``.
         package var number: Int64
         package var alarm: Alarm
         package var setAt: Int64

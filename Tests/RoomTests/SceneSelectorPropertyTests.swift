@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 /// Random orders of events, with checks after each.
-@Suite("RoomLife invariants under random events")
-struct RoomLifePropertyTests {
-    private static let absences: [RoomLife.Absence] = [
+@Suite("SceneSelector invariants under random events")
+struct SceneSelectorPropertyTests {
+    private static let absences: [SceneSelector.Absence] = [
         .placeholder, .leavePane, .fallbackScene("solo"), .fallbackScene("guest"),
     ]
 
@@ -29,16 +29,16 @@ struct RoomLifePropertyTests {
 
 /// Performs random steps and checks the results.
 private struct Witness {
-    var room: RoomLife
+    var room: SceneSelector
     var now: Int64 = 0
     var starts = 0
     var automaticEnds = 0
     var returns = 0
-    private var phase = PKLife.Phase.idle
-    private var states: [SourceID: SourceLife.State] = [Kit.a: .idle, Kit.b: .idle]
-    private var shown: RoomLife.Show
+    private var phase = PKStateMachine.Phase.idle
+    private var states: [SourceID: SourceStateMachine.State] = [Kit.a: .idle, Kit.b: .idle]
+    private var shown: SceneSelector.Show
 
-    init(room: RoomLife) {
+    init(room: SceneSelector) {
         self.room = room
         self.shown = room.planned
     }
@@ -74,7 +74,7 @@ private struct Witness {
         }
     }
 
-    private mutating func note(_ actions: [RoomLife.Action], isCommand: Bool = false) {
+    private mutating func note(_ actions: [SceneSelector.Action], isCommand: Bool = false) {
         for action in actions {
             switch action {
             case .tell(let source, let change):
@@ -99,8 +99,8 @@ private struct Witness {
         }
     }
 
-    private mutating func note(_ change: PKLife.Change) {
-        let allowed: [PKLife.Phase: Set<PKLife.Phase>] = [
+    private mutating func note(_ change: PKStateMachine.Change) {
+        let allowed: [PKStateMachine.Phase: Set<PKStateMachine.Phase>] = [
             .idle: [.countdown, .pk], .countdown: [.pk, .idle], .pk: [.punish, .idle], .punish: [.idle],
         ]
         #expect(change.from == self.phase && allowed[change.from]?.contains(change.to) == true)

@@ -1,5 +1,5 @@
 /// Restores the state of an earlier worker.
-extension RoomLife {
+extension SceneSelector {
     /// Restores the scene that was requested last, before publishers are admitted.
     ///
     /// - Returns: False if the room has no scene with this id.
@@ -13,13 +13,14 @@ extension RoomLife {
     /// the next poll.
     ///
     /// - Parameters:
-    ///   - since: When the phase began. `since` and `endsAt` are times on the clock of ``RoomLife``.
+    ///   - since: When the phase began. `since` and `endsAt` are times on the clock of ``SceneSelector``.
     ///   - hasStartedItself: Whether the PK has already started automatically; then it does not do so again.
     ///   - scenes: The scenes named by the command that started the PK. Scenes that no longer exist are replaced by
     ///     those of the pipeline.
     /// - Returns: False if the PK was running, but neither the command nor the pipeline names a scene for it.
     package mutating func resumePK(
-        _ phase: PKLife.Phase, since: Int64, endsAt: Int64?, durations: PKLife.Durations, hasStartedItself: Bool,
+        _ phase: PKStateMachine.Phase, since: Int64, endsAt: Int64?, durations: PKStateMachine.Durations,
+        hasStartedItself: Bool,
         scenes: PK.Scenes = PK.Scenes()
     ) -> Bool {
         let isOver = phase == .idle && self.pk != nil

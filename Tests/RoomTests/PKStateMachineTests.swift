@@ -3,12 +3,12 @@ import RoomScenes
 import Testing
 
 @Suite("The phases of a PK: countdown, pk, punish, end")
-struct PKLifeTests {
-    private static let plan = PKLife.Durations(countdown: 3, pk: 10, punish: 5)
+struct PKStateMachineTests {
+    private static let plan = PKStateMachine.Durations(countdown: 3, pk: 10, punish: 5)
 
     @Test("each phase starts at the end time of the one before, however late the poll is")
     func timers() throws {
-        var life = PKLife(durations: Self.plan)
+        var life = PKStateMachine(durations: Self.plan)
         #expect(try life.start(Self.plan, now: 100).map(\.to) == [.countdown])
         #expect(life.endsAt == 103)
         #expect(life.poll(now: 102).isEmpty)
@@ -21,26 +21,26 @@ struct PKLifeTests {
 
     @Test("phases of length zero are skipped; a PK of length zero lasts until a command")
     func zero() throws {
-        let plan = PKLife.Durations(countdown: 0, pk: 0, punish: 0)
-        var life = PKLife(durations: plan)
+        let plan = PKStateMachine.Durations(countdown: 0, pk: 0, punish: 0)
+        var life = PKStateMachine(durations: plan)
         #expect(try life.start(plan, now: 1).map(\.to) == [.pk])
         #expect(life.poll(now: 1_000_000).isEmpty && life.phase == .pk)
         #expect(try life.punish(lasting: 7, now: 10).map(\.endsAt) == [17])
         #expect(life.poll(now: 17).map(\.to) == [.idle])
-        let short = PKLife.Durations(countdown: 0, pk: 4, punish: 0)
+        let short = PKStateMachine.Durations(countdown: 0, pk: 4, punish: 0)
         _ = try life.start(short, now: 20)
         #expect(life.poll(now: 24).map(\.reason) == [.timer])
     }
 
     @Test("commands that do not fit the phase are refused and change nothing; ending is always allowed")
     func refusals() throws {
-        var life = PKLife(durations: Self.plan)
-        #expect(throws: PKLife.Refusal.self) { try life.punish(lasting: nil, now: 0) }
+        var life = PKStateMachine(durations: Self.plan)
+        #expect(throws: PKStateMachine.Refusal.self) { try life.punish(lasting: nil, now: 0) }
         #expect(life.end(.command, now: 0).isEmpty)
         _ = try life.start(Self.plan, now: 0)
         let before = life
-        #expect(throws: PKLife.Refusal.self) { try life.start(Self.plan, now: 1) }
-        #expect(throws: PKLife.Refusal.self) { try life.punish(lasting: nil, now: 1) }
+        #expect(throws: PKStateMachine.Refusal.self) { try life.start(Self.plan, now: 1) }
+        #expect(throws: PKStateMachine.Refusal.self) { try life.punish(lasting: nil, now: 1) }
         #expect(life == before)
         #expect(life.end(.sourceGone("2002"), now: 2).map(\.reason) == [.sourceGone("2002")])
         #expect(try life.start(Self.plan, now: 3).count == 1, "a new PK can start")

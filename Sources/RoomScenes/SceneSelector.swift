@@ -15,7 +15,7 @@ package import RoomSources
 /// 3. If every source is back, then the requested scene is on air with all its panes.
 /// 4. The last pane is never hidden because its source is lost, since a placeholder is better than an empty canvas. A
 /// pane that is hidden until its source sends video is hidden even if it is the last one.
-package struct RoomLife: Sendable {
+package struct SceneSelector: Sendable {
     /// What happens in a scene when one of its sources has been lost for longer than its last frame is repeated.
     package enum Absence: Sendable, Hashable {
         /// The source's pane shows an image or a placeholder with its name.
@@ -29,13 +29,13 @@ package struct RoomLife: Sendable {
     /// How the room treats a source, from the pipeline.
     package struct Source: Sendable {
         package var id: SourceID
-        package var rules: SourceLife.Rules
+        package var rules: SourceStateMachine.Rules
         package var absence: Absence
         /// Whether the source's pane is hidden until the source has sent a frame.
         package var leavesWithoutVideo: Bool
 
         package init(
-            id: SourceID, rules: SourceLife.Rules, absence: Absence, leavesWithoutVideo: Bool = false
+            id: SourceID, rules: SourceStateMachine.Rules, absence: Absence, leavesWithoutVideo: Bool = false
         ) {
             self.id = id
             self.rules = rules
@@ -52,13 +52,13 @@ package struct RoomLife: Sendable {
         /// The scene during the punishment; nil if ``scene`` stays.
         package var punishScene: String?
         package var endScene: String
-        package var durations: PKLife.Durations
+        package var durations: PKStateMachine.Durations
         /// Whether the PK starts automatically, once, when every source of its scene is live.
         package var startsWhenReady: Bool
 
         package init(
             scene: String, countdownScene: String?, punishScene: String?, endScene: String,
-            durations: PKLife.Durations, startsWhenReady: Bool
+            durations: PKStateMachine.Durations, startsWhenReady: Bool
         ) {
             self.scene = scene
             self.countdownScene = countdownScene
@@ -71,11 +71,11 @@ package struct RoomLife: Sendable {
 
     /// An input of ``receive(_:now:)``.
     package enum Event: Sendable {
-        case source(SourceID, SourceLife.Event)
+        case source(SourceID, SourceStateMachine.Event)
         /// A command has requested this scene.
         case commanded(Scene)
         /// Time has passed. The dictionary has the times at which media of each source last arrived.
-        case poll([SourceID: SourceLife.Arrivals])
+        case poll([SourceID: SourceStateMachine.Arrivals])
     }
 
     /// The scene to put on air, with its hidden panes.
@@ -94,10 +94,10 @@ package struct RoomLife: Sendable {
     /// An action that the caller must carry out.
     package enum Action: Sendable, Equatable {
         /// Report the new state of a source.
-        case tell(SourceID, SourceLife.Change)
+        case tell(SourceID, SourceStateMachine.Change)
         /// Report that every source of the PK's scene is live.
         case pkReady
-        case phase(PKLife.Change)
+        case phase(PKStateMachine.Change)
         /// Put this scene on air at the next tick.
         case show(Show)
     }
@@ -118,9 +118,9 @@ package struct RoomLife: Sendable {
     package private(set) var plan: PK?
     private var absences: [SourceID: Absence]
     /// The state of each source.
-    package private(set) var sources: [SourceID: SourceLife]
+    package private(set) var sources: [SourceID: SourceStateMachine]
     /// The phases of the PK.
-    package private(set) var phases: PKLife
+    package private(set) var phases: PKStateMachine
     /// The scene that a command or a phase of the PK requested last.
     package private(set) var wanted: Scene
     /// The scene that must be on air. The scene that the program shows (``SceneSchedule/onAir``) differs from it while
@@ -144,9 +144,10 @@ package struct RoomLife: Sendable {
         self.scenes = scenes
         self.pk = pk
         self.absences = Dictionary(sources.map { ($0.id, $0.absence) }) { first, _ in first }
-        self.sources = Dictionary(sources.map { ($0.id, SourceLife(rules: $0.rules)) }) { first, _ in first }
+        self.sources = Dictionary(sources.map { ($0.id, SourceStateMachine(rules: $0.rules)) }) { first, _ in first }
         self.unpictured = Set(sources.filter(\.leavesWithoutVideo).map(\.id))
-        self.phases = PKLife(durations: pk?.durations ?? PKLife.Durations(countdown: 0, pk: 0, punish: 0))
+        self.phases = PKStateMachine(
+            durations: pk?.durations ?? PKStateMachine.Durations(countdown: 0, pk: 0, punish: 0))
         self.wanted = scenes.first { $0.sceneID == first } ?? scenes.first ?? Scene(first, .panes([]))
         self.planned = Show(scene: self.wanted, reason: "start")
         self.planned.without = self.leaving(self.wanted)
@@ -174,7 +175,8 @@ package struct RoomLife: Sendable {
             self.want(scene, reason: "command")
         case .poll(let arrivals):
             for id in self.sources.keys.sorted(by: { $0.description < $1.description }) {
-                let changes = self.sources[id]?.poll(now: now, arrivals: arrivals[id] ?? SourceLife.Arrivals()) ?? []
+                let changes =
+                    self.sources[id]?.poll(now: now, arrivals: arrivals[id] ?? SourceStateMachine.Arrivals()) ?? []
                 actions += changes.map { .tell(id, $0) }
             }
             actions += self.entered(self.phases.poll(now: now))
@@ -190,17 +192,17 @@ package struct RoomLife: Sendable {
     package mutating func startPK(
         _ scenes: PK.Scenes = PK.Scenes(), countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil,
         now: Int64
-    ) throws(PKLife.Refusal) -> [Action] {
-        try self.command(now: now) { life throws(PKLife.Refusal) in
+    ) throws(PKStateMachine.Refusal) -> [Action] {
+        try self.command(now: now) { life throws(PKStateMachine.Refusal) in
             var scenes = scenes
             if life.pk == nil { scenes.endScene = scenes.endScene ?? life.wanted.sceneID }
             guard let pk = PK(life.pk, scenes) else { throw Self.noPK }
             if let removed = ([pk.scene] + scenes.ids).first(where: { life.scene($0) == nil }) {
-                throw PKLife.Refusal(
+                throw PKStateMachine.Refusal(
                     what: "the PK's scene \"\(removed)\" was removed", fix: "add it again: PUT /v1/scenes/\(removed)")
             }
             if let missing = life.scene(pk.scene)?.sources.first(where: { life.sources[$0]?.isAbsent ?? true }) {
-                throw PKLife.Refusal(what: "source \(missing) is absent", fix: "start the PK when the source publishes")
+                throw PKStateMachine.Refusal(what: "source \(missing) is absent", fix: "start the PK when the source publishes")
             }
             var durations = pk.durations
             if let countdown { durations.countdown = countdown }
@@ -212,15 +214,15 @@ package struct RoomLife: Sendable {
         }
     }
 
-    package mutating func punishPK(duration: Int64? = nil, now: Int64) throws(PKLife.Refusal) -> [Action] {
-        try self.command(now: now) { life throws(PKLife.Refusal) in
+    package mutating func punishPK(duration: Int64? = nil, now: Int64) throws(PKStateMachine.Refusal) -> [Action] {
+        try self.command(now: now) { life throws(PKStateMachine.Refusal) in
             guard life.shownPK != nil else { throw Self.noPK }
             return try life.phases.punish(lasting: duration, now: now)
         }
     }
 
-    package mutating func endPK(now: Int64) throws(PKLife.Refusal) -> [Action] {
-        try self.command(now: now) { life throws(PKLife.Refusal) in
+    package mutating func endPK(now: Int64) throws(PKStateMachine.Refusal) -> [Action] {
+        try self.command(now: now) { life throws(PKStateMachine.Refusal) in
             guard life.shownPK != nil else { throw Self.noPK }
             return life.phases.end(.command, now: now)
         }
@@ -228,8 +230,8 @@ package struct RoomLife: Sendable {
 
     /// Changes the phase of the PK by a command. If the command is refused, then nothing changes.
     private mutating func command(
-        now: Int64, _ change: (inout RoomLife) throws(PKLife.Refusal) -> [PKLife.Change]
-    ) throws(PKLife.Refusal) -> [Action] {
+        now: Int64, _ change: (inout SceneSelector) throws(PKStateMachine.Refusal) -> [PKStateMachine.Change]
+    ) throws(PKStateMachine.Refusal) -> [Action] {
         var next = self
         var actions = next.entered(next.phases.poll(now: now))
         let changes = try change(&next)
@@ -238,13 +240,13 @@ package struct RoomLife: Sendable {
         return actions + self.settle(now: now)
     }
 
-    private static let noPK = PKLife.Refusal(
+    private static let noPK = PKStateMachine.Refusal(
         what: "this room has no PK", fix: "start a PK with a \"scene\", or add \"pk\" to the pipeline")
 
     // MARK: Planning
 
     /// Requests the scenes of the phases that have begun.
-    private mutating func entered(_ changes: [PKLife.Change]) -> [Action] {
+    private mutating func entered(_ changes: [PKStateMachine.Change]) -> [Action] {
         for change in changes {
             let before = self.plan
             // Changes of scenes in the pipeline take effect with a new phase.
@@ -320,7 +322,7 @@ package struct RoomLife: Sendable {
     /// Adds a source without a publisher. Does nothing if the room already has a source with this id.
     package mutating func add(_ source: Source) {
         guard self.sources[source.id] == nil else { return }
-        self.sources[source.id] = SourceLife(rules: source.rules)
+        self.sources[source.id] = SourceStateMachine(rules: source.rules)
         self.absences[source.id] = source.absence
         if source.leavesWithoutVideo { self.unpictured.insert(source.id) }
     }
@@ -348,7 +350,7 @@ package struct RoomLife: Sendable {
 
     /// Restores a PK; see ``resumePK(_:since:endsAt:durations:hasStartedItself:scenes:)``.
     mutating func restorePK(
-        _ plan: PK?, _ scenes: PK.Scenes, hasStartedItself: Bool, _ change: (inout PKLife) -> Void
+        _ plan: PK?, _ scenes: PK.Scenes, hasStartedItself: Bool, _ change: (inout PKStateMachine) -> Void
     ) {
         (self.plan, self.commandedScenes, self.hasStartedItself) = (plan, scenes, hasStartedItself)
         change(&self.phases)
