@@ -40,6 +40,8 @@ package final class EventDelivery: Sendable {
     private let state = Mutex(State())
     private let clock = SystemClock()
 
+    /// Makes the delivery to a set of webhooks; ``begin(new:)`` starts it.
+    ///
     /// - Parameters:
     ///   - directory: Directory in which the delivery state is stored; `nil`: it is not stored.
     ///   - egress: Policy for the addresses of webhooks that are not in the pipeline file; `nil`: any address is
@@ -181,8 +183,10 @@ package final class EventDelivery: Sendable {
         self.notify(receiver.webhook, .removed(undelivered: left))
     }
 
-    /// - Parameter told: Number of an event: sending starts only when a later event exists, so that a new worker has
-    ///   emitted an event of its own.
+    /// Sends events to a webhook until it is removed or disabled, or the log is closed.
+    ///
+    /// - Parameter told: The number of an event: sending starts only when a later event exists, so that a new worker
+    ///   has emitted an event of its own.
     private func send(to receiver: WebhookReceiver, _ queue: inout WebhookQueue, once told: Int64) async {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observer = self.log.observe(after: queue.delivered) { signal.yield() }

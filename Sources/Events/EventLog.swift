@@ -56,6 +56,8 @@ package final class EventLog: Sendable {
     private let byteCapacity: Int
     private let state: Mutex<State>
 
+    /// Makes a log.
+    ///
     /// - Parameter earlier: Events of earlier workers, the oldest first; the numbering continues after them.
     package init(
         earlier: [EventRecord] = [], capacity: Int = EventLog.capacity, byteCapacity: Int = EventLog.byteCapacity

@@ -14,6 +14,8 @@ package struct DateRange: Sendable, Hashable {
         /// Maximum length of a value in characters, so that user input cannot fill up the playlist.
         private static let longest = 512
 
+        /// Makes an attribute from any name and value.
+        ///
         /// - Parameters:
         ///   - name: Attribute name without the `X-` prefix; characters that an attribute name cannot contain become
         ///     `-`.
@@ -33,6 +35,8 @@ package struct DateRange: Sendable, Hashable {
     /// A change to the date ranges of a playlist.
     package enum Change: Sendable, Hashable {
         case opened(DateRange)
+        /// An open date range ends.
+        ///
         /// - Parameter end: Nanoseconds since the Unix epoch.
         case closed(id: String, end: Int64)
     }

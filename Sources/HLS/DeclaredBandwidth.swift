@@ -15,6 +15,8 @@ package struct DeclaredBandwidth: Sendable, Hashable {
     /// Upper estimate of the bytes that a fragment adds to its samples: about 100 for the boxes, and the sample table.
     private static let fragmentOverhead: Int64 = 150
 
+    /// Computes the declared bit rates of a variant.
+    ///
     /// - Parameters (bits per second, `videoBuffer` in bits; 0 without such a track or limit):
     ///   - videoPeak: The encoder's `maxrate`; `videoBitrate` if 0.
     ///   - videoBuffer: The part of the encoder's `bufsize` that a segment may use beyond `maxrate`; the whole

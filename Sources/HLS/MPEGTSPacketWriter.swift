@@ -7,7 +7,7 @@
 package struct MPEGTSPacketWriter: Sendable {
     package static let packetSize = 188
     private static let headerSize = 4
-    /// §2.4.3.2.
+    /// First byte of every MPEG-TS packet. Spec: §2.4.3.2.
     private static let syncByte: UInt8 = 0x47
 
     /// The content of a packet's adaptation field. Spec: §2.4.3.4.

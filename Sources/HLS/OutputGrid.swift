@@ -5,20 +5,20 @@ package import MediaTypes
 /// The target duration and the part target must never change for players. They are computed from this grid, so they are
 /// known before the first frame and do not depend on measurements.
 package struct OutputGrid: Sendable, Hashable {
-    /// Frames per second, 1…60.
+    /// Frame rate of the program in frames per second, 1…60.
     package let fps: Int
     /// Keyframe interval: number of frames from one IDR frame to the next.
     package let gopFrames: Int
-    /// GOPs per segment.
+    /// Number of GOPs per segment.
     package let segmentGops: Int
-    /// Frames per part.
+    /// Number of frames per part.
     package let partFrames: Int
-    /// Audio samples per second.
+    /// Audio sample rate in samples per second.
     package let sampleRate: Int
 
     /// Ticks of one frame in the video timescale. A thousand ticks leave room to order samples within a frame.
     package static let ticksPerFrame: Int64 = 1_000
-    /// Samples per AAC-LC frame.
+    /// Number of samples per AAC-LC frame.
     package static let samplesPerAudioFrame: Int64 = 1_024
     /// Maximum segment duration in seconds. With longer segments players would start so late that the value must be a
     /// mistake.

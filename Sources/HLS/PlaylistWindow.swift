@@ -46,6 +46,8 @@ package struct PlaylistWindow: Sendable {
     /// playlist may span a day, and a restarted worker adds all segments at once.
     package private(set) var duration: Int64 = 0
 
+    /// Makes a window without segments.
+    ///
     /// - Parameters:
     ///   - slackSeconds: Seconds for which a removed segment is kept longer than required; see ``slack``.
     ///   - nextMediaSequence: Media sequence number of the first segment to be added.

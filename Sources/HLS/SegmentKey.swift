@@ -2,7 +2,7 @@
 ///
 /// Spec: rfc8216bis §4.4.4.4 (`EXT-X-KEY`).
 package struct SegmentKey: Sendable, Hashable {
-    /// Encryption methods.
+    /// The supported encryption methods (`METHOD`).
     package enum Method: String, Sendable, Hashable {
         /// AES-128-CBC over whole segments.
         case aes128 = "AES-128"

@@ -63,6 +63,8 @@ package struct TrackSegmenter: Sendable {
     /// Reorder delay in ticks; known from the first frame on whose `dts` is not before ``firstShown``.
     private var reorderDelay: Int64?
 
+    /// Makes a segmenter for a worker's run.
+    ///
     /// - Parameters:
     ///   - firstTick: First frame of the run, counted from the room's origin; rounded down to the start of a segment.
     ///   - slots: Segment boundaries; `nil`: the regular ones of the grid.

@@ -7,7 +7,7 @@ package import MediaTypes
 /// (`uid`, `alpha`, `zorder`, `volume`, `x`, `y`, `w`, `h`), `ver`, `ts` (milliseconds since the Unix epoch),
 /// `app_data`.
 package struct UserDataPlan: Sendable, Hashable {
-    /// Version of the format.
+    /// Version of the JSON format, sent as `ver`.
     private static let version = "20190611"
 
     /// A layout that is on air from a frame on.

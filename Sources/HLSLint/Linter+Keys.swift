@@ -113,6 +113,8 @@ extension Linter {
         /// Position of the listed bytes in the decrypted bytes.
         let listed: Range<Int>
 
+        /// Extends a byte range to whole cipher blocks; nil if the range is not valid.
+        ///
         /// - Parameter byteRange: Value of EXT-X-BYTERANGE with an offset.
         init?(_ byteRange: String) {
             guard let range = LintRequest.range(byteRange), range.count > 0, range.start >= 0,

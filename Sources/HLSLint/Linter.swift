@@ -35,6 +35,8 @@ package struct Linter: Sendable {
     var silentSince: Int64?
     package internal(set) var outages: [Outage] = []
 
+    /// Makes a linter for one presentation.
+    ///
     /// - Parameters:
     ///   - url: URL of a multivariant or media playlist: http, https or a local path.
     ///   - longestOutage: Maximum time in nanoseconds for which the server may not reply at all, for example while a

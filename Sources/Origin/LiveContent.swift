@@ -61,6 +61,8 @@ package final class LiveContent: OriginContent {
     private let isOver: @Sendable () -> Bool
     private let state = Mutex(State())
 
+    /// Makes content without playlists or objects; see ``publish(_:)``.
+    ///
     /// - Parameters:
     ///   - playlistNames: Names of the media playlists, which are never served from the fallback: a player that has
     ///     seen the plain playlist in the directory would stop at the sequence numbers of the low-latency one.

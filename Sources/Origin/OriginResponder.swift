@@ -18,6 +18,8 @@ package struct OriginResponder: Sendable {
     private let forms = PlaylistVariants()
     private let streams: StreamViewers
 
+    /// Makes a responder for a room.
+    ///
     /// - Parameters:
     ///   - gate: Checks the signed URL of every object request; `nil`: anyone may watch. The player page is always
     ///     public, because it contains no media.

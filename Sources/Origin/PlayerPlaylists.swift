@@ -12,6 +12,8 @@ package struct PlayerPlaylists: Sendable {
     private let target: Int64
     private let part: Int64
 
+    /// Makes a value from the names of an output's playlists.
+    ///
     /// - Parameters:
     ///   - video: Names of media playlists with video. I-frame playlists do not count.
     ///   - audio: Names of audio-only media playlists.

@@ -12,6 +12,8 @@ package struct SharedVariants<Key: Hashable & Sendable, Form: Sendable>: Sendabl
     /// Whether a form did not fit: further forms are made for each request.
     private var isFull = false
 
+    /// Makes an empty cache.
+    ///
     /// - Parameters:
     ///   - most: Maximum number of cached forms.
     ///   - mostBytes: Maximum total size in bytes of the cached forms that only some requests need.

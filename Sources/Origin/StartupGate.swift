@@ -29,6 +29,8 @@ package final class StartupGate: OriginContent {
     private let clock: any MonotonicClock
     private let state = Mutex(State())
 
+    /// Makes a gate in front of the published content.
+    ///
     /// - Parameters:
     ///   - content: Answers requests once ``open()`` has been called.
     ///   - isOpen: Whether requests are answered from the beginning, until ``hold()``.

@@ -2,7 +2,7 @@ import Libc
 
 /// Disk usage of directories and free space of their file systems, in bytes; usage counts whole blocks.
 package struct DiskUse: Sendable, Hashable {
-    /// What a directory is used for.
+    /// The uses of a directory: live segments, recordings or clips.
     package struct Purpose: OptionSet, Sendable, Hashable {
         package let rawValue: UInt8
 
@@ -20,7 +20,7 @@ package struct DiskUse: Sendable, Hashable {
         /// What the directory is used for. If empty, its files count toward ``DiskUse/used``, but free space on its
         /// file system is not monitored.
         package let purpose: Purpose
-        /// Whether files in direct subdirectories count, too.
+        /// Whether files in the directory's direct subdirectories are measured, too.
         package var isDeep = false
         /// Prefix of the names of the files that count; empty: all files.
         package var prefix = ""
@@ -38,7 +38,7 @@ package struct DiskUse: Sendable, Hashable {
         /// Bytes of the files in the measured directories on this file system. A file with several names counts once,
         /// for the directory that is measured first.
         package var used: Int64
-        /// Bytes available to this user.
+        /// Free space in bytes that is available to this user.
         package var free: Int64
         /// Path of the first measured directory on this file system; empty if unknown.
         package let path: String
@@ -53,9 +53,11 @@ package struct DiskUse: Sendable, Hashable {
 
     /// File systems with at least one purpose, in the order of the directories.
     package let volumes: [Volume]
-    /// Bytes in all measured directories.
+    /// Total size in bytes of the files in all measured directories.
     package let used: Int64
 
+    /// Makes a value from measured file systems.
+    ///
     /// - Parameter others: Bytes in directories without a purpose on other file systems.
     package init(_ volumes: [Volume], others: Int64 = 0) {
         self.volumes = volumes
@@ -171,6 +173,8 @@ package struct DiskUse: Sendable, Hashable {
     ) -> DiskUse? {
         var found: [(id: UInt64, volume: Volume)] = []
         var seen: Set<File> = []
+        /// Measures one directory.
+        ///
         /// - Returns: Names of the directories in it.
         func look(at path: String, _ place: Place) -> [String] {
             guard let (id, free) = volume(path) else { return [] }

@@ -4,7 +4,7 @@ import MediaTypes
 extension HLSPackager {
     /// Media and changes that the encoders have delivered and the writer has not taken yet; protected by a lock.
     struct Intake {
-        /// Segment boundaries.
+        /// The segment boundaries, which forced cuts change.
         var slots: SegmentBoundaries
         var collector: SegmentCollector?
         /// Whether the playlists get `EXT-X-ENDLIST`; `nil` until ``finish(endlist:)`` is called.

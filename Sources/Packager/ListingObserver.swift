@@ -26,7 +26,7 @@ package protocol ListingObserver: Sendable {
 
 /// The segments with one media sequence number in the playlists of all tracks.
 package struct ListedSegmentSet: Sendable, Hashable {
-    /// A track's segment.
+    /// A track's segment in a set of segments with the same media sequence number.
     package struct Track: Sendable, Hashable {
         /// Name of the track, the prefix of its file names.
         package let name: String

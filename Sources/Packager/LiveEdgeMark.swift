@@ -14,9 +14,9 @@ struct LiveEdgeMark: Sendable, Hashable {
         var parts: Int
     }
 
-    /// The file's name.
+    /// Name of the mark file in the output directory.
     static let name = "edge.mark"
-    /// Size of the file in bytes.
+    /// Size of the mark file in bytes.
     private static let size = 4_096
 
     /// Incarnation (run number) of the worker that listed the segments; it is part of their file names.

@@ -40,6 +40,8 @@ struct LiveEdgePublication: Sendable {
     /// Indices of recent segments that got a discontinuity before any track had listed part of them.
     private var broken: Set<Int64> = []
 
+    /// Makes the live edge of an output at the start of a worker's run.
+    ///
     /// - Parameters:
     ///   - publication: The output's state at the start of the run.
     ///   - firstListed: Number of segments that each playlist lists when it is first shown, unless the room ends

@@ -48,7 +48,7 @@ struct LiveEdgeRecord: Sendable, Hashable {
         var hint: String
     }
 
-    /// The file's name.
+    /// Name of the record file in the output directory.
     static let name = "edge.json"
     /// Maximum number of rows per track; a file with more is treated as damaged.
     private static let mostRows = 4_096
@@ -74,7 +74,7 @@ struct LiveEdgeRecord: Sendable, Hashable {
         self.tracks.map { track in max(self.recorded, track.whole.last.map { $0.mediaSequence + 1 } ?? 0) }
     }
 
-    /// The file's content.
+    /// The content of the record file.
     // Format of rows, as in the state file: [media sequence, index, name, start, duration, bytes, flags: 1
     // discontinuity, 4 independent]. Format of whole segments: [media sequence, incarnation, start, duration, flags: 1
     // discontinuity, 2 gap, initialization segment].

@@ -45,6 +45,8 @@ final class LiveEdgeStore: Sendable {
     // Marks have their own queue, because the other queue may hang.
     private let marks = DispatchQueue(label: "mark-edge")
 
+    /// Makes a store for the live edge of one worker's run.
+    ///
     /// - Parameters:
     ///   - names: Names of the objects that the previous worker stored, to be removed when they are no longer needed.
     ///   - incarnation: Incarnation of this worker.

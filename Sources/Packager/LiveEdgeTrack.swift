@@ -29,7 +29,7 @@ struct LiveEdgeTrack: Sendable {
     /// The track's listed segments and initialization segment.
     private(set) var track: TrackPublication
     let grid: OutputGrid
-    /// Segment boundaries.
+    /// The segment boundaries, which forced cuts change.
     var slots: SegmentBoundaries
     let origin: Int64
     let incarnation: Int64

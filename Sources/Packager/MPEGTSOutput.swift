@@ -37,6 +37,8 @@ package final class MPEGTSOutput: Sendable {
     private let waits: Bool
     private let report: @Sendable (MediaError?) -> Void
 
+    /// Makes an MPEG-TS output for an HLS output.
+    ///
     /// - Parameters:
     ///   - store: The destination of the MPEG-TS output; no other output uses it.
     ///   - waits: Whether segments are made before the packager continues: for jobs that run faster than real time.
@@ -80,6 +82,8 @@ package final class MPEGTSOutput: Sendable {
         self.work.signal()
     }
 
+    /// Makes the new segments of a listing and writes the playlists.
+    ///
     /// - Returns: Whether the listing must be processed again, because the end could not be written.
     @discardableResult
     private func take(_ listing: OutputListing) -> Bool {

@@ -76,6 +76,8 @@ struct MPEGTSPublication: Sendable {
     /// Number of media sequence numbers that are a gap in the MPEG-TS playlists but not in the HLS output.
     private(set) var lost: Int64 = 0
 
+    /// Makes an empty publication for the tracks and variants of an HLS output.
+    ///
     /// - Parameters:
     ///   - settings: Settings of the HLS output.
     ///   - tracks: Tracks of the HLS output.

@@ -62,6 +62,8 @@ extension PublicationWriter {
         }
     }
 
+    /// Restores missing files from the old directory, and turns segments that cannot be restored into gaps.
+    ///
     /// - Returns: Number of listed segments that are lost.
     private mutating func restoreObjects() -> Int {
         var rest = Self.mostCopied

@@ -140,12 +140,12 @@ struct SegmentKeys: Sendable, CustomReflectable {
         self.salt = salt
     }
 
-    /// Whether the keys match the settings.
+    /// Whether the stored keys match the rotation and the secret in the settings.
     func fits(_ settings: EncryptionSettings) -> Bool {
         self.settings.rotation == settings.rotation && (settings.secret.map { $0 == self.secret } ?? true)
     }
 
-    /// The file's content.
+    /// The content of the key file.
     var json: String {
         "{\n\"version\": 1,\n\"rotateEverySegments\": \(self.settings.rotation),\n"
             + "\"secret\": \"\(Hexadecimal.text(self.secret))\",\n\"salt\": \"\(Hexadecimal.text(self.salt))\"\n}\n"

@@ -9,7 +9,7 @@ extension StateFile {
     /// each segment of the room.
     static let mostBytes = 256 << 20
 
-    /// The file's content.
+    /// The content of the state file.
     var json: String {
         var text = "{\n"
         text += "\"version\": 1,\n"

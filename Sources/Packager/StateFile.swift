@@ -50,7 +50,7 @@ struct StateFile: Sendable, Hashable {
         var rates: BitRates?
     }
 
-    /// The file's name.
+    /// Name of the state file in the output directory.
     static let name = "state.json"
 
     /// Whether a worker with a higher incarnation (run number) has claimed the room. False if the file is missing or

@@ -29,13 +29,15 @@ package struct ThumbnailIndex: Sendable, Hashable {
     private let rows: Int
     private let width: Int
     private let height: Int
-    /// Milliseconds.
+    /// Interval between two thumbnails in milliseconds.
     private let interval: Int64
     private let incarnation: Int64
     private var cues: [Cue] = []
     /// Whether a thumbnail has been added.
     private var isBegun = false
 
+    /// Makes an index, which continues that of the previous worker.
+    ///
     /// - Parameters:
     ///   - name: Prefix of the sheets' names.
     ///   - width: Cell width in pixels; `height` likewise.

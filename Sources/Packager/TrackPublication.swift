@@ -131,7 +131,7 @@ struct TrackPublication: Sendable {
     }
 }
 
-/// Encryption.
+/// Encryption and decryption of a track's segments and parts.
 extension TrackPublication {
     func key(of mediaSequence: Int64) -> SegmentKey? {
         self.keys?.segmentKey(of: mediaSequence, track: self.names.track)

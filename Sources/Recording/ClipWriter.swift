@@ -24,6 +24,8 @@ package struct ClipWriter: Sendable {
     private let range: Range<Int64>
     private let movie: RecordingSettings.Movie
 
+    /// Makes a writer for one clip.
+    ///
     /// - Parameters:
     ///   - room: Unique name of the room, usable in file names.
     ///   - directory: Directory for clips, which several rooms may share; created with its parents if it does not

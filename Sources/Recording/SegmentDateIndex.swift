@@ -3,6 +3,8 @@ package struct SegmentDateIndex: Sendable {
     /// For each segment the smallest date of it and all later segments, so that the values never decrease.
     private let floors: [Int64]
 
+    /// Makes an index.
+    ///
     /// - Parameter dates: Dates of the segments, in their order.
     package init(_ dates: [Int64]) {
         var floors = dates

@@ -2,7 +2,7 @@ import MediaTypes
 
 /// A bucket of an S3-compatible service, with credentials.
 package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
-    /// `http` or `https`.
+    /// URL scheme of the endpoint, `http` or `https`.
     private let scheme: String
     /// Host name, with the port unless it is the scheme's default, and with the bucket name in virtual-host style.
     private let host: String

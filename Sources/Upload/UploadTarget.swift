@@ -58,6 +58,8 @@ package struct HTTPOrigin: UploadTarget, Hashable, CustomReflectable {
     private let url: String
     private let authorization: String?
 
+    /// Makes a target from a base URL.
+    ///
     /// - Parameters:
     ///   - url: Base URL, `http://…` or `https://…` without query; object names are appended.
     ///   - authorization: Value of the `authorization` header field, which is never shown; `nil` for none.
