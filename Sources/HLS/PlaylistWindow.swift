@@ -25,7 +25,8 @@ package struct PlaylistWindow: Sendable {
     package let style: Style
     /// Target duration in whole seconds; never changes.
     package let targetDuration: Int
-    /// Nanoseconds that a removed segment is kept longer than the specification requires; at least one target duration.
+    /// Time in nanoseconds for which a removed segment is kept longer than the specification requires; at least one
+    /// target duration.
     package let slack: Int64
     package private(set) var segments: [Segment] = []
     /// Media sequence number of the next segment.

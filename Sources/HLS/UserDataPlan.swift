@@ -23,7 +23,7 @@ package struct UserDataPlan: Sendable, Hashable {
     package let interval: Int64
     /// Whether every IDR frame has an SEI message.
     package let followsIDR: Bool
-    /// `app_data` of frames without an event.
+    /// Text that is sent as `app_data` in frames without an event.
     package let extraInfo: String
     /// Date of frame 0: nanoseconds since the Unix epoch.
     package let origin: Int64

@@ -23,7 +23,7 @@ package struct ClaimedFile: Sendable {
         self.reached = reached
     }
 
-    /// Incarnation of the worker that holds the claim.
+    /// Incarnation (run number) of the worker that holds the claim.
     package var incarnation: Int64 { self.claim.incarnation }
 
     /// A file under the same claim whose name is this file's name plus `suffix`.

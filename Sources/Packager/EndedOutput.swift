@@ -12,9 +12,9 @@ package protocol OutputDirectory: Sendable {
     ///   - name: A plain, unique name that begins with a dot.
     ///   - durable: If true, the note survives a crash of the machine once this returns.
     func keep(note bytes: [UInt8], named name: String, durable: Bool) throws(MediaError)
-    /// Reads a note; `nil` if it does not exist.
+    /// Reads a note that an earlier worker has stored; `nil` if it does not exist.
     func note(named name: String) -> [UInt8]?
-    /// Removes a note; errors are ignored.
+    /// Removes a note that a worker has stored; errors are ignored.
     func removeNote(named name: String)
 }
 

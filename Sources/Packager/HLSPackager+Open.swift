@@ -59,7 +59,8 @@ extension HLSPackager {
         guard !tracks.isEmpty else { throw refuse("there is no track", fix: "add a rendition or an audio track") }
         guard TrackNames.isValid(settings.multivariantName), settings.multivariantName.hasSuffix(".m3u8") else {
             throw refuse(
-                "\(settings.multivariantName) cannot name the multivariant playlist", fix: "use a plain name.m3u8")
+                "\(settings.multivariantName) cannot name the multivariant playlist",
+                fix: "use a file name without a path that ends with .m3u8")
         }
         for variant in settings.variants ?? [] {
             let isKnown = [(variant.video, TrackKind.video), (variant.audio, .audio)].allSatisfy { name, kind in

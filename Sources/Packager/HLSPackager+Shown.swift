@@ -60,7 +60,7 @@ struct PreviousLiveEdge: Sendable {
     /// - Parameters:
     ///   - parts: Number of the segment's parts in the record.
     ///   - next: The state file's next media sequence number.
-    /// - Returns: The incarnation of the worker that listed the lost media; `nil` if nothing is lost.
+    /// - Returns: The incarnation (run number) of the worker that listed the lost media; `nil` if nothing is lost.
     func isLost(_ number: Int64, parts: Int, of name: String, next: Int64) -> Int64? {
         guard let mark = self.mark, let reach = mark.tracks.first(where: { $0.name == name }),
             number < next &+ Self.mostLost,

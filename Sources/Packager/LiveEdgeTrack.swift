@@ -320,7 +320,7 @@ struct LiveEdgeTrack: Sendable {
         return whole
     }
 
-    /// The incarnation in the file name of a segment.
+    /// The incarnation (run number of a worker) in the file name of a segment.
     private func incarnation(of mediaSequence: Int64) -> Int64 {
         self.track.given[mediaSequence] ?? self.incarnation
     }

@@ -159,8 +159,9 @@ struct MPEGTSPublication: Sendable {
         self.failures.append(
             MediaError(
                 .outputLost,
-                "the transport streams' directory was moved away, emptied or mounted over: \(numbers.count) segments are lost",
-                at: "hls", fix: "leave the directory alone while the room runs"))
+                "the directory of the MPEG-TS output was moved away, emptied or mounted over: "
+                    + "\(numbers.count) segments are lost",
+                at: "hls", fix: "do not move, empty or mount over the directory while the room runs"))
     }
 
     /// Flushes all listed files to disk after the room has ended: an orchestrator that learns that the room has ended

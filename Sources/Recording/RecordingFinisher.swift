@@ -73,7 +73,7 @@ package struct RecordingFinisher: Sendable {
         guard let finished else {
             throw MediaError(
                 .unfinished, "another worker is making the files", at: "recording",
-                fix: "wait for it, and start the room again")
+                fix: "wait until that worker has finished, and start the room again")
         }
         return finished
     }
