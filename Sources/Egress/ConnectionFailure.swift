@@ -3,14 +3,17 @@ package import NIOCore
 import NIOPosix
 import PipelineSpec
 
-/// Why a connection to another server failed, as text for users. It never contains a type name or a part of the URL.
+/// Describes why a connection to another server failed, as text for users. The text never contains a type name or a
+/// part of the URL.
 package enum ConnectionFailure {
+    /// Returns the description of a connection error.
+    ///
     /// - Returns: For example `connection refused`; `nil` for an error that is not about a connection.
     package static func text(_ error: any Error) -> String? {
         switch error {
         case let error as EgressPolicy.Refusal: error.description
         case let error as NIOConnectionError:
-            // One error for each address that was tried.
+            // There is one error for each address that was tried; the first known one is described.
             error.connectionErrors.lazy.compactMap { self.text($0.error) }.first ?? "no such host"
         case let error as SocketAddressError:
             if case .unknown = error { "no such host" } else { "the address cannot be used" }
@@ -20,7 +23,9 @@ package enum ConnectionFailure {
         }
     }
 
-    /// - Parameter code: An `errno`.
+    /// Returns the description of a system error.
+    ///
+    /// - Parameter code: Error number (`errno`).
     package static func text(code: CInt) -> String {
         switch code {
         case ECONNREFUSED: "connection refused"

@@ -1,9 +1,11 @@
 package import NIOCore
 package import PipelineSpec
 
-/// Refuses to connect to an address that the room's policy does not allow; no packet is sent to it.
+/// A channel handler that refuses to connect to an address that the room's policy does not allow, before any packet is
+/// sent.
 ///
-/// Each channel of a client needs its own handler. The connection's promise fails with ``EgressPolicy/Refusal``.
+/// Each client channel needs its own handler. If the address is refused, the connection's promise fails with
+/// ``EgressPolicy/Refusal``.
 package final class EgressHandler: ChannelOutboundHandler {
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
@@ -11,7 +13,11 @@ package final class EgressHandler: ChannelOutboundHandler {
     private let gate: EgressGate
     private let target: EgressPolicy.Target
 
-    /// - Parameter target: The server as named in the URL.
+    /// Makes a handler for one connection.
+    ///
+    /// - Parameters:
+    ///   - gate: Holds the room's policy.
+    ///   - target: The server as named in the URL.
     package init(_ gate: EgressGate, target: EgressPolicy.Target) {
         self.gate = gate
         self.target = target

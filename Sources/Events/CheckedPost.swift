@@ -5,8 +5,8 @@ import NIOPosix
 import NIOSSL
 import PipelineSpec
 
-/// One POST to a webhook that was set by a request, over its own connection, whose address is checked against the
-/// room's egress policy.
+/// Sends a POST request to a webhook that an API request has set. It uses a connection of its own, whose address is
+/// checked against the room's egress policy.
 ///
 /// Redirects are not followed.
 enum CheckedPost {
@@ -17,17 +17,19 @@ enum CheckedPost {
 
         var description: String {
             switch self {
-            case .url: "the URL has a form that only some clients understand"
+            case .url: "the URL is not of the form http[s]://HOST[:PORT]/PATH, without a user"
             case .timeout: "no answer in time"
             case .closed: "the connection was closed before the answer"
             case .connect(let reason): reason
-            case .tls: "no TLS, or a certificate that is not trusted"
+            case .tls: "the server does not use TLS, or its certificate is not trusted"
             }
         }
     }
 
     private static let connectTimeout = TimeAmount.seconds(3)
 
+    /// Sends the request and waits for the head of the response.
+    ///
     /// - Parameters:
     ///   - fields: All header fields except `Host`, `Content-Length` and `Connection`.
     ///   - timeout: Timeout of the whole exchange, in nanoseconds.
@@ -93,7 +95,7 @@ enum CheckedPost {
     }
 }
 
-/// Writes the request and waits for the head of the response.
+/// A channel handler that writes the request and waits for the head of the response.
 private final class JudgedPostHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart

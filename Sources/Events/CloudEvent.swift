@@ -1,20 +1,22 @@
 package import MediaTypes
 
-/// An event in the envelope that webhooks receive.
+/// An event in the CloudEvents envelope that webhooks receive.
 ///
 /// Spec: CloudEvents 1.0.2, JSON format, structured content mode of the HTTP binding.
 package struct CloudEvent: Sendable, Hashable {
     package static let contentType = "application/cloudevents+json; charset=utf-8"
 
-    /// Identical for every attempt, so that a receiver can detect repetitions. Contains no full stop, because the
-    /// signed text uses it as a separator.
+    /// Id of the event, identical for every attempt, so that a receiver can detect repetitions. It contains no full
+    /// stop, because the signed text uses one as a separator.
     package let id: String
+    /// The request body: the envelope with the event, as JSON.
     package let body: [UInt8]
 
     /// Creates the envelope of an event.
     package init(_ event: EventRecord, roomID: String) {
         let facts = EventFacts(event.line)
-        // If journal and state are lost, both numbers start at 1 again; the time distinguishes those events.
+        // If journal and state are lost, incarnation and sequence start at 1 again; the time distinguishes those
+        // events.
         let parts = [
             Self.plain(roomID), facts.incarnation.map { "\($0)" }, "\(event.sequence)",
             facts.time.map { time in time.filter { $0.isASCII && ($0.isNumber || $0.isLetter) } },
@@ -29,16 +31,16 @@ package struct CloudEvent: Sendable, Hashable {
         if let uid = facts.uid { members.append(.init("subject", .string("sources/\(uid)"))) }
         if let time = facts.time { members.append(.init("time", .string(time))) }
         members.append(.init("datacontenttype", "application/json"))
-        // Spec: extension "sequence": ordered by string comparison.
+        // The CloudEvents extension "sequence" is ordered by string comparison.
         members.append(.init("sequence", .string(event.sequence.padded(12))))
         let envelope = JSONValue.object(members).text
         self.body = Array("\(envelope.dropLast()),\"data\":\(event.line)}".utf8)
     }
 
-    /// Name of the schema of any event.
+    /// Name of the JSON schema that describes every event.
     package static let dataName = "AnyEvent"
 
-    /// The envelope with its event.
+    /// The JSON shape of the envelope.
     package static let shape = JSONShape.object([
         JSONField("specversion", .always("1.0")), JSONField("id", .string, "the same at every attempt"),
         JSONField("source", .string, "/tandem/rooms/, the room, /incarnations/ and the worker"),
@@ -54,11 +56,11 @@ package struct CloudEvent: Sendable, Hashable {
     }
 }
 
-/// The members of an event's line that the envelope contains.
+/// The members of an event's JSON line that the envelope repeats.
 struct EventFacts {
     private(set) var uid: String?
     private(set) var time: String?
-    /// The worker of the room that emitted the event.
+    /// Run number of the worker that emitted the event.
     private(set) var incarnation: Int64?
 
     init(_ line: String) {
@@ -67,8 +69,8 @@ struct EventFacts {
         self.incarnation = EventLine.number(after: Array(#","incarnation":"#.utf8), in: Array(line.utf8)[...])
     }
 
-    /// The value of the line's top-level member `name` if it is a string without escapes, as ids and times are. Nested
-    /// objects may have members of the same name: audio levels contain the uid of each source.
+    /// Returns the value of the line's top-level member `name` if it is a string without escapes, as ids and times are;
+    /// otherwise `nil`. Nested objects may have members of the same name: audio levels contain the uid of each source.
     private static func text(of name: String, in line: String) -> String? {
         let bytes = Array(line.utf8)
         let key = Array("\"\(name)\":\"".utf8)

@@ -3,8 +3,8 @@ import Dispatch
 import Threading
 import Synchronization
 
-/// The number of the last event that each webhook has received, in a file next to the journal, so that a successor
-/// continues there. After a kill, an event may be sent twice, but is never left out.
+/// Stores the number of the last event that each webhook has received, in a file next to the journal, so that a
+/// successor continues there. After a worker is killed, an event may be sent twice, but is never omitted.
 final class DeliveryLog: Sendable {
     static let name = "events.delivered"
 
@@ -17,7 +17,9 @@ final class DeliveryLog: Sendable {
     private let queue = DispatchQueue(label: "delivered")
     private let state: Mutex<State>
 
-    /// - Parameter directory: `nil`: nothing is stored.
+    /// Reads the stored numbers.
+    ///
+    /// - Parameter directory: Directory of the file; `nil`: nothing is stored.
     init(directory: String?) {
         self.directory = directory
         var delivered: [String: Int64] = [:]
@@ -32,7 +34,7 @@ final class DeliveryLog: Sendable {
         self.state = Mutex(State(delivered: delivered))
     }
 
-    /// `nil` for a webhook to which nothing has been sent yet.
+    /// Returns the number of the last event that a webhook has received; `nil` if no event has been sent to it yet.
     func delivered(to id: String) -> Int64? { self.state.withLock { $0.delivered[id] } }
 
     func set(_ sequence: Int64, for id: String) { self.change(id, sequence) }
@@ -50,7 +52,7 @@ final class DeliveryLog: Sendable {
         if schedules { self.queue.async { self.write() } }
     }
 
-    /// Writes pending changes; gives up after two seconds if the disk hangs.
+    /// Writes pending changes to disk; stops waiting after two seconds if the disk hangs.
     func flush() {
         self.queue.run(waiting: 2) { self.write() }
     }

@@ -1,7 +1,8 @@
 import Dispatch
 
 extension DispatchQueue {
-    /// Runs `work` after everything that is queued, and waits for it for at most some seconds: a disk may not respond.
+    /// Runs `work` on the queue after everything that is already queued, and waits until it is finished, but at most
+    /// `seconds`, because a disk may hang.
     func run(waiting seconds: Double, _ work: @escaping @Sendable () -> Void) {
         let done = DispatchSemaphore(value: 0)
         self.async {

@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// Events about segments, outputs, the disk and recordings.
+/// Declarations of the events about segments, outputs, the disk and recordings.
 extension EventDeclaration {
     static let outputs: [EventDeclaration] = Self.segments + Self.disk + Self.destinations
 
     private static let segments: [EventDeclaration] = [
         EventDeclaration("broadcast.active", "Viewers can play: the first playlists are published.", [Self.slate]),
         EventDeclaration(
-            "segment.published", "A segment of every rendition is in the playlists.",
+            "segment.published", "A segment was added to the playlists of all renditions.",
             [
                 Self.mediaSequence, JSONField("firstTick", .integer, "Its first frame.", example: 2520),
                 JSONField("ticks", .count, "Number of its frames.", example: 60),
@@ -17,16 +17,17 @@ extension EventDeclaration {
         EventDeclaration(
             "segment.lost", "A segment could not be written; the playlists mark it as a gap.",
             [Self.mediaSequence, Self.tracks, Self.reason("no space left on device")]),
-        EventDeclaration("playlist.ended", "The playlists are closed."),
+        EventDeclaration("playlist.ended", "The playlists were ended with EXT-X-ENDLIST."),
         EventDeclaration(
-            "output.filled", "A successor has filled the gap since the previous worker.",
+            "output.filled", "A successor has filled the time since the previous worker stopped with slate.",
             [
                 JSONField("reason", .words(["restart"])), Self.mediaSequence,
-                JSONField("segments", .count, "Segments that were filled."),
+                JSONField("segments", .count, "Number of segments that consist only of slate."),
                 JSONField("firstTick", .integer, "The first frame.", example: 2520),
                 JSONField("ticks", .integer, "Number of frames.", example: 60),
                 JSONField("durationMs", .integer, "Milliseconds.", example: 2000),
-                JSONField("discontinuity", .boolean, "Whether a discontinuity follows.", example: false),
+                JSONField(
+                    "discontinuity", .boolean, "Whether the playlists have a discontinuity there.", example: false),
             ]),
         EventDeclaration(
             "output.bandwidth", "A rendition exceeds the bit rate that its playlist declares.",
@@ -63,16 +64,18 @@ extension EventDeclaration {
     ]
 
     private static let destinations: [EventDeclaration] = [
-        Self.push("output.connecting", "An RTMP output connects."),
-        Self.push("output.live", "An RTMP output sends.", [JSONField("level", .words(["normal"]))]),
+        Self.push("output.connecting", "An RTMP output is connecting to its server."),
+        Self.push(
+            "output.live", "An RTMP output is connected and sends media.", [JSONField("level", .words(["normal"]))]),
         EventDeclaration(
-            "output.stopped", "An output has ended: an RTMP output has url and rendition, a recording has path.",
+            "output.stopped",
+            "An output has ended. The event of an RTMP output has url and rendition, that of a recording has path.",
             [
                 Self.outputID, Self.url.optional, Self.rendition.optional,
                 JSONField("path", .string, "The directory of the recording.").optional, Self.reason("removed"),
             ]),
         EventDeclaration(
-            "output.failed", "An output has failed and is retried. An RTMP output has url.",
+            "output.failed", "An output has failed and is retried. The event of an RTMP output has url.",
             [
                 Self.outputID.optional, Self.url.optional, Self.rendition.optional,
                 JSONField("level", .words(["alert_2"])).optional,

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Events about the room, its document, its program and its PK.
+/// Declarations of the events about the room, its document, its program and its PK.
 extension EventDeclaration {
     private static let states = [
         "starting", "waiting", "preparing", "live", "recovering", "degraded", "ending", "draining", "failed", "closed",
@@ -8,7 +8,7 @@ extension EventDeclaration {
 
     static let room: [EventDeclaration] = [
         EventDeclaration(
-            "room.ready", "The listeners are open.",
+            "room.ready", "The room is ready: its listeners are open.",
             [
                 JSONField("rtmp", .orNull(.string), "Address of the RTMP listener.", example: "rtmp://127.0.0.1:1935"),
                 JSONField("rtmps", .orNull(.string), "Address of the RTMPS listener.", example: .null),
@@ -101,7 +101,7 @@ extension EventDeclaration {
                 Self.scene, JSONField("tick", .orNull(.integer), "Its first frame.", example: 126),
                 JSONField("appliesAt", .orNull(.date), "Program time of that frame."),
                 JSONField(
-                    "reason", .string, "What put it on air: command, another event's type, or start.",
+                    "reason", .string, "What put the scene on air: command, another event's type, or start.",
                     example: "command"),
                 JSONField("without", .list(.string), "Sources of the scene that are not shown.", example: []),
             ]),

@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// Members that several events share, and the objects in them.
+/// Members that several events share, and the shapes of the objects in events.
 extension EventDeclaration {
     static let uid = JSONField(
         "uid", .string, "The source: its uid, with the stream type if that is not main.", example: "1001")
@@ -32,7 +32,7 @@ extension EventDeclaration {
         JSONField("code", .string, "Error code: the guide on errors lists them.", example: example)
     }
 
-    /// Levels of alarms and of sources' health, the lowest first.
+    /// Names of the levels of alarms and of sources' health, the lowest first.
     package static let levels = HealthFinding.Level.allCases.map(\.name)
 
     /// Objects that events and API responses share, with the names of their schemas.
@@ -77,8 +77,8 @@ extension EventDeclaration {
     private static let ticks = JSONShape.object([
         JSONField("frames", .integer, "frames composed", example: 9000), JSONField("late", .integer, example: 0),
         JSONField("lost", .integer, example: 0),
-        JSONField("longestSwapUs", .integer, "of a scene switch", example: 310),
-        JSONField("repeated", .map(.integer), "by source"),
+        JSONField("longestSwapUs", .integer, "longest duration of a scene switch", example: 310),
+        JSONField("repeated", .map(.integer), "repeated frames, by source"),
     ])
 
     private static let recording = JSONShape.object([
@@ -108,14 +108,15 @@ extension EventDeclaration {
                     JSONField("name", .string, example: "program.mp4"),
                     JSONField("bytes", .integer, example: 96_311_040),
                     JSONField("sha256", .string),
-                ])), "The files beside the segments."),
+                ])), "The files of the recording, without its segments."),
     ])
 
     private static let summary = JSONShape.object([
         JSONField("ticks", .named("Ticks")), JSONField("switches", .integer, "Scene switches.", example: 4),
         JSONField("segments", .integer, example: 150), JSONField("cpuSeconds", .number, example: .thousandths(81_250)),
         JSONField("peakMemoryMiB", .number, example: .thousandths(412_000)),
-        JSONField("latencyMs", .orNull(Self.percentiles(["p50", "p95"])), "From socket to segment."),
+        JSONField(
+            "latencyMs", .orNull(Self.percentiles(["p50", "p95"])), "From receiving media to publishing its segment."),
         JSONField(
             "partLatencyMs",
             .orNull(
@@ -123,7 +124,9 @@ extension EventDeclaration {
                     JSONField("parts", .integer), JSONField("p50", .number), JSONField("p99", .number),
                     JSONField("max", .number),
                 ])), "From the last frame of a part entering its encoder to the part's publication."),
-        JSONField("sendToPartMs", .orNull(Self.percentiles(["p50", "p95", "p99"])), "From socket to part."),
+        JSONField(
+            "sendToPartMs", .orNull(Self.percentiles(["p50", "p95", "p99"])),
+            "From receiving media to publishing its part."),
         JSONField(
             "sources",
             .list(

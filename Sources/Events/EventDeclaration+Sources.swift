@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Events about sources: publishers, pulled streams, files and relays.
+/// Declarations of the events about sources: publishers, pulled streams, files and relays.
 extension EventDeclaration {
     static let sources: [EventDeclaration] = Self.sourceStates + Self.sourceMedia + Self.ingest + Self.connections
 
@@ -140,7 +140,9 @@ extension EventDeclaration {
                     "untold", .count, "Refusals of this address since the previous event that were not reported.",
                     example: 0),
             ]),
-        EventDeclaration("ingest.flapping", "Two encoders compete for a key.", [Self.uid, Self.remote]),
+        EventDeclaration(
+            "ingest.flapping", "Two encoders publish with the same key and keep replacing each other.",
+            [Self.uid, Self.remote]),
         EventDeclaration(
             "ingest.hookFailed", "The publish webhook has failed.",
             [
@@ -155,8 +157,8 @@ extension EventDeclaration {
     ]
 
     private static let connections: [EventDeclaration] = [
-        Self.relay("relay.connecting", "A relay connects."),
-        Self.relay("relay.live", "A relay sends."),
+        Self.relay("relay.connecting", "A relay is connecting to its server."),
+        Self.relay("relay.live", "A relay is connected and sends media."),
         Self.relay(
             "relay.failed", "A relay could not connect or lost its connection, and tries again.",
             [Self.reason("connection refused"), Self.retry]),
@@ -173,7 +175,7 @@ extension EventDeclaration {
             type, meaning, [Self.uid, JSONField("id", .string, "The relay.", example: "r1"), Self.url] + others)
     }
 
-    /// Declares the event of a file that cannot be used; the previous content stays in force.
+    /// Declares the event that a file cannot be used, so that its previous content stays in force.
     static func refused(_ type: String, _ meaning: String, _ others: [JSONField] = []) -> EventDeclaration {
         EventDeclaration(type, meaning, others + [Self.reason("the file is empty"), Self.fix])
     }

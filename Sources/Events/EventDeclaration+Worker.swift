@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// Events about the worker itself: alarms, load, reloaded files, webhooks.
+/// Declarations of the events about the worker itself: alarms, load, reloaded files, webhooks.
 extension EventDeclaration {
     static let worker: [EventDeclaration] = Self.alarms + Self.files + Self.webhooks
 
     private static let alarms: [EventDeclaration] = [
         Self.alarm("alarm.set", "A problem was detected, or its severity has changed.", Self.level),
         Self.alarm(
-            "alarm.cleared", "The problem of an alarm has ended, or its worker has.",
+            "alarm.cleared", "The problem of an alarm has ended, or the worker that reported it has stopped.",
             JSONField("level", .words(["normal"]))),
         EventDeclaration(
             "encoder.overload_step", "A step against overload of the machine was taken or undone.",
@@ -37,7 +37,7 @@ extension EventDeclaration {
 
     private static let files: [EventDeclaration] = [
         EventDeclaration(
-            "config.invalid", "The pipeline file has changed and is refused; the version before stays in force.",
+            "config.invalid", "The pipeline file has changed and is refused; the previous version stays in force.",
             [
                 Self.file, Self.code("invalidLayout"), Self.reason("panes[0].x: is missing"), Self.fix,
                 JSONField(
@@ -50,7 +50,7 @@ extension EventDeclaration {
                             JSONField("fix", .string, example: "add it"),
                         ])), "The mistakes, 16 at most."),
             ]),
-        EventDeclaration("config.restored", "The pipeline file is in force again.", [Self.file]),
+        EventDeclaration("config.restored", "The pipeline file is valid again and in force.", [Self.file]),
         EventDeclaration(
             "tls.renewed", "A listener has a new certificate.", [Self.listener, Self.validUntil]),
         EventDeclaration(

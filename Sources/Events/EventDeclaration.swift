@@ -1,14 +1,14 @@
 package import MediaTypes
 
-/// The declaration of an event type: when a room emits it, and the members that it has in addition to
+/// The declaration of an event type: when a room emits such an event, and which members the event has in addition to
 /// ``EventDeclaration/common``.
 ///
-/// The table is ``all``. Tests compare it with every place in the code that emits an event, with the events of running
-/// rooms and with the guide. `tandem schema --events` and the API's description print it.
+/// All declarations are in ``all``. Tests compare them with every place in the code that emits an event, with the
+/// events of running rooms and with the guide. `tandem schema --events` and the API's description print them.
 package struct EventDeclaration: Sendable {
-    /// Dotted, for example `source.live`.
+    /// The event type, for example `source.live`.
     package let type: String
-    /// When a room emits it.
+    /// When a room emits the event, as a sentence for the documentation.
     package let meaning: String
     package let members: [JSONField]
 
@@ -18,13 +18,13 @@ package struct EventDeclaration: Sendable {
         self.members = members
     }
 
-    /// Every event type.
+    /// The declarations of all event types.
     package static let all = Self.room + Self.program + Self.sources + Self.outputs + Self.recordings + Self.worker
 
-    /// The declaration of a type; `nil` if there is none.
+    /// Returns the declaration of an event type; `nil` if there is none.
     package static func of(_ type: String) -> EventDeclaration? { Self.all.first { $0.type == type } }
 
-    /// The members at the beginning of every event; `compat` is at the end.
+    /// The members at the beginning of every event, after `type`.
     package static let common: [JSONField] = [
         JSONField("time", .date, "Wall clock of the worker.", example: "2026-01-31T20:00:04.206Z"),
         JSONField("sequence", .range(1...Int64.max), "Counts the events of all workers of the room.", example: 7),
@@ -41,18 +41,19 @@ package struct EventDeclaration: Sendable {
     static let compat = JSONField(
         "compat", .open, "Names and codes of other products, if control.compat asks for them.", isOptional: true)
 
-    /// The event as an object: the common members, its own, and `compat`.
+    /// The JSON shape of the event: the common members, those of its type, and `compat`.
     package var shape: JSONShape {
         .object([JSONField("type", .words([self.type]))] + Self.common + self.members + [Self.compat])
     }
 
-    /// The name of the event's schema: `SourceLostFinal` for `source.lost_final`.
+    /// The name of the event's JSON schema, such as `SourceLostFinalEvent` for `source.lost_final`.
     package var schemaName: String {
         self.type.split { $0 == "." || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
             + "Event"
     }
 
-    /// The schema of the event, with its meaning and one example: the members of ``base(_:)`` and its own.
+    /// Returns the JSON schema of the event: the members of ``base(_:)`` and those of its type, with its meaning and an
+    /// example.
     package func schema(_ definitions: String) -> JSONValue {
         .object(
             [
@@ -64,13 +65,13 @@ package struct EventDeclaration: Sendable {
 
     private static let baseName = "Event"
 
-    /// The schema of the members that all events have.
+    /// Returns the JSON schema of the members that all events have.
     static func base(_ definitions: String) -> JSONValue.Member {
         let fields = [JSONField("type", .string, "The event's type.")] + Self.common + [Self.compat]
         return .init(Self.baseName, .object(Self.members(fields, definitions)))
     }
 
-    /// The schema of an object that may have further members.
+    /// Returns the keywords of a JSON schema for an object that may have further members.
     private static func members(_ fields: [JSONField], _ definitions: String) -> [JSONValue.Member] {
         guard case .object(let keywords) = JSONShape.object(fields).schema(definitions) else { return [] }
         return keywords.filter { $0.name != "additionalProperties" }
@@ -84,7 +85,7 @@ package struct EventDeclaration: Sendable {
             [.init("type", .string(self.type))] + members.map { .init($0.name, $0.example(defined)) })
     }
 
-    /// JSON Schema of a line of events: any of the types.
+    /// The JSON Schema document of a line of the event stream, which can be an event of any type.
     ///
     /// Spec: JSON Schema 2020-12.
     package static var document: JSONValue {
@@ -98,12 +99,12 @@ package struct EventDeclaration: Sendable {
         ]
     }
 
-    /// References to the schemas of all types.
+    /// Returns references to the JSON schemas of all event types.
     package static func references(_ definitions: String) -> JSONValue {
         .array(Self.all.map { ["$ref": .string(definitions + $0.schemaName)] })
     }
 
-    /// The schemas of all types and their base, by name, without ``shapes``.
+    /// Returns the JSON schemas of all event types and of their common members, by name, without ``shapes``.
     package static func definitions(_ definitions: String) -> [JSONValue.Member] {
         [Self.base(definitions)] + Self.all.map { .init($0.schemaName, $0.schema(definitions)) }
     }

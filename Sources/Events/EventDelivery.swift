@@ -7,8 +7,8 @@ import NIOSSL
 import Threading
 import Synchronization
 
-/// Sends the room's events to its webhooks, each in its own task, so that a slow, faulty or unreachable webhook delays
-/// neither the others nor the media. Webhooks may be added, removed and changed.
+/// Sends the room's events to its webhooks. Each webhook has a task of its own, so that a slow, faulty or unreachable
+/// webhook delays neither the others nor the media. Webhooks may be added, removed and changed.
 package final class EventDelivery: Sendable {
     /// Reports a change of a webhook's delivery, for the room's own events.
     package typealias Notify = @Sendable (_ webhook: Webhook, _ notice: WebhookQueue.Notice) -> Void
@@ -21,9 +21,9 @@ package final class EventDelivery: Sendable {
     }
 
     private struct State {
-        /// In the configured order.
+        /// The current webhooks, in the configured order.
         var services: [Service] = []
-        /// Tasks that are sending, and those that are about to stop.
+        /// Tasks that are sending or about to stop, by number.
         var tasks: [Int: Task<Void, Never>] = [:]
         var lastNumber = 0
         var isFinishing = false
@@ -40,11 +40,14 @@ package final class EventDelivery: Sendable {
     private let state = Mutex(State())
     private let clock = SystemClock()
 
+    /// Makes the delivery to a set of webhooks; ``begin(new:)`` starts it.
+    ///
     /// - Parameters:
-    ///   - directory: Where the delivery state is stored; `nil`: it is not stored.
-    ///   - egress: Checks the addresses of webhooks that are not in the pipeline file; `nil`: any address is allowed.
-    ///   - substitute: Replaces HTTP requests, in tests.
-    ///   - notify: Called from any thread.
+    ///   - directory: Directory in which the delivery state is stored; `nil`: it is not stored.
+    ///   - egress: Policy for the addresses of webhooks that are not in the pipeline file; `nil`: any address is
+    ///     allowed.
+    ///   - substitute: Called instead of HTTP requests, in tests.
+    ///   - notify: Called with each change of a webhook's delivery, from any thread.
     package init(
         _ webhooks: [Webhook], of log: EventLog, roomID: String, directory: String?, egress: EgressGate? = nil,
         substitute: Post? = nil, notify: @escaping Notify
@@ -60,8 +63,8 @@ package final class EventDelivery: Sendable {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
         configuration.timeout.connect = .seconds(3)
         var tls = TLSConfiguration.makeClientConfiguration()
-        // A receiver that does not read does not complete the TLS shutdown either, and shutting down the client would
-        // wait for it.
+        // A receiver that hangs does not complete the TLS shutdown either, and shutting down the client would wait for
+        // it.
         tls.shutdownTimeout = .seconds(1)
         configuration.tlsConfiguration = tls
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -69,8 +72,8 @@ package final class EventDelivery: Sendable {
 
     /// Starts sending. A webhook that received events from an earlier worker continues after the last one.
     ///
-    /// - Parameter new: The last event of the earlier workers: a webhook without deliveries so far gets the events
-    ///   after it.
+    /// - Parameter new: Number of the last event of earlier workers: a webhook without deliveries so far gets the
+    ///   events after it.
     package func begin(new: Int64) {
         self.state.withLock { state in
             for webhook in self.initial {
@@ -110,17 +113,17 @@ package final class EventDelivery: Sendable {
             }
             return before.filter { state.tasks[$0.number] == nil }.map(\.receiver.webhook)
         }
-        // These had no pending events.
+        // The tasks of these webhooks had already ended, without pending events.
         for webhook in refusing { self.notify(webhook, .removed(undelivered: 0)) }
     }
 
-    /// Number of attempts by result, for each current webhook, with the public part of its URL.
+    /// Number of delivery attempts by result for each current webhook, with the public part of its URL.
     package var tallies: [(url: String, tally: WebhookCounters)] {
         self.state.withLock { $0.services.map { ($0.receiver.webhook.shownURL, $0.receiver.tally) } }
     }
 
-    /// Number of events after the last one that each current webhook has received, with the public part of its URL. 0
-    /// for a webhook that answered 410, which gets no more events.
+    /// Number of events that each current webhook has not received yet, with the public part of its URL; 0 for a
+    /// webhook that answered 410, which gets no more events.
     package var backlogs: [(url: String, events: Int64)] {
         let (services, last) = (self.state.withLock(\.services), self.log.last)
         return services.map { service in
@@ -130,8 +133,8 @@ package final class EventDelivery: Sendable {
         }
     }
 
-    /// After the log was closed: gives every webhook some time to receive its remaining events, then stops. The next
-    /// worker sends the rest, or it can be requested.
+    /// Gives every webhook some time to receive its remaining events, then stops. Call this after the log was closed.
+    /// The next worker sends the rest, and clients can request it.
     package func finish(within time: Duration) async {
         let tasks = self.state.withLock { state in
             state.isFinishing = true
@@ -152,7 +155,7 @@ package final class EventDelivery: Sendable {
     ) -> Service {
         state.lastNumber += 1
         let number = state.lastNumber
-        // The task removes itself when the lock held here is released.
+        // The task can remove itself only after the caller has released the lock.
         state.tasks[number] = Task {
             await self.send(to: receiver, number, from: delivered, once: told)
             _ = self.state.withLock { $0.tasks.removeValue(forKey: number) }
@@ -165,7 +168,7 @@ package final class EventDelivery: Sendable {
         await self.send(to: receiver, &queue, once: told)
         let last = self.state.withLock { state in
             let last = receiver.lastEvent
-            // In one step: after this, ``replace(_:)`` reports the removal itself.
+            // Both happen under one lock: after this, ``replace(_:)`` reports the removal itself.
             if last == nil { state.tasks.removeValue(forKey: number) }
             return last
         }
@@ -180,8 +183,10 @@ package final class EventDelivery: Sendable {
         self.notify(receiver.webhook, .removed(undelivered: left))
     }
 
-    /// - Parameter told: Waits for an event after this one before it sends anything, so that a new worker has emitted
-    ///   an event of its own.
+    /// Sends events to a webhook until it is removed or disabled, or the log is closed.
+    ///
+    /// - Parameter told: The number of an event: sending starts only when a later event exists, so that a new worker
+    ///   has emitted an event of its own.
     private func send(to receiver: WebhookReceiver, _ queue: inout WebhookQueue, once told: Int64) async {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observer = self.log.observe(after: queue.delivered) { signal.yield() }

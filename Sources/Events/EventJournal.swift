@@ -4,15 +4,15 @@ import Threading
 import Synchronization
 
 /// Stores the room's events in a file, so that a successor continues the numbering, can answer late requests, and
-/// delivers events that a killed worker had not. Written on its own queue; if the disk does not accept data, only lines
-/// of this file are lost.
+/// delivers events that a killed worker had not delivered. The file is written on a queue of its own; if the disk does
+/// not accept data, only lines of this file are lost.
 ///
 /// There are two files, `events.jsonl` and the previous one, at most ``fileBytes`` each. Only their owner may read
 /// them, because events contain publishers' addresses.
 package final class EventJournal: Sendable {
     package static let name = "events.jsonl"
     package static let earlierName = "events.1.jsonl"
-    /// A file that has grown beyond this size is replaced by a new one.
+    /// Size in bytes beyond which the file is renamed to ``earlierName`` and a new one is begun.
     package static let fileBytes = 4 << 20
     /// Maximum number of lines waiting for the disk.
     private static let waiting = 4096
@@ -26,7 +26,9 @@ package final class EventJournal: Sendable {
     private let queue = DispatchQueue(label: "events")
     private let state = Mutex(State())
 
-    /// - Parameter directory: Created with the first line if it does not exist.
+    /// Makes a journal.
+    ///
+    /// - Parameter directory: Directory of the files; created with the first line if it does not exist.
     package init(directory: String) { self.directory = directory }
 
     /// Reads the events of earlier workers, the oldest first; incomplete lines are skipped.
@@ -39,7 +41,7 @@ package final class EventJournal: Sendable {
         }
     }
 
-    /// Adds one event. Never blocks.
+    /// Queues an event for writing. Never blocks; the event is dropped if too many lines wait for the disk.
     package func append(_ event: EventRecord) {
         let schedules = self.state.withLock { state in
             guard state.lines.count < Self.waiting else { return false }
@@ -50,13 +52,13 @@ package final class EventJournal: Sendable {
         if schedules { self.queue.async { self.write() } }
     }
 
-    /// Writes pending lines; gives up after two seconds if the disk hangs.
+    /// Writes pending lines to disk; stops waiting after two seconds if the disk hangs.
     package func flush() {
         self.queue.run(waiting: 2) { self.write() }
     }
 
-    /// The file is open only while it is written, so that the disk can be unmounted and the file moved while a room
-    /// runs.
+    /// Writes pending lines. The file is open only meanwhile, so that the disk can be unmounted and the file moved
+    /// while a room runs.
     private func write() {
         let lines = self.state.withLock { state in
             defer { (state.lines, state.isScheduled) = ([], false) }

@@ -1,11 +1,11 @@
 import MediaTypes
 
-/// Parses the beginning of an event's line, which all events have in common.
+/// Parses the members at the beginning of an event's line, which all events have.
 enum EventLine {
     private static let typeKey = Array(#"{"type":""#.utf8)
     private static let sequenceKey = Array(#""sequence":"#.utf8)
-    /// The range that every JSON parser can represent. A number outside it in a damaged line must not end the room's
-    /// numbering.
+    /// Valid sequence numbers, which every JSON parser can represent. A number outside this range in a damaged line
+    /// must not end the room's numbering.
     private static let sequences: ClosedRange<Int64> = 1...9_007_199_254_740_991
 
     /// Parses a journal line; `nil` if the line is not a complete event.
@@ -19,7 +19,7 @@ enum EventLine {
             sequence: sequence, type: String(decoding: line[self.typeKey.count..<end], as: UTF8.self), line: text)
     }
 
-    /// The integer after the first occurrence of `key`.
+    /// Returns the integer after the first occurrence of `key`; `nil` if there is none.
     static func number(after key: [UInt8], in line: ArraySlice<UInt8>) -> Int64? {
         var rest = line
         while let start = rest.firstIndex(of: key[0]) {

@@ -1,13 +1,13 @@
 import DequeModule
 import Synchronization
 
-/// One event of the room, as the log keeps it, the journal stores it and webhooks receive it.
+/// An event of the room, as it is stored in the log and the journal and sent to webhooks.
 package struct EventRecord: Sendable, Hashable {
-    /// From 1 on, consecutive over all workers of the room.
+    /// Number of the event, starting at 1 and consecutive over all workers of the room.
     package let sequence: Int64
-    /// Dotted, for example `source.live`.
+    /// The event type, for example `source.live`.
     package let type: String
-    /// One JSON object, without a line break.
+    /// The event as a JSON object, without a line break.
     package let line: String
 
     package init(sequence: Int64, type: String, line: String) {
@@ -17,17 +17,17 @@ package struct EventRecord: Sendable, Hashable {
     }
 }
 
-/// The room's latest events, for clients that request them and for webhooks. Limited in number and bytes: the oldest
-/// events are dropped, and readers that are behind learn how many were dropped.
+/// The room's latest events, for clients that request them and for webhooks. The log is limited in events and bytes:
+/// the oldest events are dropped, and readers that are behind learn how many were dropped.
 package final class EventLog: Sendable {
     /// Consecutive events after a given number, the oldest first.
     package struct Page: Sendable, Hashable {
         package var events: [EventRecord]
-        /// Number of events after the requested number that are not kept any more.
+        /// Number of events after the requested number that are no longer in the log.
         package var missed: Int64
         /// Number of the latest event.
         package var last: Int64
-        /// The log is closed: no more events follow.
+        /// Whether the log is closed, so that no more events follow.
         package var isClosed: Bool
 
         package init(events: [EventRecord], missed: Int64 = 0, last: Int64, isClosed: Bool = false) {
@@ -47,15 +47,17 @@ package final class EventLog: Sendable {
         var nextObserver = 0
     }
 
-    /// Maximum number of events.
+    /// Maximum number of events in the log.
     package static let capacity = 4096
-    /// Maximum number of bytes of all lines.
+    /// Maximum size in bytes of all lines in the log.
     package static let byteCapacity = 4 << 20
 
     private let capacity: Int
     private let byteCapacity: Int
     private let state: Mutex<State>
 
+    /// Makes a log.
+    ///
     /// - Parameter earlier: Events of earlier workers, the oldest first; the numbering continues after them.
     package init(
         earlier: [EventRecord] = [], capacity: Int = EventLog.capacity, byteCapacity: Int = EventLog.byteCapacity
@@ -72,7 +74,8 @@ package final class EventLog: Sendable {
     /// Number of the latest event; 0 if there is none.
     package var last: Int64 { self.state.withLock(\.last) }
 
-    /// Adds the next event; ignored if its number is not above the last one.
+    /// Adds the next event. An event whose number is not above the last one is ignored, as is every event after
+    /// ``close()``.
     package func append(_ event: EventRecord) {
         let observers = self.state.withLock { state -> [@Sendable () -> Void] in
             guard event.sequence > state.last, !state.isClosed else { return [] }
@@ -94,7 +97,8 @@ package final class EventLog: Sendable {
     /// Returns the events after a number.
     ///
     /// - Parameters:
-    ///   - sequence: The last event that the reader knows; 0: none. If it is beyond the last one, nothing is new.
+    ///   - sequence: Number of the last event that the reader knows; 0: none. If it is beyond the last event, the page
+    ///     is empty.
     ///   - limit: Maximum number of events to return.
     package func page(after sequence: Int64, limit: Int = 256) -> Page {
         self.state.withLock { state in
@@ -107,8 +111,8 @@ package final class EventLog: Sendable {
         }
     }
 
-    /// Calls `body` after each event and at the end, on the thread that adds the event, so it must not block. Calls it
-    /// at once if there are events after `sequence` already.
+    /// Registers an observer: `body` is called after each event and when the log is closed, on the thread that adds the
+    /// event, so it must not block. It is called at once if there are already events after `sequence`.
     ///
     /// - Returns: An id for ``forget(_:)``.
     package func observe(after sequence: Int64, _ body: @escaping @Sendable () -> Void) -> Int {
@@ -124,6 +128,7 @@ package final class EventLog: Sendable {
     /// Number of observers.
     package var observers: Int { self.state.withLock { $0.observers.count } }
 
+    /// Removes an observer.
     package func forget(_ observer: Int) {
         _ = self.state.withLock { $0.observers.removeValue(forKey: observer) }
     }
@@ -138,7 +143,8 @@ package final class EventLog: Sendable {
         }
     }
 
-    /// Index of the first event above `sequence`. Binary search, because numbers may be missing after a recovery.
+    /// Returns the index of the first event above `sequence`, with a binary search, because numbers may be missing
+    /// after a recovery.
     private static func index(after sequence: Int64, in events: Deque<EventRecord>) -> Int {
         var (low, high) = (0, events.count)
         while low < high {

@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// One cause of bad health of a source, with its level and what was measured.
+/// A cause of a source's bad health, with its severity and a description of what was measured.
 package struct HealthFinding: NamedReply, Equatable {
     package static let schemaName = "Finding"
 
@@ -18,7 +18,7 @@ package struct HealthFinding: NamedReply, Equatable {
 
     package var cause: Cause
     package var level: Level
-    /// What happened, for people, with the measured value and what it was measured against.
+    /// Description for humans of what happened, with the measured value and the expected one.
     package var message: String
 
     package init(cause: Cause, level: Level, message: String) {

@@ -1,19 +1,19 @@
 package import MediaTypes
 
-/// A JSON object in replies of the API and in events. Its members and its schema come from one list.
+/// A JSON object in API responses and events. Its JSON form and its schema are made from the same list of members.
 package protocol Reply: ReplyValue, Sendable {
-    /// The members, in the order in which they are sent.
+    /// The members of the object, in the order in which they are sent.
     static var members: [ReplyMember<Self>] { get }
 }
 
-/// A reply whose schema has a name of its own, in `openapi.json` and among the schemas of the events.
+/// A JSON object in responses or events whose schema has a name, in `openapi.json` and among the schemas of the events.
 package protocol NamedReply: Reply {
-    /// The name of its schema.
+    /// The name of the object's JSON schema.
     static var schemaName: String { get }
 }
 
 extension Reply {
-    /// The reply as JSON.
+    /// The object as JSON.
     package var json: JSONValue {
         .object(
             Self.members.compactMap { member in member.value(self).map { JSONValue.Member(member.field.name, $0) } })
@@ -26,28 +26,30 @@ extension Reply {
 extension NamedReply {
     package static var replyShape: JSONShape { .named(Self.schemaName) }
 
-    /// The shape that has the name.
+    /// The JSON shape of the object's members, to which the schema's name refers.
     package static var shape: JSONShape { .object(Self.members.map(\.field)) }
 }
 
-/// One member of a reply.
+/// A member of a JSON object in a response or event.
 package struct ReplyMember<Owner>: Sendable {
     let field: JSONField
-    /// Returns nil if this reply does not have the member.
+    /// Returns the member's value; nil if the object does not have the member.
     let value: @Sendable (Owner) -> JSONValue?
 
-    /// - Parameter value: Returns nil if this reply does not have the member.
+    /// Makes a member with a complete field description.
+    ///
+    /// - Parameter value: Returns the member's value; nil if the object does not have the member.
     package init(_ field: JSONField, _ value: @escaping @Sendable (Owner) -> JSONValue?) {
         self.field = field
         self.value = value
     }
 
-    /// A member of every reply.
+    /// Makes a member that every object of the type has.
     ///
     /// - Parameters:
-    ///   - meaning: What the value is, with its unit; empty if the name says it.
-    ///   - shape: What the value's shape is; nil: the one that all values of its type have.
-    ///   - example: A value for documentation; nil: any value of the shape.
+    ///   - meaning: Description of the value, with its unit; empty if the name is sufficient.
+    ///   - shape: The JSON shape of the value; nil: the shape that all values of its type have.
+    ///   - example: An example value for documentation; nil: any value of the shape.
     package init<Value: ReplyValue>(
         _ name: String, _ meaning: String = "", as shape: JSONShape? = nil, example: JSONValue? = nil,
         _ value: @escaping @Sendable (Owner) -> Value
@@ -55,7 +57,7 @@ package struct ReplyMember<Owner>: Sendable {
         self.init(JSONField(name, shape ?? Value.replyShape, meaning, example: example)) { value($0).replyValue }
     }
 
-    /// A member that some replies lack: those for which `value` returns nil.
+    /// Makes an optional member: an object for which `value` returns nil does not have it.
     package init<Value: ReplyValue>(
         optional name: String, _ meaning: String = "", as shape: JSONShape? = nil,
         _ value: @escaping @Sendable (Owner) -> Value?

@@ -1,10 +1,10 @@
 package import MediaTypes
 
-/// What a member of a reply can be.
+/// A type whose values can be members of JSON objects in responses and events.
 package protocol ReplyValue: SendableMetatype {
-    /// The shape that all values of the type have.
+    /// The JSON shape of all values of the type.
     static var replyShape: JSONShape { get }
-    /// The value as it is sent.
+    /// The value as JSON.
     var replyValue: JSONValue { get }
 }
 
@@ -38,13 +38,13 @@ extension Array: ReplyValue where Element: ReplyValue {
     package var replyValue: JSONValue { .array(self.map(\.replyValue)) }
 }
 
-/// An enumeration of words.
+/// Conformance for enumerations whose raw values are strings.
 extension ReplyValue where Self: RawRepresentable<String> & CaseIterable {
     package static var replyShape: JSONShape { .words(Self.allCases.map(\.rawValue)) }
     package var replyValue: JSONValue { .string(self.rawValue) }
 }
 
-/// A value that was made elsewhere; its member says its shape.
+/// Conformance for JSON values that are made elsewhere; the member that contains the value describes its shape.
 extension JSONValue: ReplyValue {
     package static var replyShape: JSONShape { .open }
     package var replyValue: JSONValue { self }

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Parses the time in a `Retry-After` field.
+/// Parses the value of an HTTP `Retry-After` field.
 ///
 /// Spec: RFC 9110 §10.2.3: seconds, or a date.
 package enum RetryAfter {
@@ -8,8 +8,10 @@ package enum RetryAfter {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
+    /// Returns the wait that a `Retry-After` field asks for.
+    ///
     /// - Parameters:
-    ///   - field: The value of `Retry-After`, from outside.
+    ///   - field: The value of `Retry-After`; untrusted.
     ///   - now: Seconds since the Unix epoch; from the receiver's `Date` field if it has one, because its clock may
     ///     differ.
     /// - Returns: Seconds, 0 for a date in the past; `nil` if the field is neither a number nor a date.
@@ -18,7 +20,7 @@ package enum RetryAfter {
         return self.date(field).map { Int(clamping: max(0, $0 &- now)) }
     }
 
-    /// Seconds since the Unix epoch of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Parses an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT` into seconds since the Unix epoch.
     ///
     /// Spec: RFC 9110 §5.6.7, the form that senders must use (IMF-fixdate).
     /// - Returns: `nil` for any other form; the name of the day is ignored.

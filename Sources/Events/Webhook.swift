@@ -1,13 +1,13 @@
 import LibAV
 import MediaTypes
 
-/// A receiver of the room's events.
+/// A webhook: an HTTP server that receives the room's events, with its settings.
 package struct Webhook: Sendable, Hashable {
-    /// `http://…` or `https://…`. Never shown, because it may contain a token.
+    /// URL of the receiver, `http://…` or `https://…`. It is never shown, because it may contain a token.
     package let url: String
-    /// Event types to send, such as `source.live` or `source.*`; empty: all.
+    /// Types of the events to send, such as `source.live` or `source.*`; empty: all.
     package let types: [String]
-    /// Timeout of an attempt, in nanoseconds.
+    /// Timeout of a delivery attempt, in nanoseconds.
     package let timeout: Int64
     package let signature: WebhookSignature
 
@@ -18,10 +18,10 @@ package struct Webhook: Sendable, Hashable {
         self.signature = WebhookSignature(secrets: secrets)
     }
 
-    /// Identifies the webhook across workers without revealing its URL.
+    /// Id of the webhook, the same for all workers, which does not reveal its URL.
     var id: String { Hexadecimal.text(Array(Digest.sha256(of: Array(self.url.utf8)).prefix(8))) }
 
-    /// The public part of the URL: scheme and host.
+    /// The public part of the URL: scheme, host and port.
     package var shownURL: String {
         let parts = self.url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count >= 3 else { return "?" }

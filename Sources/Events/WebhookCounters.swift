@@ -1,10 +1,10 @@
-/// Counters of delivery attempts by result, since the worker started.
+/// Counters of a webhook's delivery attempts by result, since the worker started.
 package struct WebhookCounters: Sendable, Hashable {
-    /// Events that were accepted: status 200 to 299.
+    /// Number of events that the receiver accepted with a status from 200 to 299.
     package private(set) var delivered: Int64 = 0
-    /// Attempts answered with another status.
+    /// Number of attempts that the receiver answered with another status.
     package private(set) var refused: Int64 = 0
-    /// Attempts without a response.
+    /// Number of attempts without a response.
     package private(set) var failed: Int64 = 0
 
     package init() {}

@@ -1,18 +1,21 @@
-/// Decides which event to send to a webhook next, and when. Pure: takes responses and times, returns what to do.
+/// Decides which event to send to a webhook next, and when. A pure value: it takes responses and times, and returns
+/// what to do.
 ///
-/// Events are sent one at a time, in order. A failed attempt is repeated, with growing delays, until the event is
-/// accepted. Only a 410 response ends the delivery. The queue stores only a number; the events are in the log.
+/// Events are sent one at a time, in order. A failed attempt is repeated, with increasing delays, until the event is
+/// accepted. Only a response with status 410 ends the delivery. The queue stores only the number of the last event; the
+/// events are in ``EventLog``.
 package struct WebhookQueue: Sendable, Hashable {
-    /// Result of an attempt.
+    /// Result of a delivery attempt.
     package enum Outcome: Sendable, Hashable {
         /// The status of the response, and its `Retry-After` in seconds.
         case status(Int, retryAfter: Int? = nil)
-        /// No connection, or no response within the timeout.
+        /// No connection or no response within the timeout, for this reason.
         case failed(String)
     }
 
     /// A change of the delivery state, to be reported as an event.
     package enum Notice: Sendable, Hashable {
+        /// An attempt has failed, for this reason, after earlier ones succeeded.
         case failing(String)
         /// The receiver accepts events again, after this number of failures.
         case restored(failures: Int)
@@ -20,7 +23,7 @@ package struct WebhookQueue: Sendable, Hashable {
         case disabled
         /// Number of events that were dropped from the log before they could be sent.
         case lost(Int64)
-        /// The webhook was removed; the number of events that it would still have received.
+        /// The webhook was removed; `undelivered` is the number of events that it would still have received.
         case removed(undelivered: Int64)
     }
 
@@ -32,9 +35,9 @@ package struct WebhookQueue: Sendable, Hashable {
     /// Event types to send, such as `source.live` or `source.*`; empty: all. A change does not affect events that were
     /// skipped before.
     package var types: [String]
-    /// The last event that was accepted or skipped.
+    /// Number of the last event that was accepted or skipped.
     package private(set) var delivered: Int64
-    /// Number of consecutive failures.
+    /// Number of consecutive failed attempts.
     package private(set) var failures = 0
     package private(set) var isDisabled = false
     /// Monotonic time of the next attempt, in nanoseconds.
@@ -45,7 +48,8 @@ package struct WebhookQueue: Sendable, Hashable {
         self.delivered = delivered
     }
 
-    /// The event to send now; `nil` if the page has none of the wanted types. Skips events of other types.
+    /// Returns the event to send next; `nil` if the page has none of the wanted types. Events of other types are
+    /// skipped.
     package mutating func next(in page: EventLog.Page) -> EventRecord? {
         guard !self.isDisabled else { return nil }
         for event in page.events where event.sequence > self.delivered {
@@ -55,7 +59,7 @@ package struct WebhookQueue: Sendable, Hashable {
         return nil
     }
 
-    /// Records that events were dropped from the log.
+    /// Records that events were dropped from the log before they could be sent.
     package mutating func missed(_ count: Int64) -> Notice? {
         guard count > 0, !self.isDisabled else { return nil }
         self.delivered += count

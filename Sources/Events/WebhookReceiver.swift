@@ -2,8 +2,8 @@ import Synchronization
 
 /// A webhook from its addition until its removal, with its current settings.
 ///
-/// States: *served* → *refusing* (it answered 410; it is served again when its settings change) → *gone*; served →
-/// gone.
+/// States: *served* → *refusing* (the receiver answered 410; it is served again when its settings change) → *gone*;
+/// served → gone.
 final class WebhookReceiver: Sendable {
     private struct State {
         var webhook: Webhook
@@ -12,7 +12,7 @@ final class WebhookReceiver: Sendable {
         var tally = WebhookCounters()
     }
 
-    /// Derived from its URL, which does not change.
+    /// Id of the webhook, derived from its URL, which does not change.
     let id: String
     private let state: Mutex<State>
 
@@ -21,20 +21,22 @@ final class WebhookReceiver: Sendable {
         self.state = Mutex(State(webhook: webhook))
     }
 
-    /// The current settings.
+    /// The current settings of the webhook.
     var webhook: Webhook { self.state.withLock { $0.webhook } }
 
-    /// The last event at the time of its removal; `nil` if it is not removed.
+    /// Number of the last event at the time of the webhook's removal; `nil` if it is not removed.
     var lastEvent: Int64? { self.state.withLock { $0.lastEvent } }
 
-    /// Whether it answered 410 to its current settings.
+    /// Whether the receiver answered 410 since the settings last changed.
     var isRefusing: Bool { self.state.withLock { $0.isRefusing } }
 
     var tally: WebhookCounters { self.state.withLock { $0.tally } }
 
-    /// Counts the result of an attempt.
+    /// Counts the result of a delivery attempt.
     func count(_ outcome: WebhookQueue.Outcome) { self.state.withLock { $0.tally.count(outcome) } }
 
+    /// Replaces the settings.
+    ///
     /// - Returns: Whether sending must be started again, because the receiver had answered 410 and its settings have
     ///   changed.
     func change(to webhook: Webhook) -> Bool {
@@ -48,7 +50,7 @@ final class WebhookReceiver: Sendable {
 
     /// Records that the receiver answered 410 to the given version of the webhook.
     ///
-    /// - Returns: `false` if the settings have changed meanwhile, so that it must be served with the new ones.
+    /// - Returns: `false` if the settings have changed meanwhile, so that delivery must continue with the new ones.
     func refuse(_ webhook: Webhook) -> Bool {
         self.state.withLock { state in
             guard state.webhook == webhook else { return false }
@@ -57,6 +59,7 @@ final class WebhookReceiver: Sendable {
         }
     }
 
+    /// Marks the webhook as removed after the event with this number.
     func leave(at event: Int64) { self.state.withLock { $0.lastEvent = event } }
 
     /// Runs `body` unless the webhook was removed.

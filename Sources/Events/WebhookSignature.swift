@@ -1,14 +1,16 @@
 import LibAV
 import MediaTypes
 
-/// Signs the requests to a webhook, so that the receiver can verify their sender and time.
+/// Signs the requests to a webhook, so that the receiver can verify who sent them and when.
 ///
 /// Spec: Standard Webhooks, "Signature scheme": HMAC-SHA256 over `id.timestamp.body`.
 package struct WebhookSignature: Sendable, Hashable {
     private let keys: [[UInt8]]
 
-    /// - Parameter secrets: Each is `whsec_` followed by base64, or any other text, which is then the key itself. All
-    ///   of them sign, so that the receiver may know the old or the new one.
+    /// Makes a signature from the webhook's secrets.
+    ///
+    /// - Parameter secrets: Each secret is `whsec_` followed by the key in base64, or any other text, which is then the
+    ///   key itself. Requests are signed with all of them, so that secrets can be rotated.
     package init(secrets: [String]) {
         self.keys = secrets.filter { !$0.isEmpty }.map { secret in
             if secret.hasPrefix("whsec_"), let key = Base64.decode(String(secret.dropFirst(6))), !key.isEmpty {
@@ -18,7 +20,8 @@ package struct WebhookSignature: Sendable, Hashable {
         }
     }
 
-    /// The field `webhook-signature`: `v1,` and base64 for each secret, separated by spaces; `nil` without secrets.
+    /// Returns the value of the header field `webhook-signature`: `v1,` and the signature in base64 for each secret,
+    /// separated by spaces; `nil` without secrets.
     package func field(id: String, timestamp: Int64, body: [UInt8]) -> String? {
         guard !self.keys.isEmpty else { return nil }
         let message = Array("\(id).\(timestamp).".utf8) + body

@@ -1,15 +1,18 @@
 import MediaTypes
 import PipelineSpec
 
-/// The components of a webhook's URL, parsed strictly, so that no other parser can understand them differently.
+/// The components of a webhook's URL. Parsing is strict: URLs that other parsers could understand differently are
+/// rejected.
 struct WebhookURL: Sendable, Hashable {
     let isSecure: Bool
     let target: EgressPolicy.Target
-    /// Including the query.
+    /// Path with the query.
     let path: String
-    /// As written in the URL, for the field `Host`.
+    /// Host and port as written in the URL, for the header field `Host`.
     let authority: String
 
+    /// Parses a URL.
+    ///
     /// - Returns: `nil` for anything but `http[s]://HOST[:PORT][/PATH][?QUERY]` without user, with a host of letters,
     ///   digits, `-`, `.` and `_`, or an IPv6 address in brackets.
     init?(_ text: String) {
@@ -48,7 +51,7 @@ struct WebhookURL: Sendable, Hashable {
 }
 
 extension EgressPolicy.Target {
-    /// The server of a webhook; `nil` for a URL that parsers may understand differently.
+    /// Makes the target from the URL of a webhook; `nil` for a URL that parsers may understand differently.
     package init?(webhook url: String) {
         guard let url = WebhookURL(url) else { return nil }
         self = url.target

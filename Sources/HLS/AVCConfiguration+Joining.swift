@@ -1,8 +1,8 @@
 import MediaTypes
 
 extension AVCConfiguration {
-    /// A record with the parameter sets of both streams: a decoder configured with it can play either stream and can
-    /// switch between them at any IDR frame.
+    /// Returns a decoder configuration record with the parameter sets of both streams: a decoder configured with it can
+    /// play either stream and can switch between them at any IDR frame.
     ///
     /// Spec: ISO/IEC 14496-15 §5.3.3.1.2: the profile and level of a record must cover all its sets, so this stream's
     /// are used.
@@ -23,12 +23,14 @@ extension AVCConfiguration {
                 + other.pictureParameterSets)
     }
 
-    /// Profiles in ascending order: a decoder of a later one also decodes the earlier ones. Baseline, main, high. Spec:
-    /// H.264 Annex A.2.
+    /// `profile_idc` values of Baseline, Main and High, in ascending order: a decoder for a later profile also decodes
+    /// the earlier ones. Spec: H.264 Annex A.2.
     private static let profiles: [UInt8] = [66, 77, 100]
 
-    /// - Parameter headerLength: Bytes before the id, which is the first field of the payload in both kinds of set.
-    ///   Spec: H.264 §7.3.2.1.1, §7.3.2.2.
+    /// Whether all parameter sets have different ids.
+    ///
+    /// - Parameter headerLength: Number of bytes before the id, which is the first field of the payload in sequence and
+    ///   in picture parameter sets. Spec: H.264 §7.3.2.1.1, §7.3.2.2.
     private static func haveDistinctIDs(_ units: [[UInt8]], headerLength: Int) -> Bool {
         var known: Set<UInt32> = []
         for unit in units {

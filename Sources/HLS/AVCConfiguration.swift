@@ -5,19 +5,20 @@ package import MediaTypes
 ///
 /// Spec: ISO/IEC 14496-15 §5.3.3.1.
 package struct AVCConfiguration: Sendable, Hashable {
-    /// Whole NAL units, without start code or length.
+    /// Sequence parameter sets as whole NAL units, without start code or length.
     package let sequenceParameterSets: [[UInt8]]
+    /// Picture parameter sets as whole NAL units, without start code or length.
     package let pictureParameterSets: [[UInt8]]
     /// The parsed first sequence parameter set.
     package let sequence: SequenceParameterSet
 
-    /// RFC 6381 `avc1.PPCCLL`, from the bytes of the parameter set itself.
+    /// RFC 6381 codec string `avc1.PPCCLL`, from the bytes of the first sequence parameter set.
     package var codecString: String { self.sequence.codecString }
 
-    /// Makes a record from raw NAL units. Units other than parameter sets (types 7 and 8) are left out.
+    /// Makes a record from raw NAL units. NAL units other than parameter sets (types 7 and 8) are ignored.
     ///
-    /// - Returns: `nil` unless there is at least one readable set of each kind, at most 31 sequence and 255 picture
-    ///   parameter sets, each below 64 KiB.
+    /// - Returns: `nil` unless there are 1…31 sequence and 1…255 picture parameter sets, each smaller than 64 KiB, and
+    ///   the first sequence parameter set can be parsed.
     package init?(nalUnits: [[UInt8]]) {
         let sequences = nalUnits.filter { ($0.first ?? 0) & 0x1F == 7 }
         let pictures = nalUnits.filter { ($0.first ?? 0) & 0x1F == 8 }
@@ -30,7 +31,8 @@ package struct AVCConfiguration: Sendable, Hashable {
         self.sequence = sequence
     }
 
-    /// Reads an encoder's extradata in either form: Annex B (start codes; SEI and other units are left out) or `avcC`.
+    /// Reads an encoder's extradata, either in Annex B form (with start codes; SEI and other NAL units are ignored) or
+    /// as `avcC`.
     package init?(extradata: [UInt8]) {
         let record = AVCRecord(record: extradata)
         self.init(
@@ -38,13 +40,13 @@ package struct AVCConfiguration: Sendable, Hashable {
                 ?? AnnexB.units(of: extradata))
     }
 
-    /// The serialized record. The same parameter sets give the same bytes, whatever form they were read from. NAL
-    /// lengths are four bytes.
+    /// The serialized `avcC` record. The same parameter sets give the same bytes, whatever form they were read from. It
+    /// declares NAL unit lengths of four bytes.
     package var record: [UInt8] {
         var writer = BoxWriter()
         writer.u8(1)
         writer.u8(self.sequence.profile)
-        // A flag is set if it is set in every sequence parameter set.
+        // `profile_compatibility`: a flag is set if it is set in every sequence parameter set.
         writer.u8(self.sequenceParameterSets.reduce(0xFF) { $0 & ($1.count > 2 ? $1[2] : 0xFF) })
         writer.u8(self.sequence.level)
         writer.u8(0xFC | 3)

@@ -2,14 +2,15 @@
 ///
 /// Spec: rfc8216bis §4.2: a quoted string has no line feed, carriage return or double quote, and is not empty.
 enum AttributeText {
-    /// `text` in quotes. A double quote becomes a single quote and control characters are dropped: titles and names are
-    /// user input, and one of them must not break the playlist for every viewer.
+    /// Returns `text` in quotes. A double quote becomes a single quote and control characters are dropped: titles and
+    /// names are user input, and one of them must not break the playlist for every viewer.
     static func quoted(_ text: String) -> String {
         let result = self.clean(text)
         return "\"\(result.isEmpty ? "-" : result)\""
     }
 
-    /// The text that ``quoted(_:)`` puts between the quotes.
+    /// Returns `text` without characters that a quoted string cannot contain, as ``quoted(_:)`` puts it between the
+    /// quotes; may be empty.
     static func clean(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

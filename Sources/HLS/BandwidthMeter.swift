@@ -1,7 +1,7 @@
 import MediaTypes
 
-/// Measures the peak segment bit rate by its definition: the highest rate of any contiguous run of segments whose length
-/// is between half the target duration and one and a half of it plus half a second.
+/// Measures the peak segment bit rate as HLS defines it: the highest rate of any contiguous run of segments whose
+/// length is between 0.5 target durations and 1.5 target durations plus half a second.
 ///
 /// Spec: rfc8216bis §4.1.
 package struct BandwidthMeter: Sendable {
@@ -10,27 +10,29 @@ package struct BandwidthMeter: Sendable {
     private var recent: [(nanoseconds: Int64, bytes: Int64)] = []
     private var totalNanoseconds: Int64 = 0
     private var totalBytes: Int64 = 0
-    /// Bits per second, rounded up; 0 until a run is long enough to count.
+    /// Peak segment bit rate in bits per second, rounded up; 0 until a run of segments is long enough to count.
     package private(set) var peak: Int64 = 0
 
-    /// - Parameter targetDuration: Whole seconds.
+    /// Makes a meter without segments.
+    ///
+    /// - Parameter targetDuration: Target duration in whole seconds.
     package init(targetDuration: Int) {
         self.shortest = Int64(targetDuration) * TimeMath.nanoseconds / 2
         self.longest = self.shortest * 3 + TimeMath.nanoseconds / 2
     }
 
-    /// Bits per second over all segments so far, rounded up.
+    /// Average bit rate of all segments so far in bits per second, rounded up.
     package var average: Int64 { Self.rate(bytes: self.totalBytes, nanoseconds: self.totalNanoseconds) }
 
     /// Adds the next segment. Call ``breakRun()`` instead for a gap.
     ///
-    /// - Parameter byteCount: Size with the container's overhead, without HTTP headers.
+    /// - Parameter byteCount: Size of the segment's file in bytes, without HTTP headers.
     package mutating func append(duration: MediaDuration, byteCount: Int) {
         let nanoseconds = max(0, duration.nanoseconds)
         self.totalNanoseconds &+= nanoseconds
         self.totalBytes &+= Int64(byteCount)
         self.recent.append((nanoseconds, Int64(byteCount)))
-        // Every run ends at some segment: look at all runs that end at this one.
+        // Every run of segments ends at some segment, so the runs that end at this one are measured.
         var length: Int64 = 0
         var bytes: Int64 = 0
         var kept = 0

@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension BoxWriter {
-    /// An `avc1` sample entry with its configuration, BT.709 color and square pixels.
+    /// Writes an `avc1` sample entry with its decoder configuration, BT.709 color and square pixels.
     ///
     /// Spec: ISO/IEC 14496-12 §12.1.3, §12.1.5 (`colr`), §12.1.4 (`pasp`); ISO/IEC 14496-15 §5.4.2.
     mutating func avc1(_ configuration: AVCConfiguration, width: Int, height: Int) {
@@ -33,7 +33,7 @@ extension BoxWriter {
         }
     }
 
-    /// An `mp4a` sample entry with its elementary stream descriptor.
+    /// Writes an `mp4a` sample entry with its elementary stream descriptor.
     ///
     /// Spec: ISO/IEC 14496-12 §12.2.3; ISO/IEC 14496-14 §5.6; ISO/IEC 14496-1 §7.2.6.
     mutating func mp4a(_ audio: AudioSpecificConfig, configuration: [UInt8]) {
@@ -62,7 +62,8 @@ extension BoxWriter {
         }
     }
 
-    /// A descriptor with its length in the four-byte form, which every reader accepts. Spec: ISO/IEC 14496-1 §8.3.3.
+    /// Writes a descriptor with its length in the four-byte form, which every reader accepts. Spec: ISO/IEC 14496-1
+    /// §8.3.3.
     private mutating func descriptor(_ tag: UInt8, _ body: (inout BoxWriter) -> Void) {
         var content = BoxWriter()
         body(&content)

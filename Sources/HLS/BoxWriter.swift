@@ -1,4 +1,5 @@
-/// Writes ISO base media boxes: big-endian fields; a box's size is filled in when the box is closed.
+/// Writes ISO base media file format boxes. Fields are big-endian; a box's size is filled in when its content is
+/// complete.
 ///
 /// Spec: ISO/IEC 14496-12 §4.2.
 package struct BoxWriter {

@@ -5,18 +5,21 @@ import MediaTypes
 /// Spec: rfc8216bis §4.4.5.1 (`EXT-X-DATERANGE`). One tag opens the range; a second tag with the same ID closes it. The
 /// second tag repeats the first one's ID, class and start and adds the end, so no attribute ever changes its value.
 package struct DateRange: Sendable, Hashable {
-    /// A custom attribute. Spec: §4.4.5.1, `X-<extension-attribute>`, always a quoted-string here.
+    /// A custom attribute of a date range. Spec: §4.4.5.1, `X-<extension-attribute>`, always a quoted-string here.
     package struct Attribute: Sendable, Hashable {
-        /// With its `X-` prefix; capital letters, digits and `-`.
+        /// Attribute name with its `X-` prefix; it contains only capital letters, digits and `-`.
         package let name: String
         package let value: String
 
-        /// Longest value in characters: user input must not fill up the playlist.
+        /// Maximum length of a value in characters, so that user input cannot fill up the playlist.
         private static let longest = 512
 
+        /// Makes an attribute from any name and value.
+        ///
         /// - Parameters:
-        ///   - name: Without the `X-` prefix; characters that an attribute name cannot contain become `-`.
-        ///   - value: Any text; characters that would end the quoted-string are removed.
+        ///   - name: Attribute name without the `X-` prefix; characters that an attribute name cannot contain become
+        ///     `-`.
+        ///   - value: Any text; double quotes become single quotes and control characters are removed.
         package init(_ name: String, _ value: String) {
             let letters = name.uppercased().unicodeScalars.map { scalar -> Character in
                 switch scalar {
@@ -32,11 +35,13 @@ package struct DateRange: Sendable, Hashable {
     /// A change to the date ranges of a playlist.
     package enum Change: Sendable, Hashable {
         case opened(DateRange)
+        /// An open date range ends.
+        ///
         /// - Parameter end: Nanoseconds since the Unix epoch.
         case closed(id: String, end: Int64)
     }
 
-    /// Unique: no other range ever gets this ID.
+    /// `ID` of the date range. No other range ever gets this ID.
     package let id: String
     /// `CLASS`: the kind of range, in reverse-DNS form.
     package let rangeClass: String
@@ -44,7 +49,7 @@ package struct DateRange: Sendable, Hashable {
     package let start: Int64
     /// Date of the first frame after the range; `nil` while the range is open.
     package private(set) var end: Int64?
-    /// Expected length in nanoseconds; `nil` if it is unknown.
+    /// Expected duration in nanoseconds (`PLANNED-DURATION`); `nil` if it is unknown.
     package let plannedDuration: Int64?
     package let attributes: [Attribute]
 
@@ -60,7 +65,7 @@ package struct DateRange: Sendable, Hashable {
         self.attributes = attributes
     }
 
-    /// The same range with an end; a range that is already closed is returned unchanged.
+    /// Returns the same range with an end; a range that is already closed is returned unchanged.
     func closed(at end: Int64) -> DateRange {
         guard self.end == nil else { return self }
         var range = self
@@ -68,7 +73,7 @@ package struct DateRange: Sendable, Hashable {
         return range
     }
 
-    /// The tag that opens the range, ended by a line feed.
+    /// The `EXT-X-DATERANGE` tag that opens the range, with a line feed.
     var openingTag: String {
         var fields = self.head
         if let planned = self.plannedDuration {
@@ -78,10 +83,11 @@ package struct DateRange: Sendable, Hashable {
         return "#EXT-X-DATERANGE:\(fields.joined(separator: ","))\n"
     }
 
-    /// The tag that closes the range; `nil` while it is open.
+    /// The `EXT-X-DATERANGE` tag that closes the range, with a line feed; `nil` while the range is open.
     var closingTag: String? {
         guard let end = self.end else { return nil }
-        // In whole milliseconds, as the dates are printed, so that start plus duration equals the end exactly.
+        // The duration is in whole milliseconds, as the dates are printed, so that start plus duration equals the end
+        // exactly.
         let duration = Self.milliseconds(end) &- Self.milliseconds(self.start)
         let fields =
             self.head + [
@@ -95,7 +101,7 @@ package struct DateRange: Sendable, Hashable {
         TimeMath.scale(nanoseconds, by: 1, over: 1_000_000)
     }
 
-    /// Attributes of both tags: older players need them in each.
+    /// Attributes that the opening and the closing tag both contain: older players need them in each.
     private var head: [String] {
         [
             "ID=\(AttributeText.quoted(self.id))", "CLASS=\(AttributeText.quoted(self.rangeClass))",

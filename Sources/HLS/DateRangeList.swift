@@ -1,4 +1,4 @@
-/// The date ranges of one media playlist, with the position of each of their tags in it.
+/// The date ranges of one media playlist, with the position of each tag in the playlist.
 ///
 /// Invariants:
 /// (1) A tag stays where it was first written: a playlist only grows at its end (rfc8216bis §6.2.1).
@@ -6,11 +6,11 @@
 ///     (§6.2.1).
 /// (3) An ID is never reused for another range.
 package struct DateRangeList: Sendable, Hashable {
-    /// A tag line and its position: before part `part` of segment `mediaSequence`; if `part` is 0, also before the
-    /// segment's own tags.
+    /// An `EXT-X-DATERANGE` line and its position in the playlist: before part `part` of segment `mediaSequence`; if
+    /// `part` is 0, also before the segment's own tags.
     package struct Tag: Sendable, Hashable {
         package let id: String
-        /// Ended by a line feed.
+        /// The text of the tag, with a line feed.
         let line: String
         package let mediaSequence: Int64
         package let part: Int
@@ -23,23 +23,24 @@ package struct DateRangeList: Sendable, Hashable {
         let at: Int64
     }
 
-    /// In the order they were opened.
+    /// The date ranges in the order in which they were opened.
     package private(set) var ranges: [DateRange] = []
-    /// The segment before which each of ``ranges`` was opened.
+    /// For each of ``ranges``, the media sequence number of the segment before which it was opened.
     package private(set) var openings: [Int64] = []
+    /// All tags in the order of the playlist.
     package private(set) var tags: [Tag] = []
     private var removals: [Removal] = []
-    /// Index into ``ranges`` by ID. An event playlist can have thousands of ranges, and every change looks one up.
+    /// Index into ``ranges`` by ID. An event playlist can have thousands of ranges, and every change looks up a range.
     private var places: [String: Int] = [:]
 
     package init() {}
 
     package var isEmpty: Bool { self.ranges.isEmpty }
 
-    /// Adds the tags for a change of a range. Amortized O(1).
+    /// Adds the tags for a change of a date range. Amortized O(1).
     ///
     /// - Parameters:
-    ///   - mediaSequence: Number of the next segment, or of the open segment.
+    ///   - mediaSequence: Media sequence number of the segment in progress, or of the next one if none is in progress.
     ///   - part: Index of the next part in that segment.
     ///   - date: Date of the playlist's end: nanoseconds since the Unix epoch.
     package mutating func list(_ change: DateRange.Change, mediaSequence: Int64, part: Int = 0, at date: Int64) {
@@ -48,7 +49,7 @@ package struct DateRangeList: Sendable, Hashable {
         }
         switch change {
         case .opened(let range):
-            // Keeps (3).
+            // Invariant (3).
             guard self.places[range.id] == nil else { return }
             self.places[range.id] = self.ranges.count
             self.ranges.append(range)
@@ -62,16 +63,17 @@ package struct DateRangeList: Sendable, Hashable {
         }
     }
 
-    /// IDs of the ranges that may be removed from a playlist whose first segment begins at `date`; see (2).
+    /// Returns the IDs of the ranges that may be removed from a playlist whose first segment begins at `date`: those
+    /// that ended before it.
     package func passed(before date: Int64) -> [String] {
         self.ranges.filter { range in range.end.map { $0 <= date } ?? false }.map(\.id)
     }
 
-    /// Removes ranges.
+    /// Removes date ranges with all their tags.
     ///
     /// - Parameters:
     ///   - date: Date of the playlist's end.
-    ///   - memory: Nanoseconds for which delta updates report the removal.
+    ///   - memory: Nanoseconds for which delta updates report the removal to players.
     /// - Complexity: O(*n*) in the number of ranges, however many are removed.
     package mutating func remove(_ ids: [String], at date: Int64, memory: Int64) {
         guard !ids.isEmpty else { return }
@@ -86,6 +88,6 @@ package struct DateRangeList: Sendable, Hashable {
         self.removals += ids.map { Removal(id: $0, at: date) }
     }
 
-    /// IDs that were removed at or after `date`.
+    /// Returns the IDs of the ranges that were removed at or after `date`.
     func removed(since date: Int64) -> [String] { self.removals.filter { $0.at >= date }.map(\.id) }
 }

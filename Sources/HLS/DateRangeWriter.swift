@@ -1,13 +1,16 @@
 import MediaTypes
 
-/// Puts the tags of a playlist's date ranges between its other lines, each at its position.
+/// Inserts the tags of date ranges between the other lines of a playlist, each at its position.
 struct DateRangeWriter {
     private var remaining: ArraySlice<DateRangeList.Tag>
-    /// `,RECENTLY-REMOVED-DATERANGES` of a delta update that leaves out older ranges; otherwise empty.
+    /// The attribute `,RECENTLY-REMOVED-DATERANGES=…` of a delta update that omits older ranges; otherwise empty.
     let removals: String
 
-    /// Spec: rfc8216bis §6.2.5.1: a client that requests a delta update has seen the playlist within half the skip
-    /// boundary, so it knows every tag that is older than the boundary.
+    /// Prepares the tags of a playlist.
+    ///
+    /// - Parameter skippingDateRanges: Whether to omit tags that are older than the skip boundary. Spec: rfc8216bis
+    ///   §6.2.5.1: a client that requests a delta update has seen the playlist within half the skip boundary, so it
+    ///   knows every older tag.
     init(_ playlist: MediaPlaylist, skippingDateRanges: Bool) {
         // §4.4.5.1: a date range needs an EXT-X-PROGRAM-DATE-TIME to refer to.
         let hasDates = !playlist.segments.isEmpty || playlist.edge?.open != nil
@@ -24,7 +27,7 @@ struct DateRangeWriter {
         self.removals = ",RECENTLY-REMOVED-DATERANGES=\"\(removed)\""
     }
 
-    /// Tags up to and including that position.
+    /// Returns the remaining tags up to and including the position before a part of a segment.
     mutating func tags(before mediaSequence: Int64, part: Int = 0) -> String {
         var text = ""
         while let tag = self.remaining.first, (tag.mediaSequence, tag.part) <= (mediaSequence, part) {
@@ -34,14 +37,14 @@ struct DateRangeWriter {
         return text
     }
 
-    /// The lines of a segment's parts, with the date range tags between them.
+    /// Returns the lines of a segment's parts, with the date range tags between them.
     mutating func lines(of parts: [Part], in mediaSequence: Int64) -> String {
         var text = ""
         for (index, part) in parts.enumerated() { text += self.tags(before: mediaSequence, part: index) + part.line }
         return text
     }
 
-    /// All remaining tags.
+    /// Returns all remaining tags.
     mutating func rest() -> String {
         defer { self.remaining = [] }
         return self.remaining.map(\.line).joined()

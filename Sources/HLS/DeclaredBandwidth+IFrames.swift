@@ -1,12 +1,12 @@
 import MediaTypes
 
 extension DeclaredBandwidth {
-    /// `BANDWIDTH` of an I-frame playlist, in bits per second.
+    /// Computes `BANDWIDTH` of an I-frame playlist in bits per second.
     ///
     /// Spec: rfc8216bis §4.4.6.3. No key frame is larger than the encoder's rate buffer, and there is one per GOP. The
     /// result is never more than the rate of all frames together.
     ///
-    /// - Parameters: As ``init(videoBitrate:videoPeak:videoBuffer:audioBitrate:audioPeak:grid:)``.
+    /// - Parameters: The same as for ``init(videoBitrate:videoPeak:videoBuffer:audioBitrate:audioPeak:grid:)``.
     package static func ofIFrames(
         videoBitrate: Int64, videoPeak: Int64, videoBuffer: Int64, grid: OutputGrid
     ) -> Int64 {

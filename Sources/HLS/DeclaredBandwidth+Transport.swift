@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension DeclaredBandwidth {
-    /// The rates of the same media as one MPEG-TS stream: with packet headers and stuffing.
+    /// Returns the bit rates of the same media as one MPEG-TS stream, which adds packet headers and stuffing.
     ///
     /// - Parameters:
     ///   - pictures: Video frames per second; 0 without video.

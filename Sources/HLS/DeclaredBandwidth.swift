@@ -7,15 +7,16 @@ import MediaTypes
 /// encoder produces at most `maxrate × T + bufsize` bits, and the shortest run that counts is one segment. Encoders use
 /// only a part of `bufsize`; the caller passes that part, which is measured per preset.
 package struct DeclaredBandwidth: Sendable, Hashable {
-    /// Bits per second.
+    /// Peak bit rate (`BANDWIDTH`) in bits per second.
     package let peak: Int64
-    /// Bits per second.
+    /// Average bit rate (`AVERAGE-BANDWIDTH`) in bits per second.
     package let average: Int64
 
-    /// Bytes that a fragment adds around its samples, including the sample table: 16 bytes per video frame, about 100
-    /// for the boxes. An upper estimate for audio.
+    /// Upper estimate of the bytes that a fragment adds to its samples: about 100 for the boxes, and the sample table.
     private static let fragmentOverhead: Int64 = 150
 
+    /// Computes the declared bit rates of a variant.
+    ///
     /// - Parameters (bits per second, `videoBuffer` in bits; 0 without such a track or limit):
     ///   - videoPeak: The encoder's `maxrate`; `videoBitrate` if 0.
     ///   - videoBuffer: The part of the encoder's `bufsize` that a segment may use beyond `maxrate`; the whole

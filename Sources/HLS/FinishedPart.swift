@@ -3,25 +3,25 @@ import MediaTypes
 
 /// A finished part of a segment: its bytes no longer change.
 package struct FinishedPart: Sendable {
-    /// Number of the part on the grid, counted from the room's origin.
+    /// Number of the part, counted from the room's origin and the same in every track.
     package let number: Int64
-    /// Ticks of the track's timescale since the room's origin.
+    /// Start time in ticks of the track's timescale since the room's origin.
     package let start: Int64
-    /// Ticks; more than 0.
+    /// Duration in ticks of the track's timescale; more than 0.
     package let duration: Int64
-    /// The fragment; the first part of a segment has the segment type box (`styp`) in front.
+    /// The bytes of the part: a movie fragment, in the first part of a segment after the segment type box (`styp`).
     package let memory: PacketMemory
-    /// Contains an IDR frame; always true for audio.
+    /// Whether the part contains an IDR frame; always true for audio.
     package let independent: Bool
-    /// Begins with an IDR frame; always true for audio.
+    /// Whether the part begins with an IDR frame; always true for audio.
     package let startsWithKey: Bool
-    /// Byte range in ``memory`` of the fragment that holds only the part's first frame, a key frame. `nil` if the part
-    /// does not begin with a key frame or the key frame is not isolated.
+    /// Byte range in ``memory`` of the fragment that contains only the part's first frame, a key frame. `nil` if the
+    /// part does not begin with a key frame or the key frame has no fragment of its own.
     package let keyFrame: Range<Int>?
-    /// 0 if another worker wrote the part.
+    /// Number of samples; 0 if another worker wrote the part.
     package let sampleCount: Int
-    /// The samples of an audio part, so that its end can still be cut; empty for video, and if another worker wrote the
-    /// part.
+    /// The samples of an audio part, so that the part can still be shortened; empty for video, and if another worker
+    /// wrote the part.
     let samples: [PlacedSample]
     /// Timed metadata of an audio part; empty under the same conditions as ``samples``.
     let messages: [EventMessage]
@@ -47,12 +47,14 @@ package struct FinishedPart: Sendable {
         self.messages = []
     }
 
+    /// Makes a part from samples.
+    ///
     /// - Parameters:
-    ///   - samples: In decoding order with rising times; not empty.
-    ///   - end: End of the part in ticks; the last sample is extended to it. `nil`: the last sample has its nominal
+    ///   - samples: The samples in decoding order with increasing times; not empty.
+    ///   - end: End of the part in ticks; the last sample is extended up to it. `nil`: the last sample has its nominal
     ///     duration.
     ///   - messages: Timed metadata of the part.
-    ///   - isolatesKey: A key frame at the start of the part gets a fragment of its own.
+    ///   - isolatesKey: Whether a key frame at the start of the part gets a fragment of its own.
     init(
         number: Int64, kind: TrackKind, samples: [PlacedSample], end: Int64?, startsSegment: Bool,
         messages: [EventMessage] = [], isolatesKey: Bool = false
@@ -91,18 +93,18 @@ package struct FinishedPart: Sendable {
             return
         }
         self.keyFrame = nil
-        // Numbered by the grid: the numbers rise within a run and across the runs of a room, and are the same in every
-        // rendition.
+        // The sequence number follows from the part's number: it increases within a run and across the runs of a room,
+        // and is the same in every rendition.
         self.memory = FragmentWriter.fragment(
             kind: kind, sequence: UInt32(truncatingIfNeeded: number &+ 1), decodeTime: start, samples: rows,
             startsSegment: startsSegment, messages: messages)
     }
 }
 
-/// Key frames that can be shown on their own.
+/// Key frames in a fragment of their own, for I-frame playlists.
 extension FinishedPart {
     /// Writes two fragments if the part begins with a key frame, otherwise one. Each part reserves two sequence
-    /// numbers, so that the numbers rise in either case.
+    /// numbers, so that the numbers increase in either case.
     fileprivate static func isolated(
         number: Int64, start: Int64, _ rows: [PartSample], startsSegment: Bool, _ messages: [EventMessage],
         startsWithKey: Bool
@@ -122,7 +124,8 @@ extension FinishedPart {
         )
     }
 
-    /// Byte range of the first fragment of a part that another worker wrote, if that fragment has only one sample.
+    /// Returns the byte range of the first fragment of a part that another worker wrote; `nil` unless that fragment
+    /// contains a single key frame.
     fileprivate static func isolatedFragment(in memory: PacketMemory) -> Range<Int>? {
         let reader = BoxReader(bytes: memory.bytes)
         guard let boxes = reader.boxes(in: 0..<memory.count),

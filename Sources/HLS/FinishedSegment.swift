@@ -1,15 +1,15 @@
 package import MediaKernels
 package import MediaTypes
 
-/// The media of one track in one segment slot of the grid.
+/// The completed media of one track for one segment.
 package struct FinishedSegment: Sendable {
-    /// Number of the slot, counted from the room's origin.
+    /// Index of the segment, counted from the room's origin and the same in every track.
     package let slot: Int64
     package let kind: TrackKind
-    /// Ticks of ``duration``'s timescale since the room's origin.
+    /// Start time in ticks of ``duration``'s timescale since the room's origin.
     package let start: Int64
     package let duration: MediaDuration
-    /// In order; empty if the track had no sample in the slot. Such a segment is listed as a gap.
+    /// The parts in order; empty if the track has no media for the segment, which is then listed as a gap.
     package let parts: [FinishedPart]
 
     package init(slot: Int64, kind: TrackKind, start: Int64, duration: MediaDuration, parts: [FinishedPart]) {
@@ -22,23 +22,23 @@ package struct FinishedSegment: Sendable {
 
     /// Whether the segment has no media.
     package var gap: Bool { self.parts.isEmpty }
-    /// Ticks of ``duration``'s timescale since the room's origin.
+    /// End time in ticks of ``duration``'s timescale since the room's origin.
     package var end: Int64 { self.start + self.duration.ticks }
-    /// Begins with an IDR frame; always true for audio.
+    /// Whether the segment begins with an IDR frame; always true for audio.
     package var independent: Bool { self.parts.first?.startsWithKey ?? (self.kind == .audio) }
     package var byteCount: Int { self.parts.reduce(0) { $0 + $1.memory.count } }
-    /// The segment's bytes: those of its parts in order.
+    /// The bytes of the segment: those of its parts in order.
     package var pieces: [PacketMemory] { self.parts.map(\.memory) }
 
-    /// The same slot as a gap.
+    /// The same segment without media, as a gap.
     package var emptied: FinishedSegment {
         FinishedSegment(slot: self.slot, kind: self.kind, start: self.start, duration: self.duration, parts: [])
     }
 
-    /// The same audio segment without the frames that start at or after `end`.
+    /// Returns the same audio segment without the frames that start at or after `end`.
     ///
     /// - Parameter end: Ticks of ``duration``'s timescale since the room's origin.
-    /// - Returns: The segment itself if nothing has to be cut, `nil` if no frame remains.
+    /// - Returns: The segment itself if nothing has to be removed; `nil` if no frame remains.
     package func trimmed(to end: Int64) -> FinishedSegment? {
         guard self.kind == .audio, let last = self.parts.last else { return self.start < end ? self : nil }
         guard last.samples.contains(where: { $0.time >= end }) || last.start >= end else { return self }

@@ -6,18 +6,20 @@ package import MediaTypes
 /// Spec: ISO/IEC 14496-12 §8.8, CMAF ISO/IEC 23000-19 §7.3.2: one track, offsets relative to the fragment, the decode
 /// time on the media timeline, signed composition offsets.
 package enum FragmentWriter {
-    /// §8.8.3.1: a sync sample; it depends on no other sample.
+    /// Sample flags of a sync sample, which depends on no other sample. Spec: §8.8.3.1.
     package static let syncSample: UInt32 = 0x0200_0000
-    /// §8.8.3.1: not a sync sample; it depends on others.
+    /// Sample flags of a sample that is no sync sample and depends on others. Spec: §8.8.3.1.
     package static let dependentSample: UInt32 = 0x0101_0000
 
+    /// Writes a movie fragment.
+    ///
     /// - Parameters:
-    ///   - sequence: `mfhd` number; rises from fragment to fragment of a track.
-    ///   - decodeTime: `tfdt`: decoding time of the first sample in ticks since the room's origin; not negative.
-    ///   - samples: In decoding order.
-    ///   - startsSegment: Puts the segment type box (`styp`) in front.
+    ///   - sequence: Sequence number in `mfhd`, which increases from fragment to fragment of a track.
+    ///   - decodeTime: Decoding time of the first sample (`tfdt`) in ticks since the room's origin; not negative.
+    ///   - samples: The samples in decoding order.
+    ///   - startsSegment: Whether to write the segment type box (`styp`) before the fragment.
     ///   - messages: Timed metadata (`emsg`), written between `styp` and the fragment.
-    ///   - head: Bytes to put in front of all that.
+    ///   - head: Bytes to write before everything else.
     /// - Returns: The part's bytes; the samples are copied once.
     package static func fragment(
         kind: TrackKind, sequence: UInt32, decodeTime: Int64, samples: [PartSample], startsSegment: Bool,
@@ -62,7 +64,7 @@ package enum FragmentWriter {
         return PartAssembly.assemble(prefix: writer.bytes, samples: samples, table: table)
     }
 
-    /// The boxes in front of a fragment: `styp` and `emsg`.
+    /// Writes the boxes that precede a fragment: `styp` and `emsg`.
     static func head(startsSegment: Bool, messages: [EventMessage]) -> [UInt8] {
         var writer = BoxWriter()
         if startsSegment {

@@ -2,7 +2,8 @@
 ///
 /// Spec: id3.org ID3v2.4.0 §3.1 (header), §4 (frames), §4.2.6 (`TXXX`).
 package enum ID3Tag {
-    /// A `TXXX` frame: a description and a value, both UTF-8 and cut at the first NUL.
+    /// Returns a tag with a `TXXX` frame that contains a description and a value, both in UTF-8 and cut at the first
+    /// NUL.
     package static func text(_ description: String, _ value: String) -> [UInt8] {
         // 3: UTF-8.
         var body: [UInt8] = [3]
@@ -16,7 +17,7 @@ package enum ID3Tag {
         return Array("ID3".utf8) + [4, 0, 0] + Self.synchsafe(frame.count) + frame
     }
 
-    /// §6.2: a size as four bytes of seven bits.
+    /// Encodes a size as four bytes of seven bits each. Spec: §6.2.
     private static func synchsafe(_ count: Int) -> [UInt8] {
         [21, 14, 7, 0].map { UInt8(truncatingIfNeeded: count >> $0) & 0x7F }
     }

@@ -1,4 +1,4 @@
-/// An initialization segment as playlists name it.
+/// An initialization segment as playlists refer to it, by its URI.
 ///
 /// Spec: rfc8216bis §4.4.4.5 (`EXT-X-MAP`).
 package struct InitializationSegment: Sendable, Hashable {

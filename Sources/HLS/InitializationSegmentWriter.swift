@@ -6,12 +6,14 @@ package import MediaTypes
 /// table entries, `mvex`. Bit rates are left out on purpose, so that a change of an encoder's bit rate does not change
 /// the bytes.
 package enum InitializationSegmentWriter {
+    /// Returns the initialization segment of a track.
+    ///
     /// - Parameters:
     ///   - parameters: H.264 or AAC; H.264 configuration in `avcC` or Annex B form.
     ///   - width: Frame width after cropping, in pixels; ignored for audio.
-    ///   - place: The track's location in an error.
+    ///   - place: Name of the track for error messages.
     /// - Throws: ``MediaError/Code/invalidData`` if the configuration cannot be read, ``MediaError/Code/unavailable``
-    ///   for a codec without a sample entry here.
+    ///   for a codec that is not supported here.
     package static func bytes(
         for parameters: CodecParameters, width: Int, height: Int, grid: OutputGrid, place: String
     ) throws(MediaError) -> [UInt8] {
@@ -83,7 +85,7 @@ package enum InitializationSegmentWriter {
 }
 
 extension BoxWriter {
-    /// The identity matrix of §8.2.2.
+    /// Writes the identity matrix of §8.2.2.
     private mutating func matrix() {
         for value: UInt32 in [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x4000_0000] { self.u32(value) }
     }

@@ -1,15 +1,15 @@
 import MediaTypes
 
-/// A key frame of a segment. It has a movie fragment of its own, so a player can show it with only the initialization
-/// segment.
+/// A key frame of a segment that has a movie fragment of its own, so that a player needs only the initialization
+/// segment to show the frame.
 ///
 /// Spec: rfc8216bis §4.4.3.6 (`EXT-X-I-FRAMES-ONLY`).
 package struct KeyFrame: Sendable, Hashable {
-    /// Ticks of the track's timescale since the room's origin.
+    /// Time of the key frame in ticks of the track's timescale since the room's origin.
     package let start: Int64
-    /// Offset of its `moof` in the segment, in bytes.
+    /// Byte offset of the key frame's `moof` in the segment.
     package let offset: Int
-    /// Bytes of `moof` and `mdat`; 0 if the segment's bytes are missing or were replaced.
+    /// Number of bytes of `moof` and `mdat`; 0 if the segment's bytes are missing or were replaced.
     package let byteCount: Int
 
     package init(start: Int64, offset: Int, byteCount: Int) {
@@ -21,7 +21,7 @@ package struct KeyFrame: Sendable, Hashable {
     /// The same key frame, marked as unavailable.
     package var absent: KeyFrame { KeyFrame(start: self.start, offset: 0, byteCount: 0) }
 
-    /// The key frames of a segment that consists of these parts.
+    /// Returns the key frames of a segment that consists of these parts.
     package static func all(in parts: [FinishedPart]) -> [KeyFrame] {
         var frames: [KeyFrame] = []
         var offset = 0
@@ -37,16 +37,18 @@ package struct KeyFrame: Sendable, Hashable {
 }
 
 extension FinishedSegment {
-    /// The isolated key frames of the segment, in order; empty if its segmenter does not isolate them.
+    /// The key frames of the segment that have a fragment of their own, in order; empty unless the segmenter isolates
+    /// key frames.
     package var keyFrames: [KeyFrame] { KeyFrame.all(in: self.parts) }
 }
 
 extension Segment {
-    /// Number of its entries in the I-frame playlist: at least one, so that the sequence numbers of both playlists
-    /// advance together. The number stays the same while the segment is listed, even if its bytes are lost.
+    /// Number of entries that the segment has in the I-frame playlist: at least one, so that the sequence numbers of
+    /// both playlists advance together. The number stays the same while the segment is listed, even if its bytes are
+    /// lost.
     package var iFrameCount: Int { max(1, self.keyFrames.count) }
 
-    /// The same segment with other key frames.
+    /// Returns the same segment with other key frames.
     package func with(keyFrames: [KeyFrame]) -> Segment {
         Segment(
             mediaSequence: self.mediaSequence, uri: self.uri, start: self.start, duration: self.duration,
@@ -55,12 +57,12 @@ extension Segment {
             publishedAt: self.publishedAt, keyFrames: keyFrames, byteRange: self.byteRange)
     }
 
-    /// Its key frames as entries of the I-frame playlist. Each entry lasts until the next one or until the end of the
-    /// segment, since the next segment begins with a key frame. Entries of an encrypted segment have the segment's key.
-    /// Their byte ranges count clear bytes: players extend them to whole blocks plus the block before (rfc8216bis
-    /// §6.3.6).
+    /// Returns the segment's key frames as entries of the I-frame playlist. Each entry lasts until the next one or
+    /// until the end of the segment, since the next segment begins with a key frame. Entries of an encrypted segment
+    /// have the segment's key. The byte ranges count unencrypted bytes: players extend them to whole blocks plus the
+    /// block before (rfc8216bis §6.3.6).
     ///
-    /// - Parameter first: Number of the first entry.
+    /// - Parameter first: Sequence number of the first entry in the I-frame playlist.
     func iFrames(numberedFrom first: Int64) -> [Segment] {
         let end = self.start &+ self.duration.ticks
         return (0..<self.iFrameCount).map { index in

@@ -1,14 +1,14 @@
-/// The end of a low-latency media playlist: everything after the last complete segment, and the server control it
-/// declares.
+/// The end of a low-latency media playlist: everything after the last complete segment, and the `EXT-X-SERVER-CONTROL`
+/// values.
 package struct LiveEdge: Sendable, Hashable {
-    /// The segment in progress: its first parts are published.
+    /// The segment in progress, of which only the first parts are published.
     package struct OpenSegment: Sendable, Hashable {
-        /// Wall-clock time of its first sample: nanoseconds since the Unix epoch.
+        /// Wall-clock time of the segment's first sample: nanoseconds since the Unix epoch.
         package let programDate: Int64
         package let map: InitializationSegment
         package let discontinuity: Bool
         package let key: SegmentKey?
-        /// In order; empty if only its map or its discontinuity is known.
+        /// The published parts in order; empty if only the segment's `EXT-X-MAP` or discontinuity is known.
         package let parts: [Part]
 
         package init(
@@ -23,9 +23,10 @@ package struct LiveEdge: Sendable, Hashable {
     }
 
     package let control: ServerControl
-    /// `nil` right after a complete segment, unless the next one begins with another map or a discontinuity.
+    /// The segment in progress; `nil` right after a complete segment, unless the next segment begins with another
+    /// initialization segment, another key or a discontinuity.
     package let open: OpenSegment?
-    /// URI of the next part. Spec: rfc8216bis §4.4.5.3 (`EXT-X-PRELOAD-HINT`). `nil` once the playlist has ended.
+    /// URI of the next part (`EXT-X-PRELOAD-HINT`); `nil` once the playlist has ended. Spec: rfc8216bis §4.4.5.3.
     package let hint: String?
     /// The initialization segment of the hinted part.
     package let hintMap: InitializationSegment?

@@ -1,14 +1,14 @@
 package import MediaKernels
 package import MediaTypes
 
-/// A change at the live edge of a low-latency stream: new objects, changed playlists and removed names, in the order to
-/// apply them.
+/// A change at the live edge of a low-latency stream: new objects, changed playlists and removed names, to be applied
+/// in this order.
 package struct LiveEdgeUpdate: Sendable {
-    /// The bytes of an object.
+    /// The content of an object.
     package enum Content: Sendable {
         /// A part or an initialization segment.
         case whole(PacketMemory)
-        /// A segment as the names of its parts, in order; all of them are published and not removed.
+        /// A segment that consists of the parts with these names, in order; all of the parts are available.
         case parts([String])
     }
 
@@ -24,11 +24,11 @@ package struct LiveEdgeUpdate: Sendable {
         }
     }
 
-    /// New objects; added before the playlists that name them.
+    /// New objects; they must be available before the playlists that list them.
     package var added: [Object] = []
-    /// Playlists whose text has changed, by name.
+    /// Changed playlists, with their file names.
     package var playlists: [(name: String, playlist: MediaPlaylist)] = []
-    /// Names of objects that are no longer kept.
+    /// Names of objects that are no longer available.
     package var removed: [String] = []
 
     package init() {}

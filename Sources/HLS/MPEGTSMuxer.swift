@@ -1,12 +1,12 @@
 package import MediaTypes
 
-/// An access unit, audio frame or metadata to be carried by MPEG-TS. Times are ticks of 90 kHz on the room's timeline,
-/// not wrapped.
+/// An access unit, audio frame or metadata to be carried by MPEG-TS. Times are 90 kHz ticks since the room's origin and
+/// do not wrap at 33 bits.
 package struct StreamUnit: Sendable {
     package enum Content: Sendable {
-        /// An access unit: NAL units with four-byte lengths.
+        /// A video access unit: NAL units with four-byte lengths.
         case picture(isKey: Bool)
-        /// An AAC frame, without a header.
+        /// An AAC frame without ADTS header.
         case sound
         /// An ID3v2.4 tag.
         case metadata
@@ -14,8 +14,9 @@ package struct StreamUnit: Sendable {
 
     package let content: Content
     package let bytes: [UInt8]
+    /// Presentation time.
     package let pts: Int64
-    /// Not after ``pts``.
+    /// Decoding time; not after ``pts``.
     package let dts: Int64
 
     package init(_ content: Content, _ bytes: [UInt8], pts: Int64, dts: Int64? = nil) {
@@ -29,14 +30,14 @@ package struct StreamUnit: Sendable {
 /// Writes the media segments of one rendition as an MPEG-2 transport stream with video, audio and metadata.
 ///
 /// Call ``segment(_:parameters:isDiscontinuous:)`` once for each segment, in order. Every segment begins with a program
-/// association and a program map table; continuity counters run on from segment to segment.
+/// association and a program map table; continuity counters continue from segment to segment.
 ///
 /// Invariants:
 /// (1) The result is whole packets of 188 bytes.
 /// (2) Clock references are at most ``longestClockGap`` apart. They are on the video stream, or on the audio stream if
 ///     there is no video.
-/// (3) Units are written in the order of their decoding times. Except at a discontinuity, decoding times of video rise
-///     and the clock never decreases.
+/// (3) Units are written in the order of their decoding times. Except at a discontinuity, decoding times of video
+///     increase strictly and the clock never decreases.
 /// (4) A clock reference precedes the first unit. At a discontinuity the first packet of each stream has the
 ///     discontinuity indicator, since another worker's continuity counters may differ.
 ///
@@ -44,9 +45,9 @@ package struct StreamUnit: Sendable {
 package struct MPEGTSMuxer: Sendable {
     /// The elementary streams of a segment.
     package struct Parameters: Sendable, Hashable {
-        /// `nil` without video.
+        /// H.264 configuration; `nil` without video.
         package let video: AVCConfiguration?
-        /// `nil` without audio.
+        /// AAC configuration; `nil` without audio.
         package let audio: AudioSpecificConfig?
         /// Whether there is a stream for timed metadata.
         package let hasMetadata: Bool
@@ -58,17 +59,19 @@ package struct MPEGTSMuxer: Sendable {
         }
     }
 
-    /// Ticks per second.
+    /// Ticks per second of all times in MPEG-TS.
     package static let timescale: Int64 = 90_000
-    /// Added to every time, so that decoding times and the clock stay positive before the first unit.
+    /// Ticks that are added to every time, so that decoding times and the clock are positive from the first frame on.
     package static let timeOffset: Int64 = 10 * Self.timescale
-    /// Ticks by which the clock precedes the decoding times: room for a decoder's buffer, as in other muxers.
+    /// Ticks by which the clock reference (PCR) precedes the decoding times: room for a decoder's buffer, as in other
+    /// muxers.
     private static let clockLead: Int64 = Self.timescale * 7 / 10
-    /// Ticks; §2.7.2 allows 100 ms.
+    /// Maximum distance between two clock references (PCR), in ticks: 90 ms, since §2.7.2 allows 100 ms.
     package static let longestClockGap: Int64 = Self.timescale * 9 / 100
     /// AAC frames per PES packet: 85 ms at 48 kHz.
     private static let framesPerPacket = 4
-    /// Largest metadata payload of a PES packet: a 16-bit length and eight header bytes.
+    /// Maximum size of a metadata payload in bytes: a PES packet has a 16-bit length, which includes eight header
+    /// bytes.
     private static let longestMetadata = 0xFFFF - 8
     // Packet identifiers.
     private static let tables: UInt16 = 0
@@ -78,7 +81,7 @@ package struct MPEGTSMuxer: Sendable {
     private static let metadata: UInt16 = 0x102
 
     private var writer = MPEGTSPacketWriter()
-    /// The last clock reference, in ticks including the offset.
+    /// The last clock reference, in ticks including ``timeOffset``.
     private var lastClock: Int64?
     /// Decoding time of the last video frame.
     private var lastPicture: Int64?
@@ -88,8 +91,8 @@ package struct MPEGTSMuxer: Sendable {
     /// Returns the bytes of the next segment.
     ///
     /// - Parameters:
-    ///   - units: In any order; those of one kind in decoding order.
-    ///   - isDiscontinuous: Time does not continue from the previous segment.
+    ///   - units: Units in any order, but those of one kind in decoding order.
+    ///   - isDiscontinuous: Whether time does not continue from the previous segment.
     package mutating func segment(
         _ units: [StreamUnit], parameters: Parameters, isDiscontinuous: Bool = false
     ) -> [UInt8] {
@@ -120,7 +123,8 @@ package struct MPEGTSMuxer: Sendable {
         return self.writer.take()
     }
 
-    /// Keeps (2) if video frames are further apart. Gaps of 60 seconds or more are not filled.
+    /// Writes clock references up to a time if video frames are further apart than invariant (2) allows. Gaps of 60
+    /// seconds or more are not filled.
     private mutating func fillClock(upTo clock: Int64, pid: UInt16) {
         guard let last = self.lastClock, clock > last, clock &- last < 60 * Self.timescale else { return }
         var next = last
@@ -161,8 +165,8 @@ package struct MPEGTSMuxer: Sendable {
             case .picture(let isKey):
                 guard let video = parameters.video else { continue }
                 let payload = AnnexBPicture.bytes(unit.bytes, isKey: isKey, video)
-                // If frames turn out to be reordered further than before, their decoding begins earlier, but not before
-                // that of a frame already written.
+                // If frames are reordered further than before, their decoding times are earlier, but they must not be
+                // before that of a frame already written.
                 var dts = unit.dts
                 if let last = self.lastPicture, dts <= last, unit.pts > last { dts = last &+ 1 }
                 self.lastPicture = dts
@@ -173,7 +177,7 @@ package struct MPEGTSMuxer: Sendable {
                         isRandomAccess: isKey))
             case .sound:
                 guard parameters.audio != nil, unit.bytes.count <= ADTSHeader.longestPayload else { continue }
-                // A frame that does not follow the previous one needs its own time.
+                // A frame that does not directly follow the previous one needs a PES packet with its own time.
                 if let last = frames.last, unit.pts <= last.pts || unit.pts &- last.pts > longestFrame { closeSound() }
                 frames.append(unit)
                 if frames.count == Self.framesPerPacket { closeSound() }
@@ -192,7 +196,7 @@ package struct MPEGTSMuxer: Sendable {
         return packets.enumerated().sorted { ($0.element.dts, $0.offset) < ($1.element.dts, $1.offset) }.map(\.element)
     }
 
-    /// A PES packet. Spec: §2.4.3.6. Only a video stream may leave its length out.
+    /// Returns a PES packet. Only a video stream may omit its length (`isBounded` false). Spec: §2.4.3.6.
     private static func packet(
         _ stream: UInt8, _ payload: [UInt8], pts: Int64, dts: Int64, isBounded: Bool
     ) -> [UInt8] {
@@ -250,7 +254,8 @@ package struct MPEGTSMuxer: Sendable {
         return self.section(table: 2, extension: 1, body)
     }
 
-    /// Spec: §2.4.4.3, §2.4.4.8: a section that applies now and is the only one of its table.
+    /// Returns a section of program information that applies immediately and is the only one of its table. Spec:
+    /// §2.4.4.3, §2.4.4.8.
     private static func section(table: UInt8, extension number: UInt16, _ body: [UInt8]) -> [UInt8] {
         let length = body.count + 9
         var bytes: [UInt8] = [table, 0xB0 | UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
@@ -269,7 +274,9 @@ enum AnnexBPicture {
     /// Access unit delimiter that allows any slice type.
     private static let delimiter: [UInt8] = [0, 0, 0, 1, 0x09, 0xF0]
 
-    /// - Parameter unit: NAL units with four-byte lengths; units with a wrong length are left out.
+    /// Converts an access unit.
+    ///
+    /// - Parameter unit: NAL units with four-byte lengths; the rest after an invalid length is ignored.
     static func bytes(_ unit: [UInt8], isKey: Bool, _ configuration: AVCConfiguration) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(unit.count + 256)
@@ -296,10 +303,10 @@ enum AnnexBPicture {
     }
 }
 
-/// The header in front of an AAC frame. Spec: ISO/IEC 14496-3 §1.A.2.2.
+/// The ADTS header that precedes an AAC frame. Spec: ISO/IEC 14496-3 §1.A.2.2.
 enum ADTSHeader {
     static let size = 7
-    /// The frame length has 13 bits.
+    /// Maximum size of an AAC frame in bytes, since the frame length has 13 bits.
     static let longestPayload = 0x1FFF - Self.size
 
     static func bytes(for configuration: AudioSpecificConfig, payload: Int) -> [UInt8] {

@@ -1,4 +1,4 @@
-/// Writes the 188-byte packets of an MPEG-2 transport stream and counts continuity across all of them.
+/// Writes the 188-byte packets of an MPEG-2 transport stream and maintains the continuity counters.
 ///
 /// The payload is copied in runs of up to 184 bytes into one array per segment. This happens on a thread that is not on
 /// the video path; a room with all renditions writes one or two megabytes per second.
@@ -7,30 +7,30 @@
 package struct MPEGTSPacketWriter: Sendable {
     package static let packetSize = 188
     private static let headerSize = 4
-    /// §2.4.3.2.
+    /// First byte of every MPEG-TS packet. Spec: §2.4.3.2.
     private static let syncByte: UInt8 = 0x47
 
     /// The content of a packet's adaptation field. Spec: §2.4.3.4.
     struct Adaptation: Sendable {
-        /// Decoding can begin here.
+        /// Whether decoding can begin with this packet.
         var isRandomAccess = false
-        /// Time does not continue from the previous packets.
+        /// Whether time does not continue from the previous packets.
         var isDiscontinuous = false
-        /// In ticks of 90 kHz, 33 bits.
+        /// Program clock reference (PCR) in 90 kHz ticks, of which 33 bits are written; `nil` if there is none.
         var clock: Int64?
 
         var isEmpty: Bool { !self.isRandomAccess && !self.isDiscontinuous && self.clock == nil }
-        /// Without the length byte.
+        /// Size in bytes without the length byte.
         var size: Int { 1 + (self.clock == nil ? 0 : 6) }
     }
 
     package private(set) var bytes: [UInt8] = []
-    /// Continuity counter of the next packet with payload, by packet identifier.
+    /// Continuity counters of the next packet with payload, by packet identifier (PID).
     private var counters: [UInt16: UInt8] = [:]
 
     package init() {}
 
-    /// Returns and clears the written bytes; continuity counters run on.
+    /// Returns and clears the written bytes; continuity counters continue.
     mutating func take() -> [UInt8] {
         defer { self.bytes = [] }
         return self.bytes
@@ -38,7 +38,8 @@ package struct MPEGTSPacketWriter: Sendable {
 
     mutating func reserve(_ count: Int) { self.bytes.reserveCapacity(count) }
 
-    /// Writes a section of program information in a packet of its own, padded. Spec: §2.4.4.1.
+    /// Writes a section of program information in a padded packet of its own; does nothing if it does not fit. Spec:
+    /// §2.4.4.1.
     mutating func section(_ section: [UInt8], pid: UInt16) {
         let room = Self.packetSize - Self.headerSize - 1
         guard section.count <= room else { return }
@@ -55,9 +56,9 @@ package struct MPEGTSPacketWriter: Sendable {
             Adaptation(isDiscontinuous: isDiscontinuous, clock: clock), size: Self.packetSize - Self.headerSize - 1)
     }
 
-    /// Writes a PES packet over as many packets as it needs.
+    /// Writes a PES packet, split into as many transport packets as it needs.
     ///
-    /// - Parameter adaptation: Adaptation field of the first packet.
+    /// - Parameter adaptation: Adaptation field of the first transport packet.
     mutating func stream(_ packet: [UInt8], pid: UInt16, adaptation first: Adaptation) {
         var position = 0
         while position < packet.count {
@@ -86,7 +87,9 @@ package struct MPEGTSPacketWriter: Sendable {
         self.bytes.append((adaptation ? 0x20 : 0) | (payload ? 0x10 : 0) | number)
     }
 
-    /// - Parameter size: Bytes after the length byte.
+    /// Writes an adaptation field.
+    ///
+    /// - Parameter size: Number of bytes after the length byte.
     private mutating func adaptation(_ field: Adaptation, size: Int) {
         self.bytes.append(UInt8(truncatingIfNeeded: size))
         guard size > 0 else { return }
@@ -104,7 +107,7 @@ package struct MPEGTSPacketWriter: Sendable {
     }
 }
 
-/// The CRC of program information. Spec: ISO/IEC 13818-1 Annex A.
+/// Computes the CRC-32 of program information. Spec: ISO/IEC 13818-1 Annex A.
 enum MPEGTSChecksum {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index) << 24) { value, _ in

@@ -1,14 +1,14 @@
 package import MediaTypes
 
-/// Reads the published fragments of a rendition back as units of a transport stream (video, audio, timed metadata),
-/// without an encoder.
+/// Converts published fMP4 fragments of a rendition to the video, audio and metadata units of an MPEG-TS stream,
+/// without encoding.
 package enum MPEGTSReading {
-    /// The units of a track's segment.
+    /// Returns the video or audio units of a track's segment.
     ///
     /// - Parameters:
     ///   - timescale: Ticks per second of the track.
-    ///   - reorder: Ticks that decoding times are moved back. In fragments an IDR frame's decoding time equals its
-    ///     presentation time; in transport streams no frame may be decoded after its presentation time.
+    ///   - reorder: Number of ticks by which decoding times are made earlier. In fragments an IDR frame's decoding time
+    ///     equals its presentation time; in transport streams no frame may be decoded after its presentation time.
     /// - Returns: `nil` for bytes that are not fragments of one track.
     package static func units(
         _ bytes: [UInt8], kind: TrackKind, timescale: Int64, reorder: Int64 = 0
@@ -33,14 +33,14 @@ package enum MPEGTSReading {
         return units
     }
 
-    /// The largest amount by which a decoding time is later than the frame's presentation time, in the track's ticks:
-    /// the minimum for `reorder`.
+    /// Returns the largest amount, in the track's ticks, by which the decoding time of a frame is later than its
+    /// presentation time: the minimum value for the parameter `reorder` of ``units(_:kind:timescale:reorder:)``.
     package static func reorder(of bytes: [UInt8]) -> Int64 {
         let samples = SegmentSamples(bytes)?.fragments.flatMap(\.samples) ?? []
         return samples.reduce(0) { max($0, -Int64($1.offset)) }
     }
 
-    /// The timed metadata of a segment. Spec: ISO/IEC 23009-1 §5.10.3.3 (`emsg`, version 1).
+    /// Returns the timed metadata of a segment. Spec: ISO/IEC 23009-1 §5.10.3.3 (`emsg`, version 1).
     package static func metadata(_ bytes: [UInt8]) -> [StreamUnit] {
         let reader = BoxReader(bytes: bytes)
         guard let boxes = reader.boxes(in: 0..<bytes.count) else { return [] }
@@ -59,7 +59,8 @@ package enum MPEGTSReading {
         }
     }
 
-    /// Reads the codec configuration from an initialization segment that this worker's code wrote.
+    /// Reads the codec configuration from an initialization segment written by ``InitializationSegmentWriter``; both
+    /// are `nil` if it cannot be read.
     package static func configuration(_ bytes: [UInt8]) -> (
         video: AVCConfiguration?, audio: AudioSpecificConfig?
     ) {

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// An exact duration: ticks over a timescale.
+/// An exact duration in ticks of a timescale.
 package struct MediaDuration: Sendable, Hashable, Comparable {
     /// Ticks of ``timescale``; not negative for listed media.
     package let ticks: Int64
@@ -12,12 +12,12 @@ package struct MediaDuration: Sendable, Hashable, Comparable {
         self.timescale = max(1, timescale)
     }
 
-    /// Rounded to the nearest nanosecond.
+    /// The duration rounded to the nearest nanosecond.
     package var nanoseconds: Int64 {
         TimeMath.rescale(self.ticks, from: Int64(self.timescale), to: TimeMath.nanoseconds)
     }
 
-    /// Seconds rounded to the nearest integer, halves up: the value compared with the target duration.
+    /// The duration rounded to whole seconds, halves up: the value that HLS compares with the target duration.
     ///
     /// Spec: rfc8216bis §4.4.3.1.
     package var roundedSeconds: Int64 { TimeMath.rescale(self.ticks, from: Int64(self.timescale), to: 1) }

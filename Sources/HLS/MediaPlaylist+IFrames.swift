@@ -1,14 +1,14 @@
 extension MediaPlaylist {
-    /// Makes the I-frame playlist that belongs to a media playlist. Each entry is a key frame of a segment listed
-    /// there; players show these frames while a viewer seeks.
+    /// Makes the I-frame playlist that belongs to a media playlist. Each entry is a key frame of a segment that the
+    /// media playlist lists. Players show these frames while a viewer seeks.
     ///
-    /// It has the same target duration, type and discontinuities as the media playlist, but its own sequence numbers.
-    /// Date ranges are only in the media playlists.
+    /// The I-frame playlist has the same target duration, type and discontinuities as the media playlist, but its own
+    /// sequence numbers. Date ranges are only in the media playlists.
     ///
     /// Spec: rfc8216bis §4.4.3.6; Apple's authoring specification 6.
     ///
-    /// - Parameter control: Server control of a low-latency stream: every playlist of the stream declares the same
-    ///   (§6.2.4).
+    /// - Parameter control: `EXT-X-SERVER-CONTROL` values of a low-latency stream, which every playlist of the stream
+    ///   must declare (§6.2.4); `nil` for a stream without parts.
     package init(iFramesOf window: PlaylistWindow, control: ServerControl? = nil) {
         let first = window.iFrameSequence ?? 0
         var entries: [Segment] = []

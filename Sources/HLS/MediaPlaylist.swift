@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// A media playlist that can be rendered: a pure function of its window.
+/// The content of a media playlist, which can be rendered as text. The text depends only on this value.
 ///
 /// Spec: rfc8216bis §4.4.3, §4.4.4.
 package struct MediaPlaylist: Sendable {
@@ -9,11 +9,11 @@ package struct MediaPlaylist: Sendable {
     package let discontinuitySequence: Int64
     package let isEvent: Bool
     package let isEnded: Bool
-    /// An event playlist that has ended and is offered as a recording: it never changes again.
+    /// Whether the playlist is an ended recording that never changes again (`EXT-X-PLAYLIST-TYPE:VOD`).
     package var isVOD = false
-    /// Its entries are key frames; see ``init(iFramesOf:control:)``.
+    /// Whether the entries are key frames (`EXT-X-I-FRAMES-ONLY`); see ``init(iFramesOf:control:)``.
     package internal(set) var isIFramesOnly = false
-    /// Whether its segments have initialization segments; MPEG-TS segments have none.
+    /// Whether the segments have initialization segments (`EXT-X-MAP`); MPEG-TS segments have none.
     package var hasMaps = true
     package let segments: [Segment]
     /// The live edge of a low-latency playlist; `nil` for a playlist without parts.
@@ -35,14 +35,14 @@ package struct MediaPlaylist: Sendable {
     /// (§8).
     package var version: Int {
         if !self.hasMaps { return 3 }
-        // 4: EXT-X-I-FRAMES-ONLY. 5: EXT-X-MAP in such a list.
+        // 4: EXT-X-I-FRAMES-ONLY. 5: EXT-X-MAP in an I-frame playlist.
         if self.isIFramesOnly { return self.segments.isEmpty ? 4 : 5 }
         // 3: EXTINF with decimals. 6: EXT-X-MAP in a playlist that is not I-frames only. Parts need no higher version.
         return self.segments.isEmpty && self.edge?.open == nil ? 3 : 6
     }
 
-    /// Number of segments that a delta update leaves out: those that end further than the skip boundary from the end of
-    /// the last complete segment. 0 for a playlist without parts.
+    /// Number of segments that a delta update omits: those that end further than the skip boundary from the end of the
+    /// last complete segment. 0 for a playlist without parts.
     ///
     /// Spec: rfc8216bis §6.2.5.1. Segments of an ended playlist are never skipped.
     package var skippableCount: Int {
@@ -58,7 +58,7 @@ package struct MediaPlaylist: Sendable {
         return 0
     }
 
-    /// Date of the end of the listed media: nanoseconds since the Unix epoch.
+    /// Date at which the listed media ends: nanoseconds since the Unix epoch; 0 if nothing is listed.
     package var endDate: Int64 {
         if let open = self.edge?.open {
             return open.parts.reduce(open.programDate) { $0 &+ $1.duration.nanoseconds }
@@ -66,7 +66,7 @@ package struct MediaPlaylist: Sendable {
         return self.segments.last.map { $0.programDate &+ $0.duration.nanoseconds } ?? 0
     }
 
-    /// The position of the playlist's end, for blocking reloads.
+    /// The position of the playlist's end, which decides how blocking reloads are answered.
     package var position: PlaylistPosition {
         PlaylistPosition(
             nextMediaSequence: self.mediaSequence &+ Int64(self.segments.count),
@@ -74,12 +74,12 @@ package struct MediaPlaylist: Sendable {
             isEnded: self.isEnded)
     }
 
-    /// The text, each line ended by a line feed.
+    /// Returns the text of the playlist; each line ends with a line feed.
     ///
     /// - Parameters:
-    ///   - reports: Reports of all other media playlists; only in a low-latency playlist.
-    ///   - skipping: Renders a delta update if there are segments to skip.
-    ///   - skippingDateRanges: The delta update leaves out older date ranges too.
+    ///   - reports: Rendition reports about all other media playlists; ignored unless this is a low-latency playlist.
+    ///   - skipping: Whether to render a delta update, if there are segments to skip.
+    ///   - skippingDateRanges: Whether the delta update also omits older date ranges.
     package func rendered(
         reports: [RenditionReport] = [], skipping: Bool = false, skippingDateRanges: Bool = false
     ) -> String {
@@ -91,13 +91,13 @@ package struct MediaPlaylist: Sendable {
         text += "#EXT-X-TARGETDURATION:\(self.targetDuration)\n"
         if let edge = self.edge { text += self.isIFramesOnly ? edge.control.controlTag : edge.control.tags }
         text += "#EXT-X-MEDIA-SEQUENCE:\(self.mediaSequence)\n"
-        // Present from the first publish on: without the tag the value is 0, so a later value would contradict earlier
-        // playlists.
+        // The tag is present from the first publish on: without the tag the value is 0, so a later value would
+        // contradict earlier playlists.
         text += "#EXT-X-DISCONTINUITY-SEQUENCE:\(self.discontinuitySequence)\n"
         if self.isEvent { text += "#EXT-X-PLAYLIST-TYPE:\(self.isVOD ? "VOD" : "EVENT")\n" }
-        // Before any EXT-X-MAP: the version that EXT-X-MAP needs depends on it.
+        // The tag precedes any EXT-X-MAP, since the version that EXT-X-MAP needs depends on it.
         if self.isIFramesOnly { text += "#EXT-X-I-FRAMES-ONLY\n" }
-        // After both sequence numbers: some players refuse the other order.
+        // The tag follows both sequence numbers, since some players refuse the other order.
         if skipped > 0 { text += "#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)\(ranges.removals)\n" }
         var state = TagState(hasMaps: self.hasMaps)
         // Map and key of the skipped segments still apply: the player merges the update into what it has.
@@ -106,7 +106,7 @@ package struct MediaPlaylist: Sendable {
             let head = state.tags(
                 discontinuity: segment.discontinuity, map: segment.map, key: segment.key,
                 programDate: segment.programDate)
-            // Repeated: some players do not carry over the key of skipped segments.
+            // The key is repeated, since some players do not carry over the key of skipped segments.
             if index == skipped, skipped > 0, let key = segment.key, !head.contains("#EXT-X-KEY") {
                 text += TagState.keyTag(key)
             }
@@ -114,7 +114,7 @@ package struct MediaPlaylist: Sendable {
             text += head
             if self.edge != nil { text += ranges.lines(of: segment.parts, in: segment.mediaSequence) }
             text += ranges.tags(before: segment.mediaSequence, part: .max)
-            // After the parts: a segment can become a gap when some of its parts are already listed.
+            // The tag follows the parts, since a segment can become a gap when some of its parts are already listed.
             if segment.gap { text += "#EXT-X-GAP\n" }
             text += "#EXTINF:\(segment.listedDuration.decimal(5)),\n"
             if let range = segment.byteRange { text += "#EXT-X-BYTERANGE:\(range.count)@\(range.lowerBound)\n" }
@@ -125,7 +125,7 @@ package struct MediaPlaylist: Sendable {
         return text
     }
 
-    /// The lines after the last complete segment.
+    /// Returns the lines after the last complete segment.
     private func tail(
         _ edge: LiveEdge, _ state: inout TagState, _ ranges: inout DateRangeWriter, _ reports: [RenditionReport]
     ) -> String {
@@ -148,7 +148,7 @@ package struct MediaPlaylist: Sendable {
     }
 }
 
-/// Tracks the tags that apply until they are given again.
+/// Tracks the values of tags that apply to all following segments until the tag is repeated.
 private struct TagState {
     let hasMaps: Bool
     var map: InitializationSegment?
@@ -156,10 +156,10 @@ private struct TagState {
 
     init(hasMaps: Bool) { self.hasMaps = hasMaps }
 
-    /// Takes over map and key of a segment whose tags are not written.
+    /// Takes over the initialization segment and key of a segment whose tags are not written.
     mutating func follow(_ segment: Segment) { (self.map, self.key) = (segment.map, segment.key) }
 
-    /// The tags before a segment's first part.
+    /// Returns the tags that precede a segment's first part.
     mutating func tags(
         discontinuity: Bool, map: InitializationSegment, key: SegmentKey?, programDate: Int64
     ) -> String {
@@ -170,8 +170,8 @@ private struct TagState {
             self.key = nil
             text += "#EXT-X-MAP:URI=\(AttributeText.quoted(map.uri))\n"
         }
-        // After EXT-X-MAP, because a key applies to the maps that follow it and initialization segments are not
-        // encrypted.
+        // EXT-X-KEY follows EXT-X-MAP, because a key applies to the maps that follow it and initialization segments are
+        // not encrypted.
         if key != self.key { text += Self.keyTag(key) }
         (self.map, self.key) = (map, key)
         return text + "#EXT-X-PROGRAM-DATE-TIME:\(ProgramDate.format(programDate))\n"

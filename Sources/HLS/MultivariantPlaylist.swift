@@ -1,17 +1,17 @@
 import MediaTypes
 
-/// The multivariant playlist: which renditions there are.
+/// The multivariant playlist, which lists the variants and renditions that players can choose from.
 ///
 /// Spec: rfc8216bis §4.4.6.
 package struct MultivariantPlaylist: Sendable, Hashable {
-    /// An audio rendition, the only member of its group. Several bit rates of the same audio are separate groups whose
-    /// members have the same name and language. Spec: §4.4.6.1 (`EXT-X-MEDIA`), §4.4.6.1.1.
+    /// An audio rendition, the only member of its rendition group. Several bit rates of the same audio are separate
+    /// groups whose members have the same name and language. Spec: §4.4.6.1 (`EXT-X-MEDIA`), §4.4.6.1.1.
     package struct Audio: Sendable, Hashable {
-        /// `GROUP-ID`.
+        /// `GROUP-ID` of the rendition.
         package let group: String
         package let name: String
         package let uri: String
-        /// Number of channels; 0 leaves the attribute out.
+        /// Number of channels; 0 omits the attribute.
         package let channels: Int
 
         package init(group: String = "audio", name: String, uri: String, channels: Int) {
@@ -22,19 +22,20 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         }
     }
 
-    /// One variant. Spec: §4.4.6.2 (`EXT-X-STREAM-INF`).
+    /// A variant stream. Spec: §4.4.6.2 (`EXT-X-STREAM-INF`).
     package struct Variant: Sendable, Hashable {
         package let uri: String
-        /// Peak and average bits per second, including the audio rendition.
+        /// Peak bit rate in bits per second, including the audio rendition.
         package let bandwidth: Int64
+        /// Average bit rate in bits per second, including the audio rendition.
         package let averageBandwidth: Int64
         /// RFC 6381 strings of all codecs of the variant, including the audio codec.
         package let codecs: [String]
-        /// Pixels; `nil` for an audio-only variant.
+        /// Frame size in pixels; `nil` for an audio-only variant.
         package let resolution: (width: Int, height: Int)?
-        /// Frames per 1,000 seconds; `nil` for an audio-only variant.
+        /// Frame rate in frames per 1,000 seconds; `nil` for an audio-only variant.
         package let frameRateMilli: Int64?
-        /// The audio group of the variant; `nil` without one.
+        /// `GROUP-ID` of the variant's audio rendition; `nil` if there is none.
         package let audioGroup: String?
 
         package init(
@@ -53,9 +54,9 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         package static func == (left: Variant, right: Variant) -> Bool { left.line() == right.line() }
         package func hash(into hasher: inout Hasher) { hasher.combine(self.line()) }
 
-        /// The tag and the URI line below it.
+        /// Returns the `EXT-X-STREAM-INF` tag and the URI line that follows it.
         ///
-        /// - Parameter hasPictures: Some variant of the playlist has video.
+        /// - Parameter hasPictures: Whether any variant of the playlist has video.
         func line(hasPictures: Bool = true) -> String {
             var attributes = ["BANDWIDTH=\(self.bandwidth)", "AVERAGE-BANDWIDTH=\(self.averageBandwidth)"]
             var seen: Set<String> = []
@@ -66,7 +67,8 @@ package struct MultivariantPlaylist: Sendable, Hashable {
                 attributes.append("FRAME-RATE=\(rate.decimal(3))")
             }
             if let group = self.audioGroup { attributes.append("AUDIO=\(AttributeText.quoted(group))") }
-            // On every variant or on none (§4.4.6.2): without it players offer captions that do not exist.
+            // The attribute must be on every variant or on none (§4.4.6.2): without it players offer captions that do
+            // not exist.
             if hasPictures { attributes.append("CLOSED-CAPTIONS=NONE") }
             return "#EXT-X-STREAM-INF:\(attributes.joined(separator: ","))\n\(self.uri)\n"
         }
@@ -75,12 +77,13 @@ package struct MultivariantPlaylist: Sendable, Hashable {
     /// The I-frame playlist of a rendition. Spec: §4.4.6.3 (`EXT-X-I-FRAME-STREAM-INF`).
     package struct IFrames: Sendable, Hashable {
         package let uri: String
-        /// Peak bits per second.
+        /// Peak bit rate in bits per second.
         package let bandwidth: Int64
         /// RFC 6381 string of the video codec.
         package let codec: String
-        /// Pixels.
+        /// Frame width in pixels.
         package let width: Int
+        /// Frame height in pixels.
         package let height: Int
 
         package init(uri: String, bandwidth: Int64, codec: String, width: Int, height: Int) {
@@ -98,16 +101,16 @@ package struct MultivariantPlaylist: Sendable, Hashable {
     }
 
     package let title: String?
-    /// Identifies the program to players independently of its URL; `nil` leaves the tag out.
+    /// Content ID that identifies the program to players independently of its URL; `nil` omits the tag.
     package var contentID: String?
     package let audio: [Audio]
-    /// Players start with the first one.
+    /// The variants; players start with the first one.
     package let variants: [Variant]
     package let iFrames: [IFrames]
-    /// `EXT-X-VERSION`: 6 with fragmented MP4. Old devices refuse versions they do not know.
+    /// `EXT-X-VERSION`: 6 for fragmented MP4, lower for MPEG-TS, since old devices refuse versions they do not know.
     package var version = 6
 
-    /// `DATA-ID` of ``contentID``. Spec: §4.4.6.4, in reverse-DNS form.
+    /// `DATA-ID` of the tag with ``contentID``, in reverse-DNS form. Spec: §4.4.6.4.
     package static let contentData = "live.tandem.content-id"
 
     package init(title: String? = nil, audio: [Audio], variants: [Variant], iFrames: [IFrames] = []) {
@@ -117,7 +120,7 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         self.variants = variants
     }
 
-    /// The text, each line ended by a line feed.
+    /// Returns the text of the playlist; each line ends with a line feed.
     package func rendered() -> String {
         var text = "#EXTM3U\n#EXT-X-VERSION:\(self.version)\n#EXT-X-INDEPENDENT-SEGMENTS\n"
         if let title = self.title {

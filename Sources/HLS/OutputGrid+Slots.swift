@@ -1,12 +1,12 @@
 package import MediaTypes
 
 extension OutputGrid {
-    /// Upper limit of media time in ticks, more than a thousand years at any timescale, so that sums cannot overflow.
+    /// Maximum media time in ticks, more than a thousand years at any timescale, so that sums cannot overflow.
     package static let lastTick: Int64 = 1 << 52
 
-    /// Number of the part that contains the instant, counted from the room's origin.
+    /// Returns the number of the part that contains a media time, counted from the room's origin.
     ///
-    /// - Parameter ticks: In the track's timescale, 0…``lastTick``.
+    /// - Parameter ticks: Media time in ticks of the track's timescale, 0…``lastTick``.
     package func part(at ticks: Int64, of kind: TrackKind) -> Int64 {
         let perPart = Int64(self.partFrames)
         switch kind {
@@ -16,12 +16,12 @@ extension OutputGrid {
         }
     }
 
-    /// The first tick of the part. Computed from the part's number, so that rounding errors do not add up.
+    /// Returns the first tick of a part. It is computed from the part's number, so that rounding errors do not add up.
     package func startOfPart(_ part: Int64, of kind: TrackKind) -> Int64 {
         self.ticks(ofFrame: part * Int64(self.partFrames), kind)
     }
 
-    /// The first tick at or after the frame's start.
+    /// Returns the first tick of a track's timescale at or after a frame's start.
     package func ticks(ofFrame frame: Int64, _ kind: TrackKind) -> Int64 {
         switch kind {
         case .video: frame * Self.ticksPerFrame
@@ -29,21 +29,22 @@ extension OutputGrid {
         }
     }
 
-    /// Number of the segment slot that contains the part.
+    /// Returns the index of the segment that contains a part.
     package func slot(ofPart part: Int64) -> Int64 {
         let perSegment = Int64(self.partsPerSegment)
         return part >= 0 ? part / perSegment : (part - perSegment + 1) / perSegment
     }
 
-    /// First frame of the slot.
+    /// Returns the first frame of a segment.
     package func firstFrame(ofSlot slot: Int64) -> Int64 { slot * Int64(self.segmentFrames) }
 
-    /// Frames of the slot.
+    /// Returns the frames of a segment.
     package func frames(ofSlot slot: Int64) -> Range<Int64> {
         self.firstFrame(ofSlot: slot)..<self.firstFrame(ofSlot: slot + 1)
     }
 
-    /// The slot that starts at or next after a time, given in nanoseconds since the room's origin.
+    /// Returns the index of the first segment that starts at or after a time, given in nanoseconds since the room's
+    /// origin.
     package func firstSlot(atOrAfter nanoseconds: Int64) -> Int64 {
         let perSlot = Int64(self.segmentFrames) * TimeMath.nanoseconds
         return max(0, TimeMath.scale(nanoseconds, by: Int64(self.fps), over: perSlot, rounding: .up))

@@ -1,31 +1,32 @@
 package import MediaTypes
 
-/// The grid of part and segment boundaries for all outputs of a room, counted in frames of the program from the room's
-/// origin.
+/// The regular part and segment boundaries for all outputs of a room, counted in video frames from the room's origin.
 ///
-/// The target duration and the part target must never change for players. They follow from the grid alone, so they are
+/// The target duration and the part target must never change for players. They are computed from this grid, so they are
 /// known before the first frame and do not depend on measurements.
 package struct OutputGrid: Sendable, Hashable {
-    /// Frames per second, 1…60.
+    /// Frame rate of the program in frames per second, 1…60.
     package let fps: Int
-    /// Frames from one IDR frame to the next.
+    /// Keyframe interval: number of frames from one IDR frame to the next.
     package let gopFrames: Int
-    /// GOPs per segment.
+    /// Number of GOPs per segment.
     package let segmentGops: Int
-    /// Frames per part.
+    /// Number of frames per part.
     package let partFrames: Int
-    /// Audio samples per second.
+    /// Audio sample rate in samples per second.
     package let sampleRate: Int
 
     /// Ticks of one frame in the video timescale. A thousand ticks leave room to order samples within a frame.
     package static let ticksPerFrame: Int64 = 1_000
-    /// Samples per AAC-LC frame.
+    /// Number of samples per AAC-LC frame.
     package static let samplesPerAudioFrame: Int64 = 1_024
-    /// The longest segment in seconds: with longer ones players would start so late that the value must be a mistake.
+    /// Maximum segment duration in seconds. With longer segments players would start so late that the value must be a
+    /// mistake.
     package static let longestSegment = 60
 
-    /// - Parameters left `nil` take the default for the frame rate, see ``defaultFrames(fps:)``.
-    /// - Throws: ``MediaError/Code/rejected``, naming the field and the remedy.
+    /// Makes a grid. Parameters that are `nil` get the default for the frame rate, see ``defaultFrames(fps:)``.
+    ///
+    /// - Throws: ``MediaError/Code/rejected`` for a value out of range, with the field and the remedy.
     package init(
         fps: Int, gopFrames: Int? = nil, segmentGops: Int = 2, partFrames: Int? = nil, sampleRate: Int = 48_000
     ) throws(MediaError) {
@@ -47,8 +48,8 @@ package struct OutputGrid: Sendable, Hashable {
                 "a segment of \(gop * segmentGops) frames at \(fps) fps is longer than \(Self.longestSegment) s",
                 fix: "lower gopFrames or segmentGops")
         }
-        // Every GOP must start a part (or every part a GOP), or parts that should be independent would begin between
-        // key frames.
+        // Every GOP must start a part (or every part must start a GOP), or parts that should be independent would begin
+        // between key frames.
         guard part >= 1, (gop * segmentGops) % part == 0, gop % part == 0 || part % gop == 0 else {
             throw refuse(
                 "partFrames \(part) does not divide gopFrames \(gop), nor is it whole GOPs that divide a segment",
@@ -64,8 +65,9 @@ package struct OutputGrid: Sendable, Hashable {
         self.sampleRate = sampleRate
     }
 
-    /// GOP and part length for a frame rate: about one second and half a second. 16 frames at 25 and 30 fps and 32 at
-    /// 50 and 60 fps are also a whole number of AAC frames at 48 kHz, so audio and video are cut at the same instant.
+    /// Returns the default GOP and part length in frames for a frame rate: about one second and half a second. 16
+    /// frames at 25 and 30 fps and 32 at 50 and 60 fps are also a whole number of AAC frames at 48 kHz, so audio and
+    /// video are cut at the same instant.
     package static func defaultFrames(fps: Int) -> (gop: Int, part: Int) {
         switch fps {
         case 41...: (64, 32)
@@ -97,13 +99,13 @@ package struct OutputGrid: Sendable, Hashable {
     /// `EXT-X-TARGETDURATION` in whole seconds; at least 1; the same in every playlist for the lifetime of the room.
     ///
     /// Spec: rfc8216bis §4.4.3.1: no `EXTINF`, rounded to the nearest integer, may exceed it. The longest segment is an
-    /// audio segment: an audio frame belongs to the slot it starts in, so the segment may extend past the slot by up to
-    /// one frame.
+    /// audio segment: an audio frame belongs to the segment in whose interval it starts, so the segment may be up to
+    /// one audio frame longer.
     package var targetDuration: Int {
         Int(max(1, self.segmentDuration.roundedSeconds, self.longestAudio(frames: self.segmentFrames).roundedSeconds))
     }
 
-    /// `PART-TARGET`: the longest possible part.
+    /// `PART-TARGET`: the duration of the longest possible part.
     package var partTarget: MediaDuration {
         max(
             MediaDuration(ticks: Int64(self.partFrames), timescale: Int32(self.fps)),

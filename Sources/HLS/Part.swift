@@ -8,7 +8,7 @@ package struct Part: Sendable, Hashable {
     /// Start in ticks of the track's timescale since the room's origin.
     package let start: Int64
     package let duration: MediaDuration
-    /// Contains an IDR frame; always true for audio.
+    /// Whether the part contains an IDR frame (`INDEPENDENT=YES`); always true for audio.
     package let independent: Bool
     package let gap: Bool
     /// Size in bytes.
@@ -25,14 +25,15 @@ package struct Part: Sendable, Hashable {
         self.byteCount = byteCount
     }
 
-    /// `DURATION` in units of 10 µs: the rounded end minus the rounded start, as in ``Segment/listedDuration``.
+    /// The `DURATION` attribute in units of 10 µs: the rounded end minus the rounded start, as in
+    /// ``Segment/listedDuration``.
     package var listedDuration: Int64 {
         let timescale = Int64(self.duration.timescale)
         let end = TimeMath.rescale(self.start &+ self.duration.ticks, from: timescale, to: 100_000)
         return end - TimeMath.rescale(self.start, from: timescale, to: 100_000)
     }
 
-    /// The tag, ended by a line feed.
+    /// The `EXT-X-PART` tag, with a line feed.
     var line: String {
         "#EXT-X-PART:DURATION=\(self.listedDuration.decimal(5))"
             + ",URI=\(AttributeText.quoted(self.uri))" + (self.independent ? ",INDEPENDENT=YES" : "")

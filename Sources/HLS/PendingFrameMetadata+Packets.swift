@@ -1,23 +1,23 @@
 import MediaKernels
 package import MediaTypes
 
-/// Cues for packets that are sent without being cut into parts: RTMP to CDNs, and HTTP-FLV to viewers.
+/// Frame metadata for packets that are sent without being cut into parts: RTMP to CDNs, and HTTP-FLV to viewers.
 extension PendingFrameMetadata {
-    /// Drops the cues of a frame that is not sent, and of those before it, so that they do not pile up.
+    /// Drops the metadata of a frame that is not sent, and of the frames before it, so that the backlog does not grow.
     ///
-    /// - Parameters: See ``carrying(_:fps:step:)``.
+    /// - Parameters: The same as for ``carrying(_:fps:step:)``.
     package mutating func passing(_ packet: CodedPacket, fps: Int, step: Int64) {
         guard self.plan != nil, packet.kind == .video, packet.timescale > 0 else { return }
         let frame = TimeMath.rescale(packet.pts, from: Int64(packet.timescale), to: Int64(max(1, fps)))
         self.forget(before: frame, step: max(1, step))
     }
 
-    /// The frame with its SEI units inserted; call it in decoding order.
+    /// Returns the packet with the frame's SEI units inserted; call this in decoding order.
     ///
     /// - Parameters:
     ///   - packet: H.264 with four-byte NAL lengths; `pts` 0 is frame 0 of the program.
-    ///   - fps: Frames of the program per second.
-    ///   - step: Program frames from one frame of the track to the next.
+    ///   - fps: Frame rate of the program.
+    ///   - step: Ratio of the program's frame rate to the track's: 2 for a track at half the frame rate.
     package mutating func carrying(_ packet: CodedPacket, fps: Int, step: Int64) -> CodedPacket {
         guard self.plan != nil, packet.kind == .video, packet.timescale > 0 else { return packet }
         let frame = TimeMath.rescale(packet.pts, from: Int64(packet.timescale), to: Int64(max(1, fps)))

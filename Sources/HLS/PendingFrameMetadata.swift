@@ -2,9 +2,9 @@
 package struct FrameMetadata: Sendable, Hashable {
     /// Frame number, counted from the room's origin.
     package let frame: Int64
-    /// Timed metadata for the fragment that contains the frame.
+    /// Timed metadata message (`emsg`) for the fragment that contains the frame.
     package let message: EventMessage
-    /// Text for the coded frame's SEI; `nil` if frames carry none.
+    /// Text for a user data SEI in the coded frame; `nil` if frames have no SEI.
     package let userData: String?
 
     package init(frame: Int64, message: EventMessage, userData: String? = nil) {
@@ -14,22 +14,25 @@ package struct FrameMetadata: Sendable, Hashable {
     }
 }
 
-/// The cues of one track that its media has not reached yet.
+/// The metadata of one track that waits for its frames to be encoded.
 ///
-/// Invariants: (1) each cue is sent once; (2) with the part and the frame it belongs to, or with the next ones if those
-/// are already sent.
+/// Invariants: (1) each item is sent once; (2) with the part and the frame it belongs to, or with the next ones if
+/// those are already sent.
 package struct PendingFrameMetadata: Sendable {
-    /// Cues that may wait; beyond that the oldest are dropped.
+    /// Maximum number of waiting items; beyond it the oldest are dropped.
     private static let mostWaiting = 1_024
-    /// The most frames that H.264 reorders (§A.3.1, `MaxDpbFrames`).
+    /// Maximum number of frames that H.264 reorders (§A.3.1, `MaxDpbFrames`).
     private static let deepestReorder: Int64 = 16
 
     private var messages: [(frame: Int64, message: EventMessage)] = []
     private var texts: [(frame: Int64, text: String)] = []
+    /// Content of the user data SEI messages; `nil` if frames have no SEI.
     package var plan: UserDataPlan?
 
     package init() {}
 
+    /// Adds metadata for a frame.
+    ///
     /// - Parameter hasMessages: Whether the track's fragments carry timed metadata.
     package mutating func add(_ cue: FrameMetadata, hasMessages: Bool) {
         if hasMessages {
@@ -44,14 +47,14 @@ package struct PendingFrameMetadata: Sendable {
         }
     }
 
-    /// Drops everything that no frame from `frame` on needs, given the deepest reordering.
+    /// Drops all texts and layouts that no frame from `frame` on needs, assuming the deepest reordering.
     mutating func forget(before frame: Int64, step: Int64) {
         let oldest = frame - Self.deepestReorder * step
         self.texts.removeAll { $0.frame < oldest }
         self.plan?.forget(before: oldest)
     }
 
-    /// Removes and returns the messages of a part.
+    /// Removes and returns the timed metadata messages of a part.
     ///
     /// - Parameter isBefore: Whether a frame is before the part's end.
     mutating func takeMessages(_ isBefore: (Int64) -> Bool) -> [EventMessage] {
@@ -61,9 +64,9 @@ package struct PendingFrameMetadata: Sendable {
         return self.messages.prefix(count).map(\.message)
     }
 
-    /// Removes and returns the NAL units of a frame; call it in decoding order.
+    /// Removes the metadata of a frame and returns it as SEI NAL units; call this in decoding order.
     ///
-    /// - Parameter step: Program frames from one frame of the track to the next.
+    /// - Parameter step: Ratio of the program's frame rate to the track's: 2 for a track at half the frame rate.
     package mutating func takeUnits(at frame: Int64, isKey: Bool, step: Int64) -> [[UInt8]] {
         guard let plan = self.plan else { return [] }
         let oldest = frame - Self.deepestReorder * step

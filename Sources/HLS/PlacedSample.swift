@@ -9,13 +9,13 @@ package struct PlacedSample: Sendable {
     package var time: Int64
     /// Presentation time in the same ticks.
     package var pts: Int64
-    /// Ticks to the next sample if none is missing.
+    /// Nominal duration: ticks to the next sample if none is missing.
     package let nominal: Int64
     package let isKey: Bool
 }
 
 extension PlacedSample {
-    /// The same frame with extra NAL units; the frame unchanged if they cannot be inserted.
+    /// Returns the same frame with additional NAL units, or the unchanged frame if they cannot be inserted.
     func carrying(_ units: [[UInt8]]) -> PlacedSample {
         guard let memory = NALInsertion.inserting(units, into: self.memory, self.range) else { return self }
         return PlacedSample(

@@ -1,18 +1,18 @@
-/// The end of a media playlist, and how a request for the playlist is answered because of it.
+/// The position of a media playlist's end, which decides how requests for the playlist are answered.
 package struct PlaylistPosition: Sendable, Hashable {
-    /// The answer to a playlist request.
+    /// How to answer a playlist request.
     package enum Decision: Sendable, Hashable {
         /// Answer with the current playlist.
         case serve
-        /// Wait; decide again when the playlist has changed.
+        /// Wait, and decide again when the playlist has changed.
         case hold
-        /// Answer 400 with this reason.
+        /// Answer with status 400 and this reason.
         case refuse(String)
     }
 
-    /// Number of the first segment that is not complete yet.
+    /// Media sequence number of the first segment that is not complete yet.
     package let nextMediaSequence: Int64
-    /// Number of listed parts of that segment.
+    /// Number of listed parts of the segment ``nextMediaSequence``, which is in progress.
     package let partCount: Int
     /// Number of listed parts of the last complete segment.
     package let lastPartCount: Int
@@ -31,7 +31,7 @@ package struct PlaylistPosition: Sendable, Hashable {
         self.partCount > 0 ? self.nextMediaSequence : self.nextMediaSequence &- 1
     }
 
-    /// The rendition report about this playlist, for the other playlists.
+    /// Returns the rendition report about this playlist, which the other playlists contain.
     package func report(uri: String) -> RenditionReport {
         let last = self.partCount > 0 ? self.partCount : self.lastPartCount
         return RenditionReport(

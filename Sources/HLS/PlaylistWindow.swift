@@ -1,9 +1,11 @@
 package import MediaTypes
 
-/// The segments of one media playlist: which are listed, with which numbers, and when removed ones may be deleted.
+/// The segments of one media playlist: which segments are listed, their numbers, and when the files of removed segments
+/// may be deleted.
 ///
 /// Invariants:
-/// (1) Media sequence numbers are consecutive from ``mediaSequence`` to ``nextMediaSequence``, and neither ever falls.
+/// (1) Media sequence numbers are consecutive from ``mediaSequence`` to ``nextMediaSequence``, and neither of these two
+///     ever decreases.
 /// (2) No listed segment is longer than the target duration, rounded (rfc8216bis §4.4.3.1).
 /// (3) Segments are removed only from the start, in order, and at least three target durations stay listed (§6.2.2). An
 ///     event playlist removes none.
@@ -12,7 +14,7 @@ package import MediaTypes
 /// (5) A removed segment is kept until every player that may still know it has moved past it (§6.2.2), see
 ///     ``takeExpired(at:)``.
 package struct PlaylistWindow: Sendable {
-    /// Which segments may be removed.
+    /// Whether old segments are removed from the playlist.
     package enum Style: Sendable, Hashable {
         /// Sliding window: at least this many seconds stay listed.
         case live(windowSeconds: Int)
@@ -21,29 +23,35 @@ package struct PlaylistWindow: Sendable {
     }
 
     package let style: Style
-    /// Whole seconds; never changes.
+    /// Target duration in whole seconds; never changes.
     package let targetDuration: Int
-    /// Nanoseconds that a removed segment is kept longer than the specification requires; at least one target duration.
+    /// Time in nanoseconds for which a removed segment is kept longer than the specification requires; at least one
+    /// target duration.
     package let slack: Int64
     package private(set) var segments: [Segment] = []
+    /// Media sequence number of the next segment.
     package private(set) var nextMediaSequence: Int64
     package private(set) var discontinuitySequence: Int64
+    /// Segments that are no longer listed but whose files must still be available.
     package private(set) var retired: [RetiredSegment]
-    /// The longest duration this playlist has ever had, in nanoseconds.
+    /// The longest total duration that the playlist has ever had, in nanoseconds.
     package private(set) var longestDuration: Int64
     package private(set) var isEnded = false
-    /// Upper limit of listed segments, which overrides the seconds of the style; `nil`: no limit. See ``limit(to:)``.
+    /// Maximum number of listed segments, which overrides the seconds of the style; `nil`: no limit. See
+    /// ``limit(to:)``.
     package private(set) var mostSegments: Int?
-    /// Number of entries that have left the matching I-frame playlist; `nil`: there is no such playlist. See
-    /// ``Segment/iFrameCount``.
+    /// Number of entries that were removed from the corresponding I-frame playlist; `nil` if there is no such playlist.
+    /// See ``Segment/iFrameCount``.
     package private(set) var iFrameSequence: Int64?
-    /// Duration of all listed segments in nanoseconds. Stored and not summed, because it is read with every segment, a
+    /// Duration of all listed segments in nanoseconds. The sum is stored, because it is read with every segment, a
     /// playlist may span a day, and a restarted worker adds all segments at once.
     package private(set) var duration: Int64 = 0
 
+    /// Makes a window without segments.
+    ///
     /// - Parameters:
-    ///   - slackSeconds: See ``slack``.
-    ///   - nextMediaSequence: Number of the first segment to be added.
+    ///   - slackSeconds: Seconds for which a removed segment is kept longer than required; see ``slack``.
+    ///   - nextMediaSequence: Media sequence number of the first segment to be added.
     ///   - retired: Segments that a previous worker removed from the list and had not deleted yet.
     package init(
         style: Style, targetDuration: Int, slackSeconds: Int = 0, nextMediaSequence: Int64 = 0,
@@ -60,11 +68,11 @@ package struct PlaylistWindow: Sendable {
         self.iFrameSequence = iFrameSequence
     }
 
-    /// Number of the first listed segment.
+    /// Media sequence number of the first listed segment.
     package var mediaSequence: Int64 { self.segments.first?.mediaSequence ?? self.nextMediaSequence }
 
-    /// Sets the number of the first segment, if nothing is listed yet. Keeps (1): a number below the next one changes
-    /// nothing.
+    /// Sets the media sequence number of the first segment, if nothing is listed yet. A number below the next one
+    /// changes nothing; see invariant (1).
     package mutating func begin(at mediaSequence: Int64) {
         if self.segments.isEmpty { self.nextMediaSequence = max(self.nextMediaSequence, mediaSequence) }
     }
@@ -75,7 +83,7 @@ package struct PlaylistWindow: Sendable {
     ///   an ended playlist. The window is unchanged then.
     package mutating func append(_ segment: Segment) throws(MediaError) {
         func refuse(_ what: String) -> MediaError {
-            MediaError(.internal, what, at: "playlist[\(segment.uri)]", fix: "report it: the segmenter broke its grid")
+            MediaError(.internal, what, at: "playlist[\(segment.uri)]", fix: "report this as a bug in the segmenter")
         }
         guard !self.isEnded else { throw refuse("the playlist has ended") }
         guard segment.mediaSequence == self.nextMediaSequence else {
@@ -100,7 +108,7 @@ package struct PlaylistWindow: Sendable {
         self.dropPassedParts()
     }
 
-    /// Marks segments whose bytes are lost as gaps.
+    /// Turns the segments with these URIs, whose bytes are lost, into gaps.
     package mutating func lose(_ uris: Set<String>) {
         for index in self.segments.indices where uris.contains(self.segments[index].uri) {
             self.segments[index] = self.segments[index].lost
@@ -121,7 +129,8 @@ package struct PlaylistWindow: Sendable {
         }
     }
 
-    /// How many segments can be removed from the start while the window (and three target durations) stay listed.
+    /// Number of segments that can be removed from the start so that the window duration, and at least three target
+    /// durations, stay listed.
     package var removableCount: Int {
         guard case .live(let seconds) = self.style, !self.isEnded else { return 0 }
         let keep = max(Int64(seconds), 3 * Int64(self.targetDuration)) &* TimeMath.nanoseconds
@@ -137,29 +146,29 @@ package struct PlaylistWindow: Sendable {
         return count
     }
 
-    /// Limits the number of listed segments, as far as (3) allows; `nil` lifts the limit.
+    /// Limits the number of listed segments, as far as invariant (3) allows; `nil` removes the limit.
     ///
     /// While the limit is set, removed segments may be deleted after three target durations. Players that reload the
-    /// playlist on time have moved past them by then. Players that paused have not and may get a 404: the price of the
-    /// space.
+    /// playlist on time have moved past them by then. Players that paused have not, and may get status 404; this is
+    /// accepted to free space.
     package mutating func limit(to most: Int?) {
         self.mostSegments = most
         if most != nil { self.hurry(to: self.hurriedTime) }
     }
 
-    /// Lets removed segments be deleted at a media time (in nanoseconds) at the latest.
+    /// Brings the deletion of removed segments forward to a media time, in nanoseconds.
     package mutating func hurry(to mediaTime: Int64) {
         self.retired = self.retired.map { $0.leaving(at: min($0.deleteAt, mediaTime)) }
     }
 
-    /// Three target durations after the last segment was published: nanoseconds of media time.
+    /// Media time three target durations after the last segment was published, in nanoseconds.
     private var hurriedTime: Int64 {
         (self.segments.last?.publishedAt ?? 0) &+ 3 * Int64(self.targetDuration) &* TimeMath.nanoseconds
     }
 
     /// Removes `count` segments from the start; they become ``retired``.
     ///
-    /// - Returns: `false` if (3) forbids it; nothing is changed then.
+    /// - Returns: `false` if invariant (3) forbids it; then nothing is changed.
     @discardableResult
     package mutating func removeFirst(_ count: Int) -> Bool {
         guard count >= 0, count <= self.removableCount else { return false }
@@ -179,7 +188,7 @@ package struct PlaylistWindow: Sendable {
         return true
     }
 
-    /// Ends the playlist: nothing is added or removed any more.
+    /// Ends the playlist: no segment is added or removed any more.
     package mutating func end() { self.isEnded = true }
 
     /// Removes and returns the names of files that may be deleted: segments first, then initialization segments that no
@@ -188,7 +197,7 @@ package struct PlaylistWindow: Sendable {
     /// - Parameters:
     ///   - mediaTime: Nanoseconds since the room's origin. Media time, not the machine's clock: a job that runs faster
     ///     than real time deletes the same files at the same points, and a stopped worker deletes nothing.
-    ///   - current: The initialization segment of the next segments; never among the names.
+    ///   - current: The initialization segment of the next segments, which is never among the returned names.
     package mutating func takeExpired(at mediaTime: Int64, current: InitializationSegment? = nil) -> [String] {
         let expired = self.retired.filter { $0.deleteAt <= mediaTime }
         guard !expired.isEmpty else { return [] }
@@ -204,7 +213,8 @@ package struct PlaylistWindow: Sendable {
 extension PlaylistWindow {
     /// Restores the window that a previous worker left.
     ///
-    /// - Parameter segments: In order; the first one's number becomes the media sequence.
+    /// - Parameter segments: The listed segments in order; the number of the first one becomes the media sequence
+    ///   number.
     /// - Throws: The errors of ``append(_:)``.
     package init(
         style: Style, targetDuration: Int, slackSeconds: Int, segments: [Segment], nextMediaSequence: Int64,

@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension ProgramDate {
-    /// Reads `YYYY-MM-DDThh:mm:ss[.fraction]Z`, to the nanosecond.
+    /// Parses a date of the form `YYYY-MM-DDThh:mm:ss[.fraction]Z`, to the nanosecond.
     ///
     /// - Returns: Nanoseconds since the Unix epoch; `nil` for another form or a date that does not exist.
     package static func parse(_ text: String) -> Int64? {
@@ -22,7 +22,7 @@ extension ProgramDate {
             fraction = digits
             for _ in 0..<(9 - (bytes.count - 21)) { fraction *= 10 }
         }
-        // A day that does not exist gives another date.
+        // A day that does not exist is converted to another date.
         let days = CivilDate.daysSinceEpoch(year: year, month: month, day: day)
         let date = CivilDate(daysSinceEpoch: days)
         guard (date.year, date.month, date.day) == (year, month, day) else { return nil }

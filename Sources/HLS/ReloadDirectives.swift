@@ -1,24 +1,27 @@
 import MediaTypes
 
-/// The delivery directives of a playlist request.
+/// The delivery directives in the query of a playlist request.
 ///
 /// Spec: rfc8216bis §6.2.5 (`_HLS_msn`, `_HLS_part`, `_HLS_skip`).
 package struct ReloadDirectives: Sendable, Hashable {
-    /// Wait until this segment, or a part of it, is listed.
+    /// The response must wait until the segment with this number, or a part of it, is listed (`_HLS_msn`); `nil` if
+    /// absent.
     package var mediaSequence: Int64?
-    /// Wait until this part of the segment is listed.
+    /// The response must wait until this part of the segment is listed (`_HLS_part`); `nil` if absent.
     package var part: Int64?
-    /// Answer with a delta update.
+    /// Whether a delta update is requested (`_HLS_skip`).
     package var skips = false
-    /// Leave out older date ranges too (`_HLS_skip=v2`).
+    /// Whether a delta update without older date ranges is requested (`_HLS_skip=v2`).
     package var skipsDateRanges = false
-    /// Why the request is invalid, as text for humans; `nil` if it is valid.
+    /// Description of the error in the directives; `nil` if they are valid.
     package var fault: String?
 
-    /// No directives: the current playlist is requested.
+    /// Makes a value without directives, which requests the current playlist.
     package init() {}
 
-    /// - Parameter query: Decoded pairs. Other names are ignored.
+    /// Reads the directives of a query.
+    ///
+    /// - Parameter query: Decoded names and values. Names other than the directives are ignored.
     package init(query: [(name: String, value: String)]) {
         var seen: Set<String> = []
         for (name, value) in query {

@@ -2,9 +2,9 @@
 package struct RetiredSegment: Sendable, Hashable {
     package let uri: String
     package let map: InitializationSegment
-    /// Nanoseconds of media time since the room's origin; from then on the file may be deleted.
+    /// Media time from which on the file may be deleted: nanoseconds since the room's origin.
     package let deleteAt: Int64
-    /// The segment was a gap: there is no file.
+    /// Whether the segment was a gap, so that there is no file.
     package let gap: Bool
     /// Size in bytes.
     package let byteCount: Int
@@ -17,7 +17,7 @@ package struct RetiredSegment: Sendable, Hashable {
         self.byteCount = byteCount
     }
 
-    /// The same segment with another deletion time.
+    /// Returns the same segment with another deletion time.
     func leaving(at deleteAt: Int64) -> RetiredSegment {
         RetiredSegment(uri: self.uri, map: self.map, deleteAt: deleteAt, gap: self.gap, byteCount: self.byteCount)
     }

@@ -4,36 +4,39 @@ import MediaTypes
 ///
 /// Spec: rfc8216bis §3, §4.4.4.
 package struct Segment: Sendable, Hashable {
-    /// Media sequence number: never decreases, never names another resource.
+    /// Media sequence number. Numbers never decrease, and a number never refers to another segment.
     package let mediaSequence: Int64
     package let uri: String
-    /// Start in ticks of ``duration``'s timescale since the room's origin. `EXTINF` is computed from it, so that the
-    /// rounding errors of durations never add up to a drift.
+    /// Start in ticks of ``duration``'s timescale since the room's origin. `EXTINF` is computed from the start, so that
+    /// the rounding errors of durations never add up to a drift.
     package let start: Int64
     package let duration: MediaDuration
     /// Wall-clock time of the first sample: nanoseconds since the Unix epoch.
     package let programDate: Int64
-    /// The initialization segment of this segment.
+    /// The initialization segment that this segment needs.
     package let map: InitializationSegment
-    /// The first segment after a break in time or coding.
+    /// Whether the segment follows a break in time or coding (`EXT-X-DISCONTINUITY`).
     package let discontinuity: Bool
     package let key: SegmentKey?
-    /// Listed but not available: players skip over it.
+    /// Whether the segment is listed but not available, so that players skip it (`EXT-X-GAP`).
     package let gap: Bool
     package let parts: [Part]
     /// Size in bytes; 0 for a gap.
     package let byteCount: Int
-    /// Starts with an IDR frame; always true for audio.
+    /// Whether the segment starts with an IDR frame; always true for audio.
     package let independent: Bool
-    /// When it was first listed: nanoseconds of media time since the room's origin.
+    /// Media time at which the segment was first listed: nanoseconds since the room's origin.
     package let publishedAt: Int64
-    /// Key frames that the I-frame playlist lists, in order; empty without an I-frame playlist.
+    /// Key frames of the segment that the I-frame playlist lists, in order; empty without an I-frame playlist.
     package let keyFrames: [KeyFrame]
-    /// The byte range of the resource that is the segment; `nil`: the whole resource. Spec: §4.4.4.2
+    /// Byte range of the segment within the resource; `nil` if the segment is the whole resource. Spec: §4.4.4.2
     /// (`EXT-X-BYTERANGE`).
     package let byteRange: Range<Int>?
 
-    /// - Parameter publishedAt: `nil`: the end of the segment, which is when a worker that keeps up publishes it.
+    /// Makes a segment.
+    ///
+    /// - Parameter publishedAt: See ``publishedAt``; `nil` means the end of the segment, which is when a worker that
+    ///   keeps up publishes it.
     package init(
         mediaSequence: Int64, uri: String, start: Int64, duration: MediaDuration, programDate: Int64,
         map: InitializationSegment, discontinuity: Bool = false, key: SegmentKey? = nil, gap: Bool = false,
@@ -63,7 +66,7 @@ package struct Segment: Sendable, Hashable {
     /// The same segment without its parts.
     package var withoutParts: Segment { self.with(parts: []) }
 
-    /// The same segment with other parts.
+    /// Returns the same segment with other parts.
     package func with(parts: [Part]) -> Segment {
         Segment(
             mediaSequence: self.mediaSequence, uri: self.uri, start: self.start, duration: self.duration,
@@ -81,8 +84,8 @@ package struct Segment: Sendable, Hashable {
             keyFrames: self.keyFrames.map(\.absent), byteRange: self.byteRange)
     }
 
-    /// `EXTINF` in units of 10 µs: the rounded end minus the rounded start, so that the sum over any run of segments is
-    /// within half a unit of the exact duration.
+    /// The `EXTINF` duration in units of 10 µs: the rounded end minus the rounded start, so that the sum over any run
+    /// of segments is within half a unit of the exact duration.
     package var listedDuration: Int64 {
         let timescale = Int64(self.duration.timescale)
         let end = TimeMath.rescale(self.start &+ self.duration.ticks, from: timescale, to: 100_000)

@@ -1,39 +1,40 @@
 package import MediaTypes
 
-/// The start of every segment of a room: on the grid, until a segment is cut short.
+/// The first frame of every segment of a room, regular until a segment is cut short.
 ///
-/// After a cut, every slot begins one full segment length after the previous one; a room without cuts stays on the
-/// grid. No slot is longer than on the grid, so a cut never changes the values that must stay constant for players.
+/// After a cut, every segment begins one full segment length after the previous one; a room without cuts keeps the
+/// boundaries of its grid. No segment is longer than the full length, so a cut never changes the values that must stay
+/// constant for players.
 package struct SegmentBoundaries: Sendable, Hashable {
     private struct Cut: Sendable, Hashable {
         var slot: Int64
         var frame: Int64
-        /// A cut at an earlier frame replaces this one.
+        /// Whether the cut is only planned, so that a cut at an earlier frame replaces it.
         var isPlanned = false
     }
 
-    /// Number of cuts that are remembered: three hours of segments of ten seconds, longer than any segment stays open.
+    /// Maximum number of cuts that are stored; the oldest are dropped, since their segments were completed long ago.
     private static let remembered = 1_024
 
     package let grid: OutputGrid
-    /// Rising in slot and frame.
+    /// The cuts, in increasing order of segment index and frame.
     private var cuts: [Cut] = []
 
     package init(grid: OutputGrid) { self.grid = grid }
 
-    /// Cuts the slot that contains the frame: the next slot begins with it.
+    /// Cuts the segment that contains a frame: the next segment begins with this frame.
     ///
-    /// - Parameter frame: Not before any earlier cut.
-    /// - Returns: The slot that begins with the frame; `nil` for a frame in the past.
+    /// - Parameter frame: A frame that is not before any earlier cut.
+    /// - Returns: Index of the segment that begins with the frame; `nil` for a frame before an earlier cut.
     @discardableResult
     package mutating func cut(at frame: Int64) -> Int64? {
         self.cuts.removeAll { $0.isPlanned && $0.frame > frame }
         return self.add(frame, isPlanned: false)
     }
 
-    /// Plans cuts at these frames. A ``cut(at:)`` at an earlier frame discards them.
+    /// Plans cuts at these frames. A ``cut(at:)`` at an earlier frame discards the planned ones after it.
     ///
-    /// - Parameter frames: Rising, and not before any earlier cut.
+    /// - Parameter frames: Frames in increasing order, not before any earlier cut.
     package mutating func plan(cuts frames: [Int64]) {
         for frame in frames { self.add(frame, isPlanned: true) }
     }
@@ -51,18 +52,18 @@ package struct SegmentBoundaries: Sendable, Hashable {
     }
 
     private func lastCut(where isBefore: (Cut) -> Bool) -> Int? {
-        // Searched from the end: callers mostly ask for the newest ones.
+        // The search begins at the end, since callers mostly ask for the newest cuts.
         self.cuts.lastIndex(where: isBefore)
     }
 
-    /// The slot that contains a frame.
+    /// Returns the index of the segment that contains a frame.
     package func slot(ofFrame frame: Int64) -> Int64 {
         let length = Int64(self.grid.segmentFrames)
         guard let index = self.lastCut(where: { $0.frame <= frame }) else { return max(0, frame) / length }
         return self.cuts[index].slot + (frame - self.cuts[index].frame) / length
     }
 
-    /// First frame of the slot.
+    /// Returns the first frame of a segment.
     package func firstFrame(ofSlot slot: Int64) -> Int64 {
         let length = Int64(self.grid.segmentFrames)
         let index = self.lastCut(where: { $0.slot <= slot })
@@ -71,20 +72,20 @@ package struct SegmentBoundaries: Sendable, Hashable {
         return self.cuts.indices.contains(next) ? min(frame, self.cuts[next].frame) : frame
     }
 
-    /// Frames of the slot, as far as its end is known.
+    /// Returns the frames of a segment. A later cut can still shorten a segment that is not complete.
     package func frames(ofSlot slot: Int64) -> Range<Int64> {
         let first = self.firstFrame(ofSlot: slot)
         return first..<max(first, self.firstFrame(ofSlot: slot + 1))
     }
 
-    /// First frame of the part; if a cut has removed the part entirely, the first frame of the next slot.
+    /// Returns the first frame of a part; if a cut has removed the part entirely, the first frame of the next segment.
     package func firstFrame(ofPart part: Int64) -> Int64 {
         let slot = self.grid.slot(ofPart: part)
         let ahead = (part - slot * Int64(self.grid.partsPerSegment)) * Int64(self.grid.partFrames)
         return min(self.firstFrame(ofSlot: slot) + ahead, self.firstFrame(ofSlot: slot + 1))
     }
 
-    /// Number of the part that contains the instant; see ``OutputGrid/part(at:of:)``.
+    /// Returns the number of the part that contains a media time; see ``OutputGrid/part(at:of:)``.
     package func part(at ticks: Int64, of kind: TrackKind) -> Int64 {
         guard !self.cuts.isEmpty else { return self.grid.part(at: ticks, of: kind) }
         let frame =
@@ -98,13 +99,13 @@ package struct SegmentBoundaries: Sendable, Hashable {
         return slot * Int64(self.grid.partsPerSegment) + min(index, Int64(self.grid.partsPerSegment) - 1)
     }
 
-    /// The first tick of the part; see ``OutputGrid/startOfPart(_:of:)``.
+    /// Returns the first tick of a part; see ``OutputGrid/startOfPart(_:of:)``.
     package func startOfPart(_ part: Int64, of kind: TrackKind) -> Int64 {
         guard !self.cuts.isEmpty else { return self.grid.startOfPart(part, of: kind) }
         return self.grid.ticks(ofFrame: self.firstFrame(ofPart: part), kind)
     }
 
-    /// The next part that exists, in this slot or the next.
+    /// Returns the number of the next part that exists, in the same segment or the next one.
     package func partAfter(_ part: Int64) -> Int64 {
         guard !self.cuts.isEmpty else { return part + 1 }
         let next = (self.grid.slot(ofPart: part) + 1) * Int64(self.grid.partsPerSegment)

@@ -1,8 +1,8 @@
-/// How a segment is encrypted.
+/// The encryption of a segment: method, key URI and initialization vector.
 ///
 /// Spec: rfc8216bis §4.4.4.4 (`EXT-X-KEY`).
 package struct SegmentKey: Sendable, Hashable {
-    /// Encryption methods.
+    /// The supported encryption methods (`METHOD`).
     package enum Method: String, Sendable, Hashable {
         /// AES-128-CBC over whole segments.
         case aes128 = "AES-128"
@@ -10,7 +10,7 @@ package struct SegmentKey: Sendable, Hashable {
 
     package let method: Method
     package let uri: String
-    /// 16 bytes; `nil`: players derive the IV from the media sequence number.
+    /// Initialization vector of 16 bytes; `nil`: players derive it from the media sequence number.
     package let initializationVector: [UInt8]?
 
     package init(method: Method, uri: String, initializationVector: [UInt8]? = nil) {

@@ -1,26 +1,30 @@
 import MediaTypes
 
-/// The samples of one media segment, read from its boxes. Spec: ISO/IEC 14496-12 §8.8.
+/// The sample tables of one fMP4 media segment. Spec: ISO/IEC 14496-12 §8.8.
 package struct SegmentSamples: Sendable, Hashable {
     package struct Sample: Sendable, Hashable {
-        /// Ticks of the track's timescale.
+        /// Duration in ticks of the track's timescale.
         package let duration: UInt32
+        /// Size in bytes.
         package let size: UInt32
-        /// Composition time minus decoding time, in ticks.
+        /// Presentation time minus decoding time, in ticks.
         package let offset: Int32
         package let isSync: Bool
     }
 
     package struct Fragment: Sendable, Hashable {
+        /// Decoding time of the first sample in ticks (`tfdt`).
         package let decodeTime: Int64
         package var samples: [Sample]
-        /// Byte range of the samples in the segment; they are contiguous.
+        /// Byte range of the samples' data in the segment; the samples are contiguous.
         package let data: Range<Int>
     }
 
     package private(set) var fragments: [Fragment] = []
 
-    /// - Returns: `nil` for bytes that are not fragments of one track, or whose samples lie outside.
+    /// Reads the fragments of a segment.
+    ///
+    /// - Returns: `nil` for bytes that are not fragments of one track, or whose sample data lies outside the segment.
     package init?(_ bytes: [UInt8]) {
         let reader = BoxReader(bytes: bytes)
         guard let boxes = reader.boxes(in: 0..<bytes.count) else { return nil }
@@ -51,7 +55,7 @@ package struct SegmentSamples: Sendable, Hashable {
             position += 4
         }
         let rowSize = 4 * [0x100, 0x200, 0x400, 0x800].filter { flags & $0 != 0 }.count
-        // The table must have room for a row per sample; without rows, a fixed limit applies.
+        // The table must have room for a row per sample; if samples have no rows, a fixed limit applies.
         guard Int(count) <= (rowSize > 0 ? (trun.body.upperBound - position) / rowSize : 1 << 16) else { return nil }
         func field(_ flag: UInt64, _ standard: UInt32) -> UInt32 {
             guard flags & flag != 0 else { return standard }

@@ -1,19 +1,19 @@
 package import MediaTypes
 
-/// Cuts the coded packets of one track into parts and segments on the grid.
+/// Cuts the coded packets of one track into parts and segments at the boundaries that all tracks share.
 ///
 /// Packet times count from the room's origin in any timescale in which a frame (video) or a sample (audio) is exact,
-/// such as `fps`, `fps × 1000` or the sample rate. Video is moved to the nearest frame.
+/// such as `fps`, `fps × 1000` or the sample rate. Video times are rounded to the nearest frame.
 ///
 /// Invariants:
 /// (1) A sample belongs to the part that contains its ``PlacedSample/time``: audio by its start, video by its decoding
 ///     time, which for an IDR frame is its presentation time. With closed GOPs every rendition is therefore cut at the
 ///     same frames, however many frames its encoder reorders.
-/// (2) Video parts are contiguous: a part starts and ends on the grid. If a frame is missing, the previous one is shown
-///     longer; at the start of a part the next one is shown from the part's start. Parts and slots without any sample
-///     are not filled: time jumps over them.
-/// (3) Decoding times rise strictly. A packet that does not advance is dropped and counted.
-/// (4) Every slot comes out exactly once, in order, from the slot of the first tick to the last slot that had a sample.
+/// (2) Video parts are contiguous: a part starts and ends on a part boundary. If a frame is missing, the previous one
+///     is shown longer; at the start of a part the next one is shown from the part's start. Parts and segments without
+///     any sample are not filled: time jumps over them.
+/// (3) Decoding times increase strictly. A packet that does not advance is dropped and counted.
+/// (4) Every segment is returned exactly once, in order, from that of the first tick to the last one that has a sample.
 package struct TrackSegmenter: Sendable {
     /// A part or segment that a packet has completed.
     package enum Output: Sendable {
@@ -21,19 +21,21 @@ package struct TrackSegmenter: Sendable {
         case segment(FinishedSegment)
     }
 
-    /// A jump over more slots than this (half an hour at 2 s) is damage, not a gap; the packet is dropped.
+    /// Maximum number of segments (half an hour at 2 s) by which a packet may jump ahead. A packet further ahead is
+    /// treated as damaged and dropped.
     private static let longestJump: Int64 = 1_024
-    /// Largest part in bytes; sizes inside a fragment are 32 bits.
+    /// Maximum size of a part in bytes, since sizes inside a fragment have 32 bits.
     private static let largestPart = 1 << 30
 
-    /// The most frames that H.264 reorders (§A.3.1, `MaxDpbFrames`).
+    /// Maximum number of frames that H.264 reorders (§A.3.1, `MaxDpbFrames`).
     private static let deepestReorder: Int64 = 16
-    /// Larger frame numbers are clamped to this one, which is out of range.
+    /// Upper bound to which frame numbers are clamped; the bound itself is out of range.
     private static let lastFrame = OutputGrid.lastTick / OutputGrid.ticksPerFrame + 1
 
     package let kind: TrackKind
     package let grid: OutputGrid
-    /// Ticks from one frame of the track to the next: one frame of the grid, or two for a track at half the frame rate.
+    /// Ticks from one frame of the track to the next: one frame of the program, or two for a track at half the frame
+    /// rate.
     private let ticksPerPicture: Int64
     /// Number of dropped packets: before the first tick or the first IDR frame, with a time that does not advance, or
     /// out of range.
@@ -41,11 +43,11 @@ package struct TrackSegmenter: Sendable {
     /// End of the last sample's presentation, in ticks of the track's timescale; `nil` before the first.
     package private(set) var endTime: Int64?
 
-    /// Key frames at the start of a part get their own fragment.
+    /// Whether key frames at the start of a part get a fragment of their own.
     private let isolatesKeys: Bool
-    /// Where the slots begin.
+    /// Segment boundaries.
     private var slots: SegmentBoundaries
-    /// Metadata for the frames that are still to come.
+    /// Metadata for frames that have not arrived yet.
     package var cues = PendingFrameMetadata()
     private let firstTime: Int64
     private var currentPart: Int64
@@ -54,19 +56,22 @@ package struct TrackSegmenter: Sendable {
     private var parts: [FinishedPart] = []
     private var lastTime: Int64?
     private var lastDTS: Int64?
-    /// Presentation time of the first frame.
+    /// Presentation time of the stream's first frame in ticks; `nil` before it.
     private var firstShown: Int64?
     /// Number of frames so far whose `dts` is before ``firstShown``.
     private var picturesAhead: Int64 = 0
-    /// Ticks; known from the first frame on whose `dts` is not before ``firstShown``.
+    /// Reorder delay in ticks; known from the first frame on whose `dts` is not before ``firstShown``.
     private var reorderDelay: Int64?
 
+    /// Makes a segmenter for a worker's run.
+    ///
     /// - Parameters:
     ///   - firstTick: First frame of the run, counted from the room's origin; rounded down to the start of a segment.
-    ///   - slots: Where the segments begin; `nil`: on the grid.
-    ///   - frameStep: Frames of the grid from one frame of the track to the next; a part has a whole number of the
+    ///   - slots: Segment boundaries; `nil`: the regular ones of the grid.
+    ///   - frameStep: Program frames from one frame of the track to the next; a part must contain a whole number of the
     ///     track's frames.
-    ///   - isolatesKeys: For an I-frame playlist: a key frame at the start of a part gets a fragment of its own.
+    ///   - isolatesKeys: Whether a key frame at the start of a part gets a fragment of its own, for an I-frame
+    ///     playlist.
     package init(
         kind: TrackKind, grid: OutputGrid, firstTick: Int64, slots: SegmentBoundaries? = nil, frameStep: Int = 1,
         isolatesKeys: Bool = false
@@ -84,7 +89,7 @@ package struct TrackSegmenter: Sendable {
 
     /// Adds the next packet in decoding order.
     ///
-    /// - Returns: The parts and segments it completed, in order; usually none.
+    /// - Returns: The parts and segments that the packet has completed, in order; usually none.
     package mutating func append(_ packet: CodedPacket) -> [Output] {
         guard var sample = self.place(packet) else {
             self.droppedPackets += 1
@@ -113,8 +118,8 @@ package struct TrackSegmenter: Sendable {
 
     /// Ends the track: returns the last part and segment, which are usually shorter than the others.
     ///
-    /// - Parameter end: For audio: the end of the video in ticks of the audio timescale; frames that start at or after
-    ///   it are cut off. `nil` cuts nothing.
+    /// - Parameter end: For audio, the end of the video in ticks of the audio timescale: frames that start at or after
+    ///   it are removed. `nil` removes nothing.
     package mutating func finish(cuttingAt end: Int64? = nil) -> [Output] {
         var output: [Output] = []
         if !self.samples.isEmpty {
@@ -131,9 +136,9 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
-    /// Takes over the next part of the track from a previous worker; only before the first packet.
+    /// Takes over a part of the track that a previous worker has published; only before the first packet.
     ///
-    /// - Returns: The part, and the segment it completes; empty if the part is not the next one.
+    /// - Returns: The part, and the segment that it completes; empty if the part is not the next one.
     package mutating func restore(_ part: FinishedPart) -> [Output] {
         guard part.number == self.currentPart, self.samples.isEmpty, self.lastDTS == nil else { return [] }
         self.parts.append(part)
@@ -144,7 +149,7 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
-    /// Begins a new slot at a frame. No packet of this frame or a later one may have been added.
+    /// Begins a new segment at a frame. No packet of this frame or a later one may have been added.
     ///
     /// - Returns: The part and segments that end before the frame.
     package mutating func cut(at frame: Int64) -> [Output] {
@@ -160,8 +165,8 @@ package struct TrackSegmenter: Sendable {
 
     /// Prepares for packets of another stream; the next one must be an IDR frame.
     ///
-    /// - Parameter isPlaced: Whether the `dts` of the new stream are decoding times in which that of an IDR frame equals
-    ///   its presentation time.
+    /// - Parameter isPlaced: Whether the `dts` of an IDR frame of the new stream equals its presentation time, so that
+    ///   no reorder delay has to be added.
     package mutating func beginStream(isPlaced: Bool) {
         self.lastDTS = nil
         self.firstShown = nil
@@ -171,7 +176,7 @@ package struct TrackSegmenter: Sendable {
 
     // MARK: Placing
 
-    /// Places the packet on the track's timeline; `nil` if it cannot be used.
+    /// Computes the packet's time on the track's timeline; `nil` if the packet must be dropped.
     private mutating func place(_ packet: CodedPacket) -> PlacedSample? {
         guard packet.kind == self.kind, packet.timescale > 0, packet.count > 0,
             self.openBytes + packet.count <= Self.largestPart
@@ -205,11 +210,11 @@ package struct TrackSegmenter: Sendable {
             memory: packet.memory, range: packet.range, time: time, pts: pts, nominal: nominal, isKey: packet.isKey)
     }
 
-    /// An encoder that reorders by n frames starts with n frames whose `dts` is before the first IDR frame's `pts`;
-    /// from then on the `dts` are the presentation times in sorted order. Adding n frames to `dts` gives a decoding
-    /// time that is never later than the frame's presentation, even if frames are missing. n is counted and not taken
-    /// from the first difference between `pts` and `dts`, because a missing frame at the start makes that difference
-    /// larger.
+    /// Returns a frame's decoding time on the track's timeline. An encoder that reorders by n frames starts with n
+    /// frames whose `dts` is before the first IDR frame's `pts`; from then on the `dts` are the presentation times in
+    /// sorted order. Adding n frames to `dts` gives a decoding time that is never later than the frame's presentation,
+    /// even if frames are missing. n is counted and not taken from the first difference between `pts` and `dts`,
+    /// because a missing frame at the start makes that difference larger.
     private mutating func decodingTime(pts: Int64, dts: Int64, isKey: Bool) -> Int64 {
         let first = self.firstShown ?? pts
         self.firstShown = first
@@ -269,10 +274,12 @@ package struct TrackSegmenter: Sendable {
         output.append(.part(part))
     }
 
-    /// Keeps (2): the first sample starts with the part and the last one ends with it.
+    /// Adjusts the times of a video part's samples so that the first one starts with the part and the last one ends
+    /// with it; see invariant (2).
     private static func fit(_ samples: inout [PlacedSample], start: Int64, end: Int64) {
         if samples[0].time > start {
-            // Shown from the part's start instead of leaving a hole, if it is the first frame shown.
+            // The frame is shown from the part's start instead of leaving a hole, if it is the first frame in
+            // presentation order.
             if samples[0].pts == samples[0].time { samples[0].pts = start }
             samples[0].time = start
         }

@@ -1,27 +1,29 @@
 package import MediaTypes
 
-/// The SEI content of the video frames: the layout of the sources in the frame, and an application text.
+/// The content of user data SEI messages in video frames: the layout of the sources in the frame, and an application
+/// text.
 ///
 /// The body is one JSON object in the format that players of mixed streams know: `canvas` (`w`, `h`, `bgnd`), `regions`
 /// (`uid`, `alpha`, `zorder`, `volume`, `x`, `y`, `w`, `h`), `ver`, `ts` (milliseconds since the Unix epoch),
 /// `app_data`.
 package struct UserDataPlan: Sendable, Hashable {
-    /// Version of the format.
+    /// Version of the JSON format, sent as `ver`.
     private static let version = "20190611"
 
-    /// The layout on air from a frame on.
+    /// A layout that is on air from a frame on.
     private struct Row: Sendable, Hashable {
         var frame: Int64
         var layout: [JSONValue.Member]
     }
 
-    /// 16 bytes.
+    /// UUID of the SEI message, 16 bytes.
     package let identifier: [UInt8]
-    /// Frames from one SEI to the next; 0: only with ``followsIDR`` and events.
+    /// Number of frames from one SEI message to the next; 0: only IDR frames (with ``followsIDR``) and frames with an
+    /// event have one.
     package let interval: Int64
-    /// Every IDR frame has the SEI.
+    /// Whether every IDR frame has an SEI message.
     package let followsIDR: Bool
-    /// `app_data` of frames without an event.
+    /// Text that is sent as `app_data` in frames without an event.
     package let extraInfo: String
     /// Date of frame 0: nanoseconds since the Unix epoch.
     package let origin: Int64
@@ -41,7 +43,8 @@ package struct UserDataPlan: Sendable, Hashable {
 
     /// Sets the layout that is on air from a frame on.
     ///
-    /// - Parameter isScheduled: The caller named the frame. Otherwise layouts scheduled for later frames are discarded.
+    /// - Parameter isScheduled: Whether the caller chose the frame. Otherwise layouts scheduled for later frames are
+    ///   discarded.
     package mutating func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool) {
         self.rows.removeAll { isScheduled ? $0.frame == frame : $0.frame >= frame }
         let place = self.rows.firstIndex { $0.frame > frame } ?? self.rows.endIndex
@@ -51,22 +54,24 @@ package struct UserDataPlan: Sendable, Hashable {
     /// Number of layouts that are on air or scheduled.
     package var layoutCount: Int { self.rows.count }
 
-    /// Whether a frame without an event has the SEI.
+    /// Whether a frame without an event has an SEI message.
     ///
-    /// - Parameter step: Program frames from one frame of the track to the next.
+    /// - Parameter step: Ratio of the program's frame rate to the track's: 2 for a track at half the frame rate.
     func isDue(at frame: Int64, isKey: Bool, step: Int64) -> Bool {
         if self.followsIDR, isKey { return true }
         guard self.interval > 0, frame >= 0 else { return false }
         return frame / self.interval != (frame - step) / self.interval || frame < step
     }
 
-    /// Drops layouts that no frame from `frame` on shows.
+    /// Drops the layouts that are no longer on air at `frame` and later.
     mutating func forget(before frame: Int64) {
         guard let last = self.rows.lastIndex(where: { $0.frame <= frame }), last > 0 else { return }
         self.rows.removeFirst(last)
     }
 
-    /// - Parameter event: `app_data` of this unit; `nil`: ``extraInfo``.
+    /// Returns the SEI NAL unit for a frame.
+    ///
+    /// - Parameter event: Text for `app_data`; `nil`: ``extraInfo``.
     func unit(at frame: Int64, event: String?) -> [UInt8] {
         let date = self.origin &+ TimeMath.scale(frame, by: TimeMath.nanoseconds, over: self.fps)
         let layout = self.rows.last { $0.frame <= frame } ?? self.rows.first

@@ -2,16 +2,16 @@
 ///
 /// Spec: ITU-T H.264 §7.3.2.3 (SEI), §D.1.6 (`user_data_unregistered`), §7.4.1.1 (emulation prevention).
 package enum UserDataUnit {
-    /// `nal_unit_type` 6, not a reference.
+    /// NAL unit header: `nal_unit_type` 6 (SEI), not used for reference.
     private static let header: UInt8 = 0x06
-    /// §D.1: `user_data_unregistered`.
+    /// SEI payload type of `user_data_unregistered`. Spec: §D.1.
     private static let payloadType: UInt8 = 5
-    /// Bytes of a UUID.
+    /// Size of a UUID in bytes.
     package static let identifierSize = 16
 
-    /// - Parameters:
-    ///   - identifier: 16 bytes; shorter ones are filled with zeros, longer ones cut.
-    /// - Returns: The unit without length or start code.
+    /// Returns the SEI NAL unit without length or start code.
+    ///
+    /// - Parameter identifier: UUID of 16 bytes; a shorter one is padded with zeros, a longer one is cut.
     package static func bytes(identifier: [UInt8], _ content: [UInt8]) -> [UInt8] {
         let uuid = Array((identifier + [UInt8](repeating: 0, count: Self.identifierSize)).prefix(Self.identifierSize))
         var payload: [UInt8] = [Self.payloadType]

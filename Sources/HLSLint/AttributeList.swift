@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// The attributes of a tag. Spec: rfc8216bis §4.2.
+/// The attribute list of a playlist tag. Spec: rfc8216bis §4.2.
 struct AttributeList: Sendable, Hashable {
     struct Value: Sendable, Hashable {
         let text: String
@@ -10,7 +10,7 @@ struct AttributeList: Sendable, Hashable {
     private(set) var members: [String: Value] = [:]
     private(set) var faults: [PlaylistFault] = []
 
-    /// Reads as much as possible; errors are in ``faults``.
+    /// Parses an attribute list. After an error it continues as far as possible and adds the error to ``faults``.
     init(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         var position = 0
@@ -60,15 +60,16 @@ struct AttributeList: Sendable, Hashable {
 
     private static func string(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// A quoted string.
+    /// Returns the value of a quoted string; `nil` if the attribute is missing or not quoted.
     func quoted(_ name: String) -> String? { self.members[name].flatMap { $0.isQuoted ? $0.text : nil } }
-    /// A value without quotes, such as an enumerated string.
+    /// Returns a value without quotes, such as an enumerated string; `nil` if the attribute is missing or quoted.
     func plain(_ name: String) -> String? { self.members[name].flatMap { $0.isQuoted ? nil : $0.text } }
     func integer(_ name: String) -> Int64? { self.plain(name).flatMap { PlaylistScalars.integer($0) } }
-    /// A decimal value, such as seconds, times 10^9.
+    /// Returns a decimal value times 10^9, such as seconds as nanoseconds; `nil` if the attribute is missing or
+    /// invalid.
     func nanoseconds(_ name: String) -> Int64? { self.plain(name).flatMap { PlaylistScalars.nanoseconds($0) } }
     func isYes(_ name: String) -> Bool { self.plain(name) == "YES" }
-    /// `WIDTHxHEIGHT`.
+    /// Returns the width and height of a `WIDTHxHEIGHT` value; `nil` if the attribute is missing or invalid.
     func resolution(_ name: String) -> (width: Int64, height: Int64)? {
         guard let pieces = self.plain(name)?.split(separator: "x"), pieces.count == 2,
             let width = PlaylistScalars.integer(pieces[0]), let height = PlaylistScalars.integer(pieces[1])
@@ -77,7 +78,7 @@ struct AttributeList: Sendable, Hashable {
     }
 }
 
-/// An error in a playlist's text.
+/// An error in the text of a playlist, or in a segment.
 struct PlaylistFault: Sendable, Hashable {
     let rule: Rule
     let what: String

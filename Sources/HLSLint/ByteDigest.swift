@@ -1,5 +1,5 @@
-/// A fingerprint of bytes. The fingerprint of a concatenation can be computed from those of its pieces, so parts can be
-/// compared with their segment without keeping the bytes. A polynomial over the prime field of 2^61 - 1.
+/// A hash of bytes (a polynomial over the prime field of 2^61 - 1). The hash of a concatenation can be computed from
+/// the hashes of its pieces, so parts can be compared with their segment without keeping the bytes.
 struct ByteDigest: Sendable, Hashable {
     private static let prime: UInt64 = (1 << 61) - 1
     private static let base: UInt64 = 0x12D7_5A31_88C9_F4E3 % ((1 << 61) - 1)
@@ -16,7 +16,7 @@ struct ByteDigest: Sendable, Hashable {
         self.count = bytes.count
     }
 
-    /// Appends `next`, as if its bytes followed.
+    /// Appends another digest: the result is the digest of both byte sequences, one after the other.
     mutating func append(_ next: ByteDigest) {
         var power: UInt64 = 1
         var factor = Self.base

@@ -1,14 +1,15 @@
-/// Whether a codec string covers another one: whether a player that can play the first can play the second.
+/// Compares codec strings: a declared codec covers another one if every player that can play the declared one can play
+/// the other.
 package enum CodecCompatibility {
-    /// Baseline, main, high: a decoder of a later profile decodes the earlier ones as encoders use them. Spec: ITU-T
-    /// H.264 Annex A.2.
+    /// `profile_idc` values of H.264 Baseline, Main and High, in ascending order: a decoder for a later profile also
+    /// decodes the earlier ones as encoders use them. Spec: ITU-T H.264 Annex A.2.
     private static let profiles = [66, 77, 100]
-    /// AAC-LC, HE-AAC, HE-AAC v2: a decoder of a later type decodes the earlier ones, and a stream of a later type
-    /// often only signals its core. Spec: ISO/IEC 14496-3 §1.6.5 (implicit, and backward compatible explicit
-    /// signaling).
+    /// Codec strings of AAC-LC, HE-AAC and HE-AAC v2: a decoder for a later type also decodes the earlier ones, and a
+    /// stream of a later type often only signals its AAC-LC core. Spec: ISO/IEC 14496-3 §1.6.5 (implicit, and backward
+    /// compatible explicit signaling).
     private static let sounds = ["mp4a.40.2", "mp4a.40.5", "mp4a.40.29"]
 
-    /// Whether a codec string means HE-AAC, with or without parametric stereo.
+    /// Whether a codec string denotes HE-AAC, with or without parametric stereo.
     static func isHighEfficiency(_ codec: String) -> Bool { self.sounds.dropFirst().contains(codec.lowercased()) }
 
     static func isAAC(_ codec: String) -> Bool { self.sounds.contains(codec.lowercased()) }

@@ -1,22 +1,22 @@
 package import MediaTypes
 
-/// A violation of a rule: what is wrong and where.
+/// A finding of the linter: the rule that is violated, what is wrong and where.
 package struct Finding: Sendable, Hashable {
     package let rule: Rule
-    /// What is wrong, in one sentence without trailing period.
+    /// Description of what is wrong, in one sentence without trailing period.
     package let what: String
-    /// URL of the playlist (or of the object) it was found in.
+    /// URL of the playlist or object with the error.
     package let playlist: String
-    /// Media sequence number; `nil`: the playlist as a whole.
+    /// Media sequence number of the segment; `nil` if the finding is about the playlist as a whole.
     package let mediaSequence: Int64?
-    /// Index of the part in its segment.
+    /// Index of the part in its segment; `nil` if the finding is not about a part.
     package let part: Int?
-    /// Nanoseconds of the driver's clock.
+    /// Time of the finding: nanoseconds of the driver's clock.
     package let at: Int64
 
-    /// Two lines of text: what and where, then the remedy.
+    /// Returns two lines of text: what is wrong and where, then the remedy.
     ///
-    /// - Parameter start: The driver's clock when the run began.
+    /// - Parameter start: Time of the driver's clock when the run began, in nanoseconds.
     package func text(since start: Int64) -> String {
         let name = self.playlist.split(separator: "/").last.map(String.init) ?? self.playlist
         let place = self.mediaSequence.map { " segment \($0)" } ?? ""
@@ -41,10 +41,10 @@ package struct Finding: Sendable, Hashable {
     }
 }
 
-/// Collects findings. It keeps the first few of each rule in a playlist and counts the others, so that a stream that is
-/// wrong for a day needs no more memory than one that is wrong for a minute.
+/// Collects findings. For each rule and playlist it keeps the first ten and only counts the others, so that a long run
+/// does not need more memory.
 struct FindingLog: Sendable {
-    /// How many findings of one rule in one playlist are kept.
+    /// Maximum number of findings that are kept for each rule and playlist.
     private static let keptPerRule = 10
 
     private struct Key: Hashable {

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// The content of an initialization segment. Spec: rfc8216bis §3.1.2, ISO/IEC 14496-12 §8.
+/// The properties read from an initialization segment. Spec: rfc8216bis §3.1.2, ISO/IEC 14496-12 §8.
 struct InitializationFacts: Sendable {
     struct Track: Sendable {
         let id: UInt32
@@ -8,24 +8,24 @@ struct InitializationFacts: Sendable {
         let isVideo: Bool
         /// Four-character code of the sample entry.
         let entry: String
-        /// RFC 6381 string; `nil` for an unknown codec.
+        /// RFC 6381 codec string; `nil` for an unknown codec.
         let codec: String?
         let width: Int64
         let height: Int64
         /// Size of a NAL unit's length field in bytes; 0 if the samples are not NAL units.
         let lengthSize: Int
-        /// `AVCDecoderConfigurationRecord` of unencrypted H.264 samples; empty for everything else.
+        /// `AVCDecoderConfigurationRecord` of unencrypted H.264 samples; empty for other media.
         let configuration: [UInt8]
-        /// The samples are encrypted, so their bytes cannot be checked.
+        /// Whether the samples are encrypted, so that their bytes cannot be checked.
         let isProtected: Bool
-        /// Number of audio channels; `nil` if the sample entry does not tell, or the codec is unknown.
+        /// Number of audio channels; `nil` if the sample entry does not contain it, or the codec is unknown.
         let channels: Int64?
-        /// The audio is certainly AAC-LC: the frames cannot contain spectral band replication, not even with implicit
-        /// signaling.
+        /// Whether the audio is certainly AAC-LC: its frames cannot contain spectral band replication, not even with
+        /// implicit signaling.
         let isPlainAAC: Bool
-        /// Ticks that the edit list subtracts from composition times. Spec: ISO/IEC 14496-12 §8.6.6.
+        /// Number of ticks that the edit list subtracts from presentation times. Spec: ISO/IEC 14496-12 §8.6.6.
         let presentationShift: Int64
-        /// Defaults from `trex`.
+        /// Default sample duration from `trex`, in ticks.
         let defaultDuration: UInt32
         let defaultSize: UInt32
         let defaultFlags: UInt32
@@ -34,6 +34,8 @@ struct InitializationFacts: Sendable {
     private(set) var tracks: [Track] = []
     private(set) var faults: [PlaylistFault] = []
 
+    /// Reads an initialization segment.
+    ///
     /// - Returns: `nil` for bytes that are not boxes or have no track.
     init?(_ bytes: [UInt8]) {
         let reader = BoxReader(bytes: bytes)
@@ -75,11 +77,15 @@ struct InitializationFacts: Sendable {
         return result
     }
 
-    /// - Parameters: Offsets of the duration in a header of version 0 and of version 1, relative to its body.
+    /// Checks that a header of the movie has no duration.
+    ///
+    /// - Parameters:
+    ///   - short: Offset of the field before the duration in a header of version 0, relative to the header's body.
+    ///   - long: The same offset in a header of version 1.
     private mutating func checkDuration(_ reader: BoxReader, _ box: BoxReader.Box, at short: Int, _ long: Int) {
         let isLong = reader.u8(box.body.lowerBound) == 1
         let duration = reader.number(box.body.lowerBound + (isLong ? long + 4 : short + 4), isLong ? 8 : 4) ?? 0
-        // All ones: the duration is unknown.
+        // A value with all bits set means that the duration is unknown.
         if duration != 0, duration != (isLong ? .max : UInt64(UInt32.max)) {
             self.faults.append(PlaylistFault(.mapNotEmpty, "\(box.type) has the duration \(duration)"))
         }
@@ -111,7 +117,7 @@ struct InitializationFacts: Sendable {
             defaultSize: trex[2], defaultFlags: trex[3])
     }
 
-    /// The media time of the first edit that is not empty.
+    /// Returns the media time of the first edit that is not empty.
     private static func shift(_ reader: BoxReader, _ trak: BoxReader.Box) -> Int64 {
         guard let list = reader.first(["edts", "elst"], in: trak.body), let count = reader.u32(list.body.lowerBound + 4)
         else { return 0 }
@@ -119,7 +125,7 @@ struct InitializationFacts: Sendable {
         for index in 0..<Int(min(count, 4)) {
             let entry = list.body.lowerBound + 8 + index * (isLong ? 20 : 12)
             guard let time = reader.number(entry + (isLong ? 8 : 4), isLong ? 8 : 4) else { return 0 }
-            // All ones mark an empty edit.
+            // A value with all bits set marks an empty edit.
             if time == (isLong ? UInt64.max : UInt64(UInt32.max)) { continue }
             return time < 1 << 40 ? Int64(time) : 0
         }
@@ -136,9 +142,11 @@ struct InitializationFacts: Sendable {
     }
 }
 
-/// The content of a sample entry. Spec: ISO/IEC 14496-12 §12, ISO/IEC 14496-15 §5.4, ISO/IEC 14496-14 §5.6; RFC 6381.
+/// The properties read from a sample entry. Spec: ISO/IEC 14496-12 §12, ISO/IEC 14496-15 §5.4, ISO/IEC 14496-14 §5.6;
+/// RFC 6381.
 struct SampleEntryFacts: Sendable {
-    /// Four-character code; for protected samples that of the original format (ISO/IEC 14496-12 §8.12.2).
+    /// Four-character code of the sample entry; for protected samples that of the original format (ISO/IEC 14496-12
+    /// §8.12.2).
     let entry: String
     var codec: String?
     var width: Int64 = 0
@@ -201,7 +209,7 @@ struct SampleEntryFacts: Sendable {
 
     private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
-    /// Spec: ISO/IEC 14496-3 §1.6.2.1.
+    /// Returns the audio object type of an `AudioSpecificConfig`. Spec: ISO/IEC 14496-3 §1.6.2.1.
     private static func audioObjectType(_ info: [UInt8]) -> Int? {
         guard info.count >= 2 else { return nil }
         let type = Int(info[0] >> 3)
@@ -209,18 +217,20 @@ struct SampleEntryFacts: Sendable {
     }
 }
 
-/// The channels in an `AudioSpecificConfig`, and whether the frames may contain spectral band replication. Spec:
-/// ISO/IEC 14496-3 §1.6.2.1, §1.6.5, §4.4.1.
+/// The properties read from an `AudioSpecificConfig`: the number of channels, and whether frames may contain spectral
+/// band replication (SBR). Spec: ISO/IEC 14496-3 §1.6.2.1, §1.6.5, §4.4.1.
 struct AudioFacts: Sendable, Hashable {
-    /// `nil` if the frames themselves describe their channels.
+    /// Number of channels; `nil` if only the frames themselves describe their channels.
     let channels: Int64?
-    /// AAC-LC that no decoder takes for HE-AAC: the configuration rules out replication, or the core's sample rate is
-    /// too high for it.
+    /// Whether the audio is AAC-LC that no decoder treats as HE-AAC: the configuration rules out SBR, or the sample
+    /// rate is too high for it.
     let isPlain: Bool
 
-    /// Cores above this sample rate are never doubled: 48 kHz is the highest rate of HE-AAC in use.
+    /// Highest sample rate in Hz of an AAC core that SBR may double: 48 kHz is the highest rate of HE-AAC in use.
     private static let highestCore = 24_000
 
+    /// Reads an `AudioSpecificConfig`.
+    ///
     /// - Returns: `nil` if the bytes end early or contain a reserved value.
     init?(_ bytes: [UInt8]) {
         var reader = BitReader(bytes)
@@ -240,7 +250,7 @@ struct AudioFacts: Sendable, Hashable {
         self.isPlain = Self.replication(&reader, hasLayout: layout != 0).map { !$0 } ?? (rate > Self.highestCore)
     }
 
-    /// `sbrPresentFlag` of the extension after the core's configuration; `nil` without an extension.
+    /// Returns `sbrPresentFlag` of the extension after the core's configuration; `nil` if there is no extension.
     private static func replication(_ reader: inout BitReader, hasLayout: Bool) -> Bool? {
         guard hasLayout, reader.flag() != nil, let depends = reader.flag() else { return nil }
         if depends { _ = reader.bits(14) }

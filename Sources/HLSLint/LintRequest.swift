@@ -1,4 +1,4 @@
-/// A request of the linter; the driver performs it and passes the reply back.
+/// A request of the linter, which the driver performs to pass the reply back.
 package struct LintRequest: Sendable, Hashable {
     enum Purpose: Sendable, Hashable {
         /// The URL from the command line: a multivariant or a media playlist.
@@ -14,16 +14,16 @@ package struct LintRequest: Sendable, Hashable {
         case hint(Int, String)
         case retainedSegment(Int, Int64)
         case retainedPart(Int, String, Int64, Int)
-        /// Nothing is fetched: the driver decodes a segment.
+        /// The driver decodes a segment instead of fetching something.
         case decoding(Int, Int64)
     }
 
     let purpose: Purpose
-    /// An http(s) URL or a local path.
+    /// The HTTP or HTTPS URL or local path to fetch.
     package let url: String
-    /// HEAD instead of GET: only checks that the object exists.
+    /// Whether to use HEAD instead of GET, to check only that the object exists.
     package var isHead = false
-    /// First byte and number of bytes.
+    /// First byte and number of bytes to request; `nil` for the whole object.
     package var range: (start: Int64, count: Int64)? {
         self.rangeStart.flatMap { start in self.rangeCount.map { (start, $0) } }
     }
@@ -31,10 +31,12 @@ package struct LintRequest: Sendable, Hashable {
     private var rangeCount: Int64?
     /// Earliest time of the request: nanoseconds of the driver's clock.
     package var notBefore: Int64 = 0
-    /// Position that a blocking reload waits for.
+    /// Position that a blocking playlist reload waits for; `nil` for other requests.
     var asked: MediaList.Edge?
+    /// Whether the request asks for a delta update.
     var asksDelta = false
-    /// Samples to decode instead of fetching something; the decoder reports damage in ``LintReply/failure``.
+    /// Samples to decode instead of fetching something; `nil` for a fetch. The decoder reports damage in
+    /// ``LintReply/failure``.
     package private(set) var samples: LintSamples?
 
     init(_ purpose: Purpose, _ url: String, samples: LintSamples) {
@@ -51,7 +53,7 @@ package struct LintRequest: Sendable, Hashable {
         (self.rangeStart, self.rangeCount) = (range.start, range.count)
     }
 
-    /// First byte and number of bytes of an EXT-X-BYTERANGE.
+    /// Parses an EXT-X-BYTERANGE value into its first byte and number of bytes; `nil` if it is invalid.
     static func range(_ text: String) -> (start: Int64, count: Int64)? {
         let pieces = text.split(separator: "@")
         guard let count = pieces.first.flatMap({ PlaylistScalars.integer($0) }) else { return nil }
@@ -59,7 +61,8 @@ package struct LintRequest: Sendable, Hashable {
         return PlaylistScalars.integer(pieces[1]).map { ($0, count) }
     }
 
-    /// Whether it polls a playlist. Polls are dropped at the end of the run, while listed media is still fetched.
+    /// Whether the request is dropped at the end of the run, such as a playlist reload. Requests for listed media are
+    /// still performed.
     package var isPoll: Bool {
         switch self.purpose {
         case .multivariant, .playlist, .probe, .hint, .retainedSegment, .retainedPart: true
@@ -68,19 +71,21 @@ package struct LintRequest: Sendable, Hashable {
     }
 }
 
-/// The reply to a request.
+/// The reply to a request of the linter.
 package struct LintReply: Sendable {
-    /// HTTP status; 200 and 404 for local files; 0 without a reply.
+    /// HTTP status; 200 or 404 for local files; 0 if there was no reply.
     package var status: Int
-    /// Why there was no reply.
+    /// Reason why there was no reply; `nil` if there was one.
     package var failure: String?
-    /// Lower-case names.
+    /// Header fields, with names in lower case.
     package var headers: [String: String]
-    /// After decoding any content encoding.
+    /// The body after any content encoding is decoded.
     package var body: [UInt8]
-    /// Nanoseconds of the driver's clock.
+    /// Time at which the request was sent: nanoseconds of the driver's clock.
     package var sentAt: Int64
+    /// Time at which the reply was complete: nanoseconds of the driver's clock.
     package var receivedAt: Int64
+    /// Whether the object is a local file.
     package var isLocal: Bool
 
     package init(

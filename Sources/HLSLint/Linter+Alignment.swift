@@ -1,6 +1,6 @@
-/// Checks what renditions of one presentation must have in common. Spec: rfc8216bis §6.2.4.
+/// Checks that compare the renditions of a presentation with each other. Spec: rfc8216bis §6.2.4.
 extension Linter {
-    /// The playlist that the others are compared with: the first one.
+    /// Index of the playlist with which all others are compared: the first one.
     private var reference: Int { 0 }
 
     mutating func checkAgainstOthers(_ list: MediaList, _ index: Int) {
@@ -24,7 +24,7 @@ extension Linter {
         }
     }
 
-    /// A range that another playlist has had for a target duration must be in this one too.
+    /// Checks that a date range that another playlist has listed for a target duration is in this playlist, too.
     private mutating func compareDateRanges(_ list: MediaList, _ index: Int, _ other: PlaylistHistory) {
         let ids = Set(list.dateRanges.map(\.id))
         for range in other.list?.dateRanges ?? [] where !ids.contains(range.id) {
@@ -35,7 +35,8 @@ extension Linter {
         }
     }
 
-    /// The other playlist may be behind by at most two target durations plus the time since it was last read.
+    /// Checks that another playlist does not end earlier than this one by more than two target durations plus the time
+    /// since it was last read.
     private mutating func compareEdges(_ list: MediaList, _ index: Int, _ other: PlaylistHistory) {
         guard let known = other.list, let mine = Self.end(list), let theirs = Self.end(known), !known.isEnded,
             let at = other.known?.at
@@ -48,7 +49,7 @@ extension Linter {
         }
     }
 
-    /// Date of the end of the last complete segment.
+    /// Returns the date at which the last complete segment ends; `nil` if it has no date.
     private static func end(_ list: MediaList) -> Int64? {
         guard let last = list.segments.last, let date = last.date else { return nil }
         return date &+ last.duration
@@ -56,8 +57,8 @@ extension Linter {
 
     // MARK: Segments
 
-    /// Compares a received segment with the matching segment of the reference playlist; a segment of the reference is
-    /// compared with all others.
+    /// Compares a received segment with the matching segment of the reference playlist. A segment of the reference
+    /// playlist is compared with the matching segments of all others.
     mutating func align(_ index: Int, _ number: Int64) {
         self.checkMixedUp(index, number)
         if index == self.reference {
@@ -70,7 +71,8 @@ extension Linter {
         }
     }
 
-    /// The segment of playlist `other` that starts nearest, if it starts within half a target duration.
+    /// Returns the number of the segment in playlist `other` whose start is nearest, if it is within half a target
+    /// duration; otherwise `nil`.
     private func nearest(to index: Int, _ number: Int64, in other: Int) -> Int64? {
         guard let start = self.histories[index].records[number]?.digest?.main?.startTime else { return nil }
         let half = UInt64(max(0, self.histories[index].list?.targetDuration ?? 0) / 2)
@@ -81,7 +83,7 @@ extension Linter {
         if let same = records[number], let off = distance(same), off < half { return number }
         let best = records.compactMap { entry in distance(entry.value).map { (off: $0, number: entry.key) } }
             .min { $0.off < $1.off }
-        // A segment that starts half its own duration away or more does not match; the matching one has not arrived
+        // A segment that starts half its own duration away or more does not match; the matching segment has not arrived
         // yet.
         guard let best, best.off < half, let record = records[best.number], let found = record.digest?.main,
             best.off < UInt64(max(0, record.listed.duration) / 2)
@@ -94,7 +96,8 @@ extension Linter {
         return hasNearer ? nil : best.number
     }
 
-    /// No other rendition may have the bytes of a video segment, unless the two renditions are identical throughout.
+    /// Checks that no other rendition has the same bytes in a video segment, unless the two renditions are identical
+    /// throughout.
     private mutating func checkMixedUp(_ index: Int, _ number: Int64) {
         guard self.histories[index].records[number]?.digest?.main?.isVideo == true else { return }
         for other in self.histories where other.index != index && !other.isIFrames {
@@ -127,7 +130,7 @@ extension Linter {
         return first.bytes == second.bytes
     }
 
-    /// The same frames must be presented at the same times.
+    /// Checks that the first frames of matching segments are presented at the same time.
     private mutating func compareFrameTimes(
         _ index: Int, _ number: Int64, _ span: MediaDigest.Span, with other: Int, _ reference: MediaDigest.Span
     ) {

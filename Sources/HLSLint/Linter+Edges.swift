@@ -1,4 +1,4 @@
-/// Date ranges and rendition reports. Spec: rfc8216bis §4.4.5.1, §4.4.5.4.
+/// Checks of date ranges and rendition reports. Spec: rfc8216bis §4.4.5.1, §4.4.5.4.
 extension Linter {
     // MARK: Date ranges
 
@@ -77,7 +77,7 @@ extension Linter {
     // MARK: Rendition reports
 
     mutating func checkReports(_ list: MediaList, _ index: Int, _ request: LintRequest, _ reply: LintReply) {
-        // Edges that other playlists reported before this request must be reached in this reply.
+        // This reply must reach the positions that other playlists reported before the request was sent.
         for claim in self.histories[index].claims where claim.at <= reply.sentAt && list.edge < claim.edge {
             self.add(
                 .reportWrong,

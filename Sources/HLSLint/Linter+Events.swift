@@ -1,8 +1,7 @@
-/// Checks event messages: each is in the segment that contains its time, once per rendition, and the same in all
-/// renditions.
-/// Spec: ISO/IEC 23009-1 §5.10.3.3, ISO/IEC 23000-19 §7.4.5.
+/// Checks of event messages (`emsg`): each must be in the segment that contains its time, only once per rendition, and
+/// the same in all video renditions. Spec: ISO/IEC 23009-1 §5.10.3.3, ISO/IEC 23000-19 §7.4.5.
 extension Linter {
-    /// Most events of a rendition to remember, to detect repeats.
+    /// Maximum number of events per rendition that are stored to detect repeats.
     private static let rememberedEvents = 4_096
 
     mutating func checkEvents(_ digest: MediaDigest, _ index: Int, _ number: Int64) {
@@ -10,7 +9,7 @@ extension Linter {
         let target = self.histories[index].list?.targetDuration ?? 0
         let end = span.startTime &+ span.duration
         for event in digest.events {
-            // A late event may be in the segment after its own.
+            // A late event may be in the segment after the one that contains its time.
             if event.time >= end || event.time < span.startTime &- target {
                 self.add(
                     .eventBroken,
@@ -29,7 +28,7 @@ extension Linter {
         }
     }
 
-    /// Matching segments of video renditions must have the same events.
+    /// Checks that matching segments of video renditions have the same events.
     mutating func compareEvents(
         _ index: Int, _ number: Int64, _ mine: MediaDigest, with other: Int, _ theirs: MediaDigest
     ) {

@@ -1,6 +1,6 @@
-/// Decides which media is fetched when, and checks how long it stays available. Spec: rfc8216bis §6.2.1, §6.2.2.
+/// Decides when which media is fetched, and checks how long media stays available. Spec: rfc8216bis §6.2.1, §6.2.2.
 extension Linter {
-    /// Makes `list` the known version of the playlist.
+    /// Stores a new version of a playlist and decides which media to fetch.
     ///
     /// - Returns: Requests for all new media, and for media that has left the playlist, at the end of its retention
     ///   time.
@@ -9,7 +9,7 @@ extension Linter {
         if old == nil { self.histories[index].joinedNext = list.nextNumber }
         self.histories[index].list = list
         self.histories[index].known = (list.edge, self.now)
-        // Media that this version lacks may have left at any time since the previous version.
+        // Media that this version no longer lists may have been removed at any time since the previous version.
         let before = self.histories[index].adoptedAt ?? self.now
         self.histories[index].adoptedAt = self.now
         self.histories[index].longest = max(self.histories[index].longest, list.duration)
@@ -29,7 +29,7 @@ extension Linter {
             position &+= segment.duration
             if !segment.parts.isEmpty {
                 if segment.number < previous {
-                    // A complete segment that is known already, with its parts.
+                    // This complete segment is already stored, with its parts.
                 } else {
                     self.histories[index].records[segment.number]?.listed = segment
                 }
@@ -61,7 +61,7 @@ extension Linter {
         ]
     }
 
-    /// Fetches listed parts that did not arrive as hints.
+    /// Returns requests for the listed parts that were not already fetched as hints.
     private mutating func fetchParts(_ segment: MediaList.Segment, _ index: Int, isOpen: Bool) -> [LintRequest] {
         var requests = isOpen ? self.fetchMap(segment.map, index) + self.fetchKey(segment.key, index) : []
         for (place, part) in segment.parts.enumerated() where !part.isGap {
@@ -79,7 +79,7 @@ extension Linter {
                 self.histories[index].hintsAsked.remove(part.uri)
             }
             let isKnown = self.histories[index].records[segment.number]?.parts[place] != nil
-            // Requested as a hint: its reply is still to come.
+            // The part was requested as a hint, and the reply has not arrived yet.
             if isKnown || self.histories[index].hintsAsked.contains(key) { continue }
             self.histories[index].hintsAsked.insert(key)
             requests.append(
@@ -89,7 +89,7 @@ extension Linter {
         return requests
     }
 
-    /// Fetches hinted parts and maps at once, as a player does.
+    /// Returns requests for hinted parts and initialization segments, which are fetched at once, as a player does.
     private mutating func follow(_ list: MediaList, _ index: Int, _ reply: LintReply) -> [LintRequest] {
         guard list.blocksReload, !list.isEnded, !reply.isLocal else { return [] }
         var requests: [LintRequest] = []

@@ -1,6 +1,7 @@
-/// Checks how objects are served. Spec: rfc8216bis §4, appendix B.1; Apple's authoring specification 10.
+/// Checks of the HTTP headers of playlists and media. Spec: rfc8216bis §4, appendix B.1; Apple's authoring
+/// specification 10.
 extension Linter {
-    /// Compression does not help for shorter texts, in bytes.
+    /// Minimum size in bytes of a playlist for which compression is expected.
     private static let worthCompressing = 300
 
     mutating func checkPlaylistHeaders(_ reply: LintReply, _ url: String, target: Int64?, isLive: Bool) {

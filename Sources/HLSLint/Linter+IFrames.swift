@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Checks I-frame playlists: every entry must be a frame that can be decoded alone. Spec: rfc8216bis §4.4.3.6,
+/// Checks of I-frame playlists: every entry must be a frame that can be decoded alone. Spec: rfc8216bis §4.4.3.6,
 /// §4.4.6.3; Apple's authoring specification 6.
 extension Linter {
     mutating func checkIFrameList(_ list: MediaList, _ index: Int) {
@@ -14,7 +14,7 @@ extension Linter {
         }
     }
 
-    /// Checks the bytes of an entry.
+    /// Checks the received bytes of an entry of an I-frame playlist.
     mutating func receivedIFrame(_ reply: LintReply, _ request: LintRequest, _ index: Int, _ number: Int64) {
         guard let record = self.histories[index].records[number] else { return }
         guard reply.isGood else {
@@ -35,7 +35,7 @@ extension Linter {
         case (.known(let facts), .clear(let bytes)):
             content = bytes
             self.checkIFrame(bytes, record.listed, facts, index)
-        // The key is not available, or the map cannot be read.
+        // The key is not available, or the initialization segment cannot be read.
         default: content = nil
         }
         self.checkMediaHeaders(reply, record.listed.uri, index)
@@ -67,7 +67,7 @@ extension Linter {
         }
     }
 
-    /// EXTINF must be the distance to the next listed frame.
+    /// Checks that EXTINF of an I-frame entry is the distance to the next listed frame.
     private mutating func checkDistance(_ index: Int, _ number: Int64) {
         for first in [number &- 1, number] {
             guard let one = self.histories[index].records[first], let start = one.iFrameStart,
@@ -83,14 +83,15 @@ extension Linter {
         }
     }
 
-    /// Spec: §3.1.2: the range must contain the `moof`.
+    /// Whether bytes begin with a box that can begin a fragment; the range of an I frame must contain its `moof`. Spec:
+    /// §3.1.2.
     private static func beginsFragment(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 8 else { return false }
         return ["moof", "styp", "emsg", "prft", "sidx"].contains(String(decoding: bytes[4..<8], as: UTF8.self))
     }
 
-    /// The range may end after the first frame although its `mdat` is longer (§3.1.2): shortens the `mdat` to the
-    /// range.
+    /// Shortens the last `mdat` to the available bytes, because the range of an I frame may end after that frame
+    /// although its `mdat` is longer (§3.1.2).
     private static func closed(_ bytes: [UInt8]) -> [UInt8] {
         let reader = BoxReader(bytes: bytes)
         var position = 0
@@ -108,7 +109,7 @@ extension Linter {
 
     // MARK: The multivariant playlist
 
-    /// Checks of the I-frame playlists that need the whole run.
+    /// Runs the checks of I-frame playlists that need the data of the whole run.
     mutating func finishIFrames() {
         for attributes in self.multivariant?.iFrameVariants ?? [] {
             guard let uri = attributes.quoted("URI") else { continue }

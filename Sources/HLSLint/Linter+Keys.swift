@@ -1,20 +1,22 @@
-/// Decrypts a segment: bytes, key and initialization vector in, clear bytes out; `nil` if they do not fit. If `isWhole`
-/// is false, the bytes are whole blocks of a segment without padding at their end.
+/// A function that decrypts a segment with a key and an initialization vector. It returns `nil` if the bytes cannot be
+/// decrypted. If `isWhole` is false, the bytes are complete cipher blocks from a segment, without padding at the end.
 package typealias LintCipher =
     @Sendable (_ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8], _ isWhole: Bool) -> [UInt8]?
 
-/// Encrypted segments and parts. Spec: rfc8216bis §4.4.4.4, §5.2, §6.3.6.
+/// Checks of encrypted segments and parts. Spec: rfc8216bis §4.4.4.4, §5.2, §6.3.6.
 extension Linter {
     /// Size of an AES-128 key and of an initialization vector in bytes.
     private static let keySize = 16
 
-    /// The parameters of EXT-X-KEY for decrypting a whole segment.
+    /// The attributes of EXT-X-KEY that are needed to decrypt a whole segment.
     struct Lock: Sendable, Hashable {
         let uri: String
-        /// `nil`: the media sequence number is the initialization vector.
+        /// Initialization vector of 16 bytes; `nil` if it is the media sequence number.
         let vector: [UInt8]?
 
-        /// - Returns: `nil` for another method or another key format.
+        /// Reads the attributes of EXT-X-KEY.
+        ///
+        /// - Returns: `nil` for another method than AES-128 or another key format.
         init?(_ attributes: String) {
             let list = AttributeList(attributes)
             guard list.members["METHOD"]?.text == "AES-128", let uri = list.members["URI"]?.text,
@@ -31,7 +33,9 @@ extension Linter {
             return stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
         }
 
-        /// - Parameter number: Media sequence number.
+        /// Returns the initialization vector of a segment.
+        ///
+        /// - Parameter number: Media sequence number of the segment.
         func vector(of number: Int64) -> [UInt8] {
             self.vector ?? [UInt8](repeating: 0, count: 8)
                 + (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * Int64($0))) }
@@ -53,7 +57,7 @@ extension Linter {
             self.histories[index].keys[uri] = .known(reply.body)
         } else {
             self.histories[index].keys[uri] = .failed
-            // A key may require authorization, and a local directory may not have it: this is not a finding.
+            // A key may require authorization, and a local directory may not contain it; neither is a finding.
             if reply.isGood {
                 self.add(.keyWrong, "\(Self.bare(uri)) has \(reply.body.count) bytes", index)
             } else if !reply.isLocal, reply.status != 401, reply.status != 403 {
@@ -67,15 +71,16 @@ extension Linter {
 
     private static func bare(_ uri: String) -> String { Location.withoutQuery(uri) }
 
+    /// The result of decrypting a segment or part.
     enum Opened {
         case clear([UInt8])
         case waits
         case unread
     }
 
-    /// Decrypts a segment or part.
+    /// Decrypts a received segment or part.
     ///
-    /// - Parameter isSure: It is known which key was used.
+    /// - Parameter isSure: Whether it is known which key was used; only then a failure is a finding.
     mutating func opened(
         _ reply: LintReply, _ segment: MediaList.Segment, _ index: Int, isSure: Bool
     ) -> Opened {
@@ -95,19 +100,22 @@ extension Linter {
         }
     }
 
-    /// The bytes to request for a range of an encrypted segment: whole blocks, plus the block before them, which is the
-    /// initialization vector of the first. Spec: §6.3.6.
+    /// The bytes to request for a byte range of an encrypted segment: complete cipher blocks, plus the block before
+    /// them, which is the initialization vector of the first one. Spec: §6.3.6.
     struct BlockRange: Sendable, Hashable {
         private static let blockSize: Int64 = 16
-        /// First byte to request, and number of bytes.
+        /// First byte to request.
         let start: Int64
+        /// Number of bytes to request.
         let count: Int64
         /// Whether the first block is the initialization vector.
         let hasVector: Bool
-        /// The listed bytes, as a range of the decrypted bytes after the vector.
+        /// Position of the listed bytes in the decrypted bytes.
         let listed: Range<Int>
 
-        /// - Parameter byteRange: As in EXT-X-BYTERANGE, with an offset.
+        /// Extends a byte range to whole cipher blocks; nil if the range is not valid.
+        ///
+        /// - Parameter byteRange: Value of EXT-X-BYTERANGE with an offset.
         init?(_ byteRange: String) {
             guard let range = LintRequest.range(byteRange), range.count > 0, range.start >= 0,
                 range.start < 1 << 40, range.count < 1 << 40
@@ -124,7 +132,7 @@ extension Linter {
         var text: String { "\(self.count)@\(self.start)" }
     }
 
-    /// The byte range to request for an entry of an I-frame playlist.
+    /// Returns the byte range to request for a segment or I-frame entry; `nil` for the whole resource.
     func wideRange(_ segment: MediaList.Segment, _ index: Int) -> String? {
         guard let range = segment.byteRange else { return nil }
         guard self.histories[index].list?.isIFramesOnly == true, !segment.key.isEmpty, self.cipher != nil,
@@ -133,7 +141,7 @@ extension Linter {
         return BlockRange(range)?.text ?? range
     }
 
-    /// The decrypted bytes of an entry of an I-frame playlist.
+    /// Decrypts the bytes of an entry of an I-frame playlist.
     func openedRange(_ reply: LintReply, _ segment: MediaList.Segment, _ index: Int) -> Opened {
         if segment.key.isEmpty { return .clear(reply.body) }
         guard let cipher = self.cipher, let lock = Lock(segment.key),

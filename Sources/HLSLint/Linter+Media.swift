@@ -1,4 +1,4 @@
-/// Checks the bytes of maps, segments and parts. Spec: rfc8216bis §3.1.2, §4.4.4.
+/// Checks of the bytes of initialization segments, segments and parts. Spec: rfc8216bis §3.1.2, §4.4.4.
 extension Linter {
     mutating func receivedMap(_ reply: LintReply, _ index: Int, _ map: MediaList.Map) -> [LintRequest] {
         self.checkMediaHeaders(reply, map.uri, index)
@@ -29,7 +29,7 @@ extension Linter {
     }
 
     mutating func receivedMedia(_ reply: LintReply, _ request: LintRequest) -> [LintRequest] {
-        // The reply may have waited for its map or key.
+        // The reply may have waited for its initialization segment or key.
         self.now = reply.receivedAt
         switch request.purpose {
         case .segment(let index, let number):
@@ -45,7 +45,8 @@ extension Linter {
         return []
     }
 
-    /// Digests the bytes; `nil` if the map or key has not arrived: then the reply is kept until it does.
+    /// Reads a segment or part; `nil` if its initialization segment or key has not arrived yet, in which case the reply
+    /// is kept until then.
     private mutating func digest(
         _ reply: LintReply, _ request: LintRequest, _ segment: MediaList.Segment?, _ index: Int, isSure: Bool = true,
         keepsSamples: Bool = false
@@ -112,7 +113,7 @@ extension Linter {
         return [LintRequest(.decoding(index, number), record.listed.uri, samples: coded)]
     }
 
-    /// Takes a decoder's result for a segment.
+    /// Handles the result of decoding a segment.
     mutating func receivedDecoding(_ reply: LintReply, _ index: Int, _ number: Int64) {
         guard let damage = reply.failure else { return }
         self.add(.sliceDamaged, damage, index, segment: number)
@@ -144,8 +145,8 @@ extension Linter {
         self.checkDrift(span, record, index)
     }
 
-    /// Over every run of segments the sum of EXTINF must be within a frame of the media's duration, and dates must
-    /// follow media time.
+    /// Checks that the sum of EXTINF over every run of segments is within a frame of the media's duration, and that
+    /// dates advance with media time.
     private mutating func checkDrift(_ span: MediaDigest.Span, _ record: PlaylistHistory.Record, _ index: Int) {
         let number = record.listed.discontinuityNumber
         let delta = span.startTime &- record.position
@@ -177,7 +178,7 @@ extension Linter {
         }
     }
 
-    /// Decode times and fragment numbers must continue from segment to segment.
+    /// Checks that decoding times and fragment numbers continue from segment to segment.
     private mutating func checkNeighbors(_ index: Int, _ number: Int64) {
         for (one, other) in [(number &- 1, number), (number, number &+ 1)] {
             guard let before = self.histories[index].records[one], let after = self.histories[index].records[other],
@@ -203,7 +204,8 @@ extension Linter {
         }
     }
 
-    /// The first frame of a segment must be presented one frame after the last frame of the previous segment.
+    /// Checks that the first frame of a segment is presented one frame duration after the last frame of the previous
+    /// segment.
     private mutating func checkPresentation(
         _ last: MediaDigest.Span, _ span: MediaDigest.Span, _ index: Int, _ number: Int64
     ) {
@@ -234,7 +236,7 @@ extension Linter {
         guard let segment, segment.parts.indices.contains(place) else { return }
         let part = segment.parts[place]
         guard reply.isGood else {
-            // If a new worker has taken over, its part has another name.
+            // After a new worker has taken over, the part has another name.
             guard Location.resolve(part.uri, against: self.histories[index].url) == request.url else { return }
             self.add(.resourceMissing, "\(part.uri): \(reply.reason)", index, segment: number, part: place)
             return
@@ -248,7 +250,7 @@ extension Linter {
         }
     }
 
-    /// Takes a hinted part, which may arrive before or after the playlist version that lists it.
+    /// Handles a hinted part, which may arrive before or after the playlist version that lists it.
     private mutating func receivedHint(_ reply: LintReply, _ request: LintRequest, _ index: Int, _ uri: String) {
         guard reply.isGood else {
             self.histories[index].hintFailures[uri] = reply.reason
@@ -257,7 +259,8 @@ extension Linter {
         }
         self.noteHint(uri, index)
         let list = self.histories[index].list
-        // Assume the map of the newest listed segment, unless a map is hinted too.
+        // The part is assumed to use the initialization segment of the newest listed segment, unless another one is
+        // hinted, too.
         var segment = list?.open ?? list?.segments.last
         if let hint = list?.hints.first(where: { $0.type == "MAP" }),
             list?.hints.contains(where: { $0.uri == uri }) == true
@@ -265,7 +268,7 @@ extension Linter {
             segment?.map = MediaList.Map(uri: hint.uri, byteRange: nil)
         }
         guard let digest = self.digest(reply, request, segment, index, isSure: false) else { return }
-        // Encrypted with a key that is not listed yet: fetched again as a part.
+        // If the part is encrypted with a key that is not listed yet, it is fetched again when it is listed.
         if segment?.key.isEmpty == false, digest.spans.isEmpty {
             self.histories[index].hintsAsked.remove(uri)
             return
@@ -273,7 +276,7 @@ extension Linter {
         self.checkMediaHeaders(reply, uri, index)
         self.histories[index].openParts[uri] = digest
         if self.histories[index].openParts.count > 256 { self.histories[index].openParts.removeAll() }
-        // Its segment may be complete already.
+        // The part's segment may already be complete.
         for segment in (list?.segments ?? []).suffix(2) {
             guard let place = segment.parts.firstIndex(where: { $0.uri == uri }),
                 self.histories[index].records[segment.number] != nil
@@ -283,6 +286,7 @@ extension Linter {
         }
     }
 
+    /// Stores and checks a part of a complete segment.
     mutating func placePart(
         _ digest: MediaDigest, _ part: MediaList.Part, _ index: Int, _ number: Int64, _ place: Int
     ) {
@@ -311,7 +315,7 @@ extension Linter {
         self.compareWithParts(index, number)
     }
 
-    /// The bytes of an unencrypted segment must be those of its parts.
+    /// Checks that the bytes of a segment are those of its parts.
     private mutating func compareWithParts(_ index: Int, _ number: Int64) {
         guard let record = self.histories[index].records[number], let whole = record.digest,
             !record.listed.parts.isEmpty, !record.isComparedWithParts,
@@ -335,7 +339,7 @@ extension Linter {
 
     // MARK: Bandwidth
 
-    /// Feeds the meter in playlist order.
+    /// Adds the received segments to the bit rate measurement, in playlist order.
     mutating func measure(_ index: Int) {
         let target = self.histories[index].list?.targetDuration ?? 1
         guard var next = self.histories[index].meteredNext ?? self.histories[index].records.keys.min() else { return }
@@ -348,7 +352,7 @@ extension Linter {
             } else if self.histories[index].records[next &+ 8]?.digest == nil {
                 break
             } else {
-                // It never arrived.
+                // The segment never arrived.
                 self.histories[index].meter.interrupt()
             }
             next &+= 1

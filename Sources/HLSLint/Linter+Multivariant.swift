@@ -1,7 +1,8 @@
-/// Checks the multivariant playlist against the media. Spec: rfc8216bis §4.4.6, Apple's authoring specification 1 and
-/// 9.
+/// Checks of the multivariant playlist and of its attributes against the media. Spec: rfc8216bis §4.4.6, Apple's
+/// authoring specification 1 and 9.
 extension Linter {
-    /// Least duration for which averages are checked, in nanoseconds: Apple's rule is about the long-term average.
+    /// Minimum duration in nanoseconds for which averages are checked, since Apple's rule is about the long-term
+    /// average.
     private static let longestRun: Int64 = 60_000_000_000
 
     mutating func checkMultivariant(_ list: MultivariantList) {
@@ -48,7 +49,7 @@ extension Linter {
         return codecs.split(separator: ",").allSatisfy { codec in sound.contains { codec.lowercased().hasPrefix($0) } }
     }
 
-    /// Runs the checks that need the whole run.
+    /// Runs the checks that need the data of the whole run.
     package mutating func finish(at now: Int64) {
         self.now = now
         guard let list = self.multivariant else { return }
@@ -73,7 +74,7 @@ extension Linter {
         }
     }
 
-    /// CHANNELS must match the initialization segments. Spec: rfc8216bis §4.4.6.1.
+    /// Checks that CHANNELS of an audio rendition matches its initialization segments. Spec: rfc8216bis §4.4.6.1.
     private mutating func checkChannels(_ rendition: AttributeList) {
         guard let text = rendition.quoted("CHANNELS"), let uri = rendition.quoted("URI") else { return }
         let url = Location.resolve(uri, against: self.url)
@@ -85,7 +86,7 @@ extension Linter {
             return self.addOnce(
                 .channelsWrong, "\(uri): CHANNELS is \"\(text)\", which is not a number of channels", in: self.url)
         }
-        // Parametric stereo makes two channels of one, and may be unsignaled.
+        // Parametric stereo makes two channels from one, and may not be signaled.
         if declared == 2, most == 1, !history.isPlainAAC, history.codecs.contains(where: CodecCompatibility.isAAC) {
             return
         }
@@ -140,17 +141,18 @@ extension Linter {
         }
     }
 
-    /// Whether a declared codec is the found one, or covers it.
+    /// Whether a declared codec is the same as the codec of the media or covers it.
     static func stands(_ declared: String, for found: String) -> Bool {
         self.matches(declared, found) || CodecCompatibility.covers(declared, found)
     }
 
-    /// Sample entries whose parameters are not read here are compared by their first four characters.
+    /// Whether two codec strings match. If only the sample entry of the media is known, the first four characters are
+    /// compared.
     private static func matches(_ declared: String, _ found: String) -> Bool {
         declared == found || found.utf8.count == 4 && declared.hasPrefix(found)
     }
 
-    /// Whether a measured rate is more than `percent` of the declared one. Both may be any number.
+    /// Whether a measured bit rate is more than `percent` % of the declared one; cannot overflow.
     static func exceeds(_ measured: Int64, _ declared: Int64, percent: Int64) -> Bool {
         Int128(measured) * 100 > Int128(declared) * Int128(percent)
     }

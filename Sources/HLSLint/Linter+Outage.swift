@@ -1,33 +1,34 @@
 import MediaTypes
 
-/// Handles a server that does not reply at all, for example while a worker is replaced.
+/// Handling of outages, during which a server does not reply at all, for example while a worker is replaced.
 ///
-/// A short outage is reported but is not a finding, as long as the presentation then continues where it was. Segments
-/// and parts, their numbers, names and times are compared with those from before the outage; requests that failed in
-/// between are repeated.
+/// A short outage is reported but is not a finding, as long as the presentation then continues where it was. The
+/// numbers, names and times of segments and parts are compared with those from before the outage, and requests that
+/// failed meanwhile are repeated.
 extension Linter {
-    /// A time without replies.
+    /// A period in which the server did not reply.
     package struct Outage: Sendable, Hashable {
-        /// Nanoseconds of the driver's clock.
+        /// Start of the outage: nanoseconds of the driver's clock.
         package let from: Int64
+        /// Duration in nanoseconds.
         package let duration: Int64
 
-        /// One line for people.
+        /// Returns one line of text about the outage.
         package func text(since start: Int64) -> String {
             func seconds(_ value: Int64) -> String { JSONValue.thousandths(value / 1_000_000).text }
             return "no answer for \(seconds(self.duration)) s at \(seconds(self.from &- start)) s\n"
         }
     }
 
-    /// A request that had no reply after this long was held by a running server.
+    /// Nanoseconds after which a request without reply does not count as an outage: a running server has held it.
     private static let longestHeld: Int64 = 30_000_000_000
-    /// Most outages to remember in a long run.
+    /// Maximum number of outages that are stored in a long run.
     private static let keptOutages = 1_000
     private static let retryPause: Int64 = 200_000_000
 
-    /// Handles a reply that failed because no server was running.
+    /// Handles a request that failed because no server was running.
     ///
-    /// - Returns: Requests to repeat later; `nil` for a reply that must be checked normally.
+    /// - Returns: The requests to repeat later; `nil` if the reply must be checked normally.
     mutating func duringOutage(_ reply: LintReply, _ request: LintRequest) -> [LintRequest]? {
         let isSilent = reply.status == 0 && !reply.isLocal && self.now &- reply.sentAt < Self.longestHeld
         guard isSilent else {
@@ -53,15 +54,15 @@ extension Linter {
         again.notBefore = self.now &+ Self.retryPause
         switch request.purpose {
         case .entry: return nil
-        // The retention time of these objects has passed meanwhile.
+        // These requests are not repeated: the retention time of the objects has passed meanwhile.
         case .probe, .retainedPart: return []
         case .playlist(let index):
-            // The playlist has ended, and its server has stopped.
+            // The playlist has ended, so its server may have stopped.
             if self.histories[index].isEnded {
                 self.histories[index].isSettled = true
                 return []
             }
-            // Another playlist has ended, and this one's end was missed: the server has stopped.
+            // Another playlist has ended, so the server has stopped before the end of this one was read.
             if self.histories.contains(where: \.isEnded) {
                 self.histories[index].failures = Self.mostFailures
                 return []
@@ -71,7 +72,7 @@ extension Linter {
         }
     }
 
-    /// Restarts all timers with the first playlist version after an outage.
+    /// Restarts all timers of a playlist with its first version after an outage.
     mutating func resume(_ index: Int, _ reply: LintReply) {
         guard let since = self.histories[index].awaySince, reply.sentAt >= since else { return }
         self.histories[index].awaySince = nil

@@ -1,16 +1,17 @@
-/// Checks whether a live presentation keeps up with real time. Spec: rfc8216bis §6.2.1, §6.2.5.2.
+/// Checks that a live presentation keeps up with real time. Spec: rfc8216bis §6.2.1, §6.2.5.2.
 extension Linter {
-    /// Number of consecutive replies that are all late by more than ``smallLateness``.
+    /// Number of consecutive blocking reloads that, if all are late by more than ``smallLateness``, are a finding.
     private static let lateAnswers = 8
+    /// Delay in nanoseconds of a blocking reload that is a finding only if it occurs repeatedly.
     private static let smallLateness: Int64 = 250_000_000
-    /// Number of consecutive segments that all take longer than their duration, by however little.
+    /// Number of consecutive segments that, if all take longer to receive than their duration, are a finding.
     private static let slowSegments = 4
-    /// An ended playlist is re-read for this many target durations.
+    /// Number of target durations for which an ended playlist is read again.
     private static let readsOfEnd: Int64 = 3
 
     // MARK: The end
 
-    /// Keeps reading an ended playlist for a while, to detect an end that is revoked.
+    /// Notes whether a playlist has ended. It is read for a while after that, to detect an end that is revoked.
     mutating func noteEnd(_ list: MediaList, _ index: Int) {
         guard list.isEnded else {
             self.histories[index].endedAt = nil
@@ -27,7 +28,7 @@ extension Linter {
 
     // MARK: Listed media against the clock
 
-    /// Wall-clock time must not run ahead of the listed media: a player's buffer would shrink by the difference.
+    /// Checks that the listed media keeps up with wall-clock time, because otherwise players' buffers shrink.
     mutating func checkPace(_ list: MediaList, _ index: Int) {
         guard !list.isIFramesOnly, let pace = self.histories[index].pace, pace.next >= list.mediaSequence else {
             self.histories[index].pace = (least: self.now, listed: 0, next: list.nextNumber)
@@ -45,9 +46,9 @@ extension Linter {
             index, segment: list.nextNumber &- 1)
     }
 
-    /// A listed segment must be received in less time than its duration.
+    /// Checks that a listed segment is received in less time than its duration.
     mutating func checkSpeed(_ reply: LintReply, _ record: PlaylistHistory.Record, _ index: Int) {
-        // Segments of the first playlist version are all fetched at once.
+        // Segments of the first playlist version are all fetched at the same time, so they are not checked.
         guard !reply.isLocal, record.listed.number >= self.histories[index].joinedNext ?? .max else { return }
         let took = reply.receivedAt &- reply.sentAt
         let late = took &- record.listed.duration
@@ -61,8 +62,8 @@ extension Linter {
 
     // MARK: Blocking reloads
 
-    /// A blocking reload must be answered when the requested part is available: when the hinted part has arrived, or
-    /// another playlist reports it.
+    /// Checks that a blocking reload is answered as soon as the requested part is available: when the hinted part has
+    /// arrived, or another playlist reports it.
     mutating func checkHold(_ list: MediaList, _ index: Int, _ request: LintRequest, _ reply: LintReply) {
         guard let asked = request.asked, !list.isEnded, !reply.isLocal, list.edge >= asked else { return }
         let segment = list.open?.number == asked.number ? list.open : list.segments.last { $0.number == asked.number }
@@ -88,7 +89,7 @@ extension Linter {
         self.histories[index].holds = []
     }
 
-    /// Remembers when a hinted part had fully arrived.
+    /// Notes the time at which a hinted part was completely received.
     mutating func noteHint(_ uri: String, _ index: Int) {
         if self.histories[index].hintTimes.count >= 64 { self.histories[index].hintTimes = [:] }
         self.histories[index].hintTimes[uri] = self.now

@@ -1,7 +1,8 @@
 package import MediaTypes
 
 extension Linter {
-    /// The run as one JSON object: `url`, `playlists` with counters, `outages`, `findingCount`, `findings`.
+    /// The result of the run as one JSON object: `url`, `playlists` with counters, `outages`, `findingCount`,
+    /// `findings`.
     package var report: JSONValue {
         let playlists = self.summary.map { line in
             JSONValue.object([

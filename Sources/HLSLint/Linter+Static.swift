@@ -37,7 +37,7 @@ extension Linter {
 
     private mutating func checkSegment(_ segment: MediaList.Segment, _ list: MediaList, _ index: Int) {
         let number = segment.number
-        // Halves round up: AAS 7.7 allows less than half a second more.
+        // Durations are rounded, halves up: AAS 7.7 allows less than half a second more than the target.
         if let target = list.targetSeconds, (segment.duration + 500_000_000) / 1_000_000_000 > target {
             self.add(
                 .targetExceeded, "EXTINF \(Self.seconds(segment.duration)) rounds to more than \(target) s", index,
@@ -45,7 +45,7 @@ extension Linter {
         }
         guard !segment.parts.isEmpty else { return }
         let sum = segment.parts.reduce(0) { $0 &+ $1.duration }
-        // Each duration is rounded separately.
+        // The tolerance covers that each duration is rounded separately.
         if !segment.isGap, (sum &- segment.duration).magnitude > UInt64(segment.parts.count + 1) * 1_000_000 {
             self.add(
                 .partSum, "the parts last \(Self.seconds(sum)), EXTINF is \(Self.seconds(segment.duration))", index,
@@ -54,7 +54,7 @@ extension Linter {
         guard let target = list.partTarget, !segment.isGap else { return }
         for (place, part) in segment.parts.dropLast().enumerated() {
             let isExempt = part.isGap || segment.parts[place + 1].isGap || part.isIndependent && !self.isSound(index)
-            // The parts of a gap segment end where it was interrupted.
+            // The parts of a gap segment end where the segment was interrupted.
             if !isExempt, part.duration * 100 < target * 85 {
                 self.add(
                     .partShort, "DURATION \(Self.seconds(part.duration)) is less than 85 % of \(Self.seconds(target))",
@@ -111,7 +111,7 @@ extension Linter {
 
     // MARK: Dates
 
-    /// Dates must advance by EXTINF.
+    /// Checks that dates advance by EXTINF.
     private mutating func checkDates(_ list: MediaList, _ index: Int) {
         let all = list.segments + [list.open].compactMap { $0 }
         if !list.isEnded, !all.isEmpty, !all.contains(where: { $0.date != nil }) {

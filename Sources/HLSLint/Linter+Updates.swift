@@ -1,4 +1,4 @@
-/// Checks what changed between two versions of a media playlist. Spec: rfc8216bis §6.2.1, §6.2.2.
+/// Checks of the changes between two versions of a media playlist. Spec: rfc8216bis §6.2.1, §6.2.2.
 extension Linter {
     mutating func checkUpdate(from old: MediaList, to new: MediaList, _ index: Int) {
         self.checkFrozen(from: old, to: new, index)
@@ -49,7 +49,7 @@ extension Linter {
                 .typeChanged, "EXT-X-PLAYLIST-TYPE went from \(old.type ?? "none") to \(new.type ?? "none")", index)
         }
         if old.isEnded, !new.isEnded { self.add(.endlistRemoved, "EXT-X-ENDLIST was removed", index) }
-        // Nothing more is requested after the end.
+        // The values below are not used any more once the playlist has ended.
         guard !new.isEnded else { return }
         if old.serverControl != new.serverControl {
             self.add(
@@ -71,14 +71,14 @@ extension Linter {
         guard first != .max else { return }
         let before = old.segments.drop { $0.number < first }
         let after = new.segments.drop { $0.number < first }
-        // Distance from the end of each segment to the end of the playlist.
+        // The distance from the end of each segment to the end of the playlist.
         var distance = after.reduce(0) { $0 &+ $1.duration }
         let near = 3 * new.targetDuration
         for (one, other) in zip(before, after) {
             distance &-= other.duration
             if one.uri != other.uri || one.byteRange != other.byteRange {
                 self.add(.numberReused, "it was \(one.uri) and now is \(other.uri)", index, segment: one.number)
-                // The numbers are shifted: all other segments would give the same finding.
+                // The numbers are shifted, so all other segments would give the same finding.
                 return
             }
             if one.discontinuityNumber != other.discontinuityNumber {
@@ -106,7 +106,7 @@ extension Linter {
         if let date = old.date, let other = new.date, date != other {
             return "its date moved by \(self.seconds(other - date))"
         }
-        // The tag before the first listed segment may be kept or removed.
+        // The discontinuity tag before the first listed segment may be kept or removed.
         if old.hasDiscontinuity != new.hasDiscontinuity, !isFirst {
             return "its discontinuity tag was added or removed"
         }
@@ -138,7 +138,7 @@ extension Linter {
         }
     }
 
-    /// Compares the segment that was incomplete.
+    /// Compares the segment that was incomplete in the previous version.
     private mutating func compareOpen(_ old: MediaList, _ new: MediaList, _ index: Int) {
         guard let open = old.open else { return }
         let later = new.open?.number == open.number ? new.open : new.segments.first { $0.number == open.number }
@@ -152,15 +152,15 @@ extension Linter {
         }
     }
 
-    /// The next part must be the one that was hinted.
+    /// Checks that the next part is the one that was hinted.
     private mutating func checkHint(_ old: MediaList, _ new: MediaList, _ index: Int) {
         guard let hint = old.hints.first(where: { $0.type == "PART" }), !hint.isRange else { return }
         let all = new.segments + [new.open].compactMap { $0 }
         for segment in all where segment.number >= old.edge.number {
             let skipped = segment.number == old.edge.number ? Int(clamping: old.edge.part + 1) : 0
             guard let part = segment.parts.dropFirst(skipped).first else {
-                // The segment is complete without another part, or its parts are already removed: the next segment
-                // tells.
+                // If the segment is complete without another part, the next segment decides. If its parts are already
+                // removed, nothing can be checked.
                 if segment.parts.isEmpty, segment.uri != "" { return }
                 continue
             }
@@ -216,7 +216,7 @@ extension Linter {
 
     /// Merges a delta update with the skipped segments. Spec: §6.2.5.1.
     ///
-    /// - Returns: `false` if they are unknown; the playlist cannot be used then.
+    /// - Returns: `false` if the skipped segments are unknown; then the playlist cannot be used.
     mutating func merge(_ list: inout MediaList, _ index: Int) -> Bool {
         guard let old = self.histories[index].list else {
             self.addOnce(.deltaUnmergeable, "the first reply is a delta update", in: index)

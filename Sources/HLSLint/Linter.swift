@@ -1,42 +1,47 @@
-/// Checks an HLS presentation from outside: replies in, findings and further requests out. It has no clock, no socket
-/// and no file; the driver has them.
+/// Checks an HLS presentation as a client. It takes replies and returns findings and further requests; a driver
+/// performs the requests and provides the clock.
 ///
 /// ``begin(at:)`` returns the first request. Each reply is passed to ``received(_:for:)``, which returns the next
 /// requests and their earliest times. ``finish(at:)`` runs the checks that need the whole run. All input is untrusted
 /// and validated before use.
 package struct Linter: Sendable {
-    /// Tolerance for waiting times, in nanoseconds: they are measured through a network and on a busy machine.
+    /// Tolerance for measured times in nanoseconds, since they are measured through a network and on a busy machine.
     static let timingSlack: Int64 = 500_000_000
-    /// Tolerance for dates, in nanoseconds: they are rounded to milliseconds and may be up to one AAC frame off.
+    /// Tolerance for dates in nanoseconds, since dates are rounded to milliseconds and may be up to one AAC frame off.
     static let dateSlack: Int64 = 21_400_000
-    /// Most replies to keep until their initialization segment or key has arrived; further replies are dropped.
+    /// Maximum number of replies that are kept until their initialization segment or key has arrived; further replies
+    /// are dropped.
     static let longestWait = 64
-    /// A playlist counts as gone after this many consecutive failed reads.
+    /// Number of consecutive failed reads after which a playlist is no longer read.
     static let mostFailures = 20
 
     let url: String
+    /// Decrypts segments that are encrypted as a whole; `nil`: their content is not checked.
     let cipher: LintCipher?
-    /// The driver has a decoder: every H.264 segment is passed to it.
+    /// Whether the driver has a decoder, to which every H.264 segment is passed.
     let decodes: Bool
     var log = FindingLog()
     var histories: [PlaylistHistory] = []
     var multivariant: MultivariantList?
     private var multivariantBytes: [UInt8] = []
+    /// Findings that are reported only once and have been reported.
     private var said: Set<String> = []
-    /// When the reply that is being checked was received.
+    /// Time at which the reply that is being checked was received.
     var now: Int64 = 0
     package private(set) var startedAt: Int64 = 0
-    /// Longest time in nanoseconds that a server may be without any reply.
+    /// Maximum time in nanoseconds for which the server may not reply at all without a finding.
     let longestOutage: Int64
-    /// Start of the current time without replies.
+    /// Start of the current outage; `nil` if the server replies.
     var silentSince: Int64?
     package internal(set) var outages: [Outage] = []
 
+    /// Makes a linter for one presentation.
+    ///
     /// - Parameters:
     ///   - url: URL of a multivariant or media playlist: http, https or a local path.
-    ///   - longestOutage: Nanoseconds for which the server may send no reply at all, for example while a worker is
-    ///     replaced; a longer time is a finding.
-    ///   - decodes: Asks the driver to decode every H.264 segment (``LintRequest/samples``).
+    ///   - longestOutage: Maximum time in nanoseconds for which the server may not reply at all, for example while a
+    ///     worker is replaced; a longer outage is a finding.
+    ///   - decodes: Whether to ask the driver to decode every H.264 segment (``LintRequest/samples``).
     ///   - cipher: Decrypts segments that are encrypted as a whole; `nil`: their content is not checked.
     package init(
         url: String, longestOutage: Int64 = 5_000_000_000, decodes: Bool = false, cipher: LintCipher? = nil
@@ -48,31 +53,33 @@ package struct Linter: Sendable {
     }
 
     package var findings: [Finding] { self.log.findings }
-    /// Number of findings, including those that were not kept.
+    /// Number of findings, including those that are only counted.
     package var findingCount: Int { self.log.total }
     package var playlistCount: Int { self.histories.count }
     package var segmentCount: Int { self.histories.reduce(0) { $0 + $1.segmentCount } }
     package var partCount: Int { self.histories.reduce(0) { $0 + $1.partCount } }
     package var byteCount: Int64 { self.histories.reduce(0) { $0 &+ $1.byteCount } }
-    /// Number of remembered segments; it stays constant in a long run.
+    /// Number of segments in memory; it stays constant in a long run.
     package var recordCount: Int { self.histories.reduce(0) { $0 + $1.records.count } }
-    /// Whether every playlist has ended, so that nothing changes any more.
+    /// Whether no playlist has to be read any more, because each has ended or is gone.
     package var isEnded: Bool { !self.histories.isEmpty && self.histories.allSatisfy(\.isOver) }
-    /// Whether a playlist can still change.
+    /// Whether a playlist has not ended and can still change.
     package var isLive: Bool { self.histories.contains { !$0.isEnded } }
     /// Whether no playlist could be read.
     package var isEmpty: Bool { self.histories.allSatisfy { $0.list == nil } }
 
-    /// One entry per playlist with its counters.
+    /// The counters of each playlist; bit rates in bits per second.
     package var summary: [(playlist: String, segments: Int, parts: Int, peak: Int64, average: Int64)] {
         self.histories.map { ($0.name, $0.segmentCount, $0.partCount, $0.meter.peak, $0.meter.average) }
     }
 
+    /// Starts the run and returns the first request.
     package mutating func begin(at now: Int64) -> [LintRequest] {
         self.startedAt = now
         return [LintRequest(.entry, self.url)]
     }
 
+    /// Checks a reply and returns the next requests.
     package mutating func received(_ reply: LintReply, for request: LintRequest) -> [LintRequest] {
         self.now = reply.receivedAt
         if let retries = self.duringOutage(reply, request) { return retries }
@@ -114,7 +121,7 @@ package struct Linter: Sendable {
         self.log.add(rule, what, in: self.histories[index].url, segment: segment, part: part, at: self.now)
     }
 
-    /// Adds a finding once, even if it occurs again.
+    /// Adds a finding, unless the same finding was added before.
     mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, segment: Int64? = nil) {
         guard self.said.count < 10_000, self.said.insert("\(rule.rawValue) \(playlist) \(what)").inserted else {
             return
@@ -177,7 +184,7 @@ package struct Linter: Sendable {
 
     private mutating func receivedPlaylist(_ reply: LintReply, _ request: LintRequest, _ index: Int) -> [LintRequest] {
         guard reply.isGood else {
-            // The files of an ended playlist may be removed.
+            // The files of an ended playlist may have been removed.
             if self.histories[index].isEnded, request.asked == nil {
                 self.histories[index].isSettled = true
                 return []
@@ -240,7 +247,7 @@ package struct Linter: Sendable {
         return [LintRequest(.playlist(index), self.histories[index].url, notBefore: self.now &+ 1_000_000_000)]
     }
 
-    /// Requests that every server must answer with 400.
+    /// Returns invalid requests, which every server must answer with status 400.
     private func probes(_ list: MediaList, _ index: Int) -> [LintRequest] {
         let url = self.histories[index].url
         return [

@@ -20,7 +20,7 @@ package enum Location {
         return head.hasPrefix("http://") || head.hasPrefix("https://")
     }
 
-    /// `url` with query parameters added.
+    /// Returns `url` with added query parameters.
     static func adding(_ parameters: String, to url: String) -> String {
         url + (url.contains("?") ? "&" : "?") + parameters
     }
@@ -39,7 +39,7 @@ package enum Location {
         return String(path[...slash])
     }
 
-    /// Spec: RFC 3986 §5.2.4 (remove dot segments).
+    /// Removes `.` and `..` components from a path. Spec: RFC 3986 §5.2.4.
     private static func normalized(_ path: String) -> String {
         guard path.contains("./") || path.hasSuffix("/.") || path.hasSuffix("/..") else { return path }
         var kept: [Substring] = []

@@ -1,19 +1,19 @@
 import MediaTypes
 
 extension MediaDigest {
-    /// An event message. Spec: ISO/IEC 23009-1 §5.10.3.3, ISO/IEC 23000-19 §7.4.5.
+    /// An event message (`emsg`). Spec: ISO/IEC 23009-1 §5.10.3.3, ISO/IEC 23000-19 §7.4.5.
     struct Event: Sendable, Hashable {
-        /// Scheme and value; ids are unique within them.
+        /// Scheme and value of the event; ids are unique within a scheme and value.
         let scheme: String
         let id: UInt32
-        /// Nanoseconds on the media's timeline.
+        /// Time of the event in nanoseconds on the media's timeline.
         let time: Int64
         let message: ByteDigest
 
         var name: String { "event \(self.id) of \(self.scheme)" }
     }
 
-    /// Most events of one segment to keep.
+    /// Maximum number of events that are kept per segment.
     static let mostEvents = 256
 
     mutating func readEvents(_ reader: BoxReader, _ boxes: [BoxReader.Box]) {

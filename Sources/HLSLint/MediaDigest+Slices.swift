@@ -1,27 +1,29 @@
 import MediaTypes
 
-/// The H.264 samples of a segment, for a decoder.
+/// The H.264 samples of a segment, to be passed to a decoder.
 package struct LintSamples: Sendable, Hashable {
     /// `AVCDecoderConfigurationRecord`. Spec: ISO/IEC 14496-15 §5.3.3.1.
     package let configuration: [UInt8]
     /// The bytes of the segment.
     package let bytes: [UInt8]
-    /// Byte ranges of the samples in ``bytes``, in decoding order; all are valid.
+    /// Byte ranges of the samples in ``bytes``, in decoding order; all are within ``bytes``.
     package internal(set) var samples: [Range<Int>] = []
 }
 
 extension MediaDigest.Span {
-    /// Whether all durations fit one frame rate, allowing for rounding to ticks and to milliseconds.
+    /// Whether all sample durations fit a constant frame rate, allowing for rounding to ticks and to milliseconds.
     var lastsEvenly: Bool {
         guard let low = self.durations.keys.min(), let high = self.durations.keys.max(), low > 0 else { return false }
         return high &- low <= max(1, self.timescale / 900, low / 20)
     }
 }
 
-/// Checks samples of NAL units without decoding them. Spec: ISO/IEC 14496-15 §5.3.2; ITU-T H.264, H.265 §7.4.1.
+/// Checks of samples that consist of NAL units, without decoding them. Spec: ISO/IEC 14496-15 §5.3.2; ITU-T H.264,
+/// H.265 §7.4.1.
 extension MediaDigest {
-    /// Signs that a sample's bytes are not those that an encoder wrote: lengths that do not fill the sample, an invalid
-    /// NAL unit header, or three bytes that emulation prevention excludes from a NAL unit.
+    /// Describes damage of a sample that an encoder cannot have written: lengths that do not fill the sample, an
+    /// invalid NAL unit header, or three bytes that emulation prevention excludes from a NAL unit. `nil` if there is
+    /// none.
     static func damage(_ reader: BoxReader, _ sample: Range<Int>, _ track: InitializationFacts.Track) -> String? {
         guard track.lengthSize > 0, !track.isProtected, sample.upperBound <= reader.bytes.count,
             ["avc1", "avc3", "hvc1", "hev1"].contains(track.entry)

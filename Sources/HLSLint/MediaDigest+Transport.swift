@@ -3,10 +3,11 @@ extension MediaDigest {
     private static let packetSize = 188
     private static let syncByte: UInt8 = 0x47
 
-    /// Whether the bytes begin like packets; no other segment without a map begins so.
+    /// Whether the bytes begin with the sync byte of MPEG-TS packets; no other segment without an initialization
+    /// segment does.
     static func isTransport(_ bytes: [UInt8]) -> Bool { bytes.first == Self.syncByte }
 
-    /// Checks for whole packets, tables before media, and continuity counters without a hole.
+    /// Checks an MPEG-TS segment: it must have whole packets, tables before media, and continuous continuity counters.
     init(transport bytes: [UInt8]) {
         self.init(unread: bytes)
         guard bytes.count.isMultiple(of: Self.packetSize) else {
@@ -39,7 +40,8 @@ extension MediaDigest {
         if map == nil { self.fault(.segmentUnreadable, "it has no program association table") }
     }
 
-    /// The packet identifier of the first program's map table, if the association table fits into the packet.
+    /// Returns the packet identifier of the first program's map table; `nil` if the association table does not fit in
+    /// the packet.
     private static func mapIdentifier(_ packet: ArraySlice<UInt8>) -> Int? {
         let start = packet.startIndex
         var position = start + 4
@@ -53,8 +55,8 @@ extension MediaDigest {
         return Int(packet[position + 2] & 0x1F) << 8 | Int(packet[position + 3])
     }
 
-    /// What is wrong with a packet's continuity counter. A packet may be repeated once, and a discontinuity may be
-    /// signaled.
+    /// Describes an error of a packet's continuity counter; `nil` if there is none. A packet may be repeated once, and
+    /// a discontinuity may be signaled.
     private static func hole(in packet: ArraySlice<UInt8>, after last: UInt8?) -> String? {
         let start = packet.startIndex
         let control = packet[start + 3] >> 4 & 3

@@ -1,28 +1,29 @@
 import MediaTypes
 
-/// The facts that are kept of a segment or part after reading: a few hundred bytes instead of the media.
+/// The properties of a segment or part that are kept after it was read: a few hundred bytes instead of the media.
 struct MediaDigest: Sendable, Hashable {
-    /// The samples of one track. Times are ticks of ``timescale``.
+    /// The times and counts of one track's samples. Times are ticks of ``timescale``.
     struct Span: Sendable, Hashable {
         let track: UInt32
         let isVideo: Bool
         let timescale: Int64
-        /// Decoding time of the first sample and end of the last.
+        /// Decoding time of the first sample.
         var start: Int64
+        /// Decoding time at which the last sample ends.
         var end: Int64
-        /// The first sample is an IDR frame; always true for audio.
+        /// Whether the first sample is an IDR frame; always true for audio.
         var startsIndependent: Bool
-        /// At least one sample is an IDR frame.
+        /// Whether at least one sample is an IDR frame; always true for audio.
         var hasIndependent: Bool
         /// The most frequent sample duration; 0 without samples.
         var commonDuration: Int64 = 0
         var durations: [Int64: Int] = [:]
         var sampleCount = 0
-        /// First and last presentation time of a sample: decoding time plus composition offset, minus the edit list's
-        /// shift.
+        /// Earliest presentation time of a sample: decoding time plus composition offset, minus the edit list's shift.
         var firstShown: Int64 = 0
+        /// Latest presentation time of a sample.
         var lastShown: Int64 = 0
-        /// All samples have the same duration, apart from rounding.
+        /// Whether all samples have the same duration, apart from rounding.
         var isEven = false
 
         func nanoseconds(_ ticks: Int64) -> Int64 {
@@ -31,10 +32,11 @@ struct MediaDigest: Sendable, Hashable {
         }
         var startTime: Int64 { self.nanoseconds(self.start) }
         var duration: Int64 { self.nanoseconds(self.end &- self.start) }
-        /// The length of a frame in nanoseconds.
+        /// Duration of a frame in nanoseconds.
         var frame: Int64 { self.nanoseconds(max(1, self.commonDuration)) }
-        /// Presentation time of the first sample, and the presented duration of all samples.
+        /// Earliest presentation time in nanoseconds.
         var shownTime: Int64 { self.nanoseconds(self.firstShown) }
+        /// Time in nanoseconds from the earliest presentation time to the end of the frame with the latest one.
         var shownDuration: Int64 { self.nanoseconds(self.lastShown &- self.firstShown &+ self.commonDuration) }
     }
 
@@ -50,13 +52,15 @@ struct MediaDigest: Sendable, Hashable {
     /// Presentation times of video samples, used while the bytes are read.
     private var shown: [Int64] = []
 
-    /// The track whose times are used for the segment: video if there is any.
+    /// The track whose times are used as those of the segment: video if there is any.
     var main: Span? { self.spans.first { $0.isVideo } ?? self.spans.first }
 
-    /// For bytes that are not read: encrypted, or in another container.
+    /// Makes the digest of bytes that are not parsed, because they are encrypted or in another container.
     init(unread bytes: [UInt8]) { self.bytes = ByteDigest(bytes) }
 
-    /// - Parameter keepsSamples: Fills ``coded``.
+    /// Reads a segment or part.
+    ///
+    /// - Parameter keepsSamples: Whether to fill ``coded``.
     init(_ data: [UInt8], _ initialization: InitializationFacts, keepsSamples: Bool = false) {
         self.bytes = ByteDigest(data)
         if keepsSamples, let track = initialization.tracks.first(where: { $0.isVideo && !$0.configuration.isEmpty }) {
@@ -237,7 +241,7 @@ struct MediaDigest: Sendable, Hashable {
                 sampleCount: Int(count), firstShown: firstShown, lastShown: lastShown))
     }
 
-    /// Appends a run of samples to the previous ones.
+    /// Appends a run of samples to the previous samples of its track.
     private mutating func add(_ run: Span) {
         guard run.sampleCount > 0 else { return }
         guard let index = self.spans.firstIndex(where: { $0.track == run.track }) else {
@@ -257,7 +261,8 @@ struct MediaDigest: Sendable, Hashable {
         self.spans[index].lastShown = max(self.spans[index].lastShown, run.lastShown)
     }
 
-    /// Whether a sample has an IDR slice; `nil` if its codec is not read. Spec: ITU-T H.264 §7.4.1, H.265 §7.4.2.
+    /// Whether a sample contains an IDR slice; `nil` if that cannot be determined. Spec: ITU-T H.264 §7.4.1, H.265
+    /// §7.4.2.
     private static func isIDR(_ reader: BoxReader, _ sample: Range<Int>, _ track: InitializationFacts.Track) -> Bool? {
         let isAVC = track.entry.hasPrefix("avc")
         guard track.lengthSize > 0, isAVC || track.entry.hasPrefix("h"), sample.upperBound <= reader.bytes.count else {

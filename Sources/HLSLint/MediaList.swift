@@ -2,7 +2,7 @@
 struct MediaList: Sendable, Hashable {
     struct Map: Sendable, Hashable {
         let uri: String
-        /// `n[@o]` as written.
+        /// Value of the BYTERANGE attribute as written (`n[@o]`); `nil` without one.
         let byteRange: String?
     }
 
@@ -23,9 +23,10 @@ struct MediaList: Sendable, Hashable {
         /// Discontinuity sequence number.
         var discontinuityNumber: Int64 = 0
         var date: Int64?
-        /// `nil`: none, or in a delta update the one of the previous segment.
+        /// The initialization segment; `nil` if there is none or, in a delta update, if it is that of the previous
+        /// segment.
         var map: Map?
-        /// The attributes of the EXT-X-KEY that applies; empty: not encrypted.
+        /// The attributes of the EXT-X-KEY that applies to the segment; empty if it is not encrypted.
         var key = ""
         var isGap = false
         var byteRange: String?
@@ -60,19 +61,19 @@ struct MediaList: Sendable, Hashable {
     var isEnded = false
     var isIndependent = false
     var isIFramesOnly = false
-    /// The text after the colon; `nil` without this tag.
+    /// The text of the EXT-X-SERVER-CONTROL tag after the colon; `nil` without this tag.
     var serverControl: String?
     var control = AttributeList("")
-    /// PART-TARGET.
+    /// PART-TARGET in nanoseconds; `nil` without EXT-X-PART-INF.
     var partTarget: Int64?
     var skipped: Int64 = 0
     var segments: [Segment] = []
-    /// The incomplete segment; its URI is empty.
+    /// The incomplete segment with its parts, whose URI is empty; `nil` if there is none.
     var open: Segment?
     var hints: [Hint] = []
     var reports: [Report] = []
     var dateRanges: [DateRange] = []
-    /// IDs that were removed, in a delta update.
+    /// IDs of the date ranges that a delta update lists as removed.
     var removedDateRanges: [String] = []
     var faults: [PlaylistFault] = []
 
@@ -81,16 +82,16 @@ struct MediaList: Sendable, Hashable {
     var duration: Int64 { self.segments.reduce(0) { $0 &+ $1.duration } }
     var hasParts: Bool { self.open != nil || self.segments.contains { !$0.parts.isEmpty } }
     var blocksReload: Bool { self.control.isYes("CAN-BLOCK-RELOAD") }
-    /// CAN-SKIP-UNTIL.
+    /// CAN-SKIP-UNTIL in nanoseconds; `nil` without this attribute.
     var skipBoundary: Int64? { self.control.nanoseconds("CAN-SKIP-UNTIL") }
 
-    /// The newest part, or the newest segment if there are no parts.
+    /// The position of the newest part, or of the newest segment if there are no parts.
     var edge: Edge {
         if let open { return Edge(number: open.number, part: Int64(open.parts.count) - 1) }
         return Edge(number: self.nextNumber &- 1, part: Int64(self.segments.last?.parts.count ?? 0) - 1)
     }
 
-    /// A position in the playlist; part -1 if the segment lists no parts.
+    /// A position in the playlist: a segment and a part of it. The part is -1 if the segment lists no parts.
     struct Edge: Sendable, Hashable, Comparable {
         var number: Int64
         var part: Int64

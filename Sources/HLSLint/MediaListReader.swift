@@ -1,4 +1,4 @@
-/// Parses a media playlist's lines. Continues after an error and records it.
+/// Parses the lines of a media playlist. After an error it continues and records the error.
 struct MediaListReader {
     private var list = MediaList()
     private var seen: Set<Substring> = []
@@ -14,13 +14,13 @@ struct MediaListReader {
     private var segmentRange = RangeEnd()
     private var partRange = RangeEnd()
 
-    /// The end of the previous byte range and its resource.
+    /// The end of the previous byte range, and the URI of its resource.
     private struct RangeEnd {
         var uri = ""
         var byte: Int64 = 0
     }
 
-    /// Tags that a media playlist may have only once. Spec: §4.4.3.
+    /// Tags that may occur only once in a media playlist. Spec: §4.4.3.
     private static let once: Set<Substring> = [
         "EXT-X-VERSION", "EXT-X-TARGETDURATION", "EXT-X-MEDIA-SEQUENCE", "EXT-X-DISCONTINUITY-SEQUENCE",
         "EXT-X-ENDLIST", "EXT-X-PLAYLIST-TYPE", "EXT-X-I-FRAMES-ONLY", "EXT-X-PART-INF", "EXT-X-SERVER-CONTROL",
@@ -215,7 +215,7 @@ struct MediaListReader {
 
     // MARK: Segments
 
-    /// A URI line: completes the segment being read.
+    /// Handles a URI line, which completes the segment being read.
     private mutating func close(_ uri: String) {
         if !self.hasDuration { self.fault(.attributeMissing, "\(uri.prefix(80)) has no EXTINF") }
         self.next.byteRange = Self.placed(self.next.byteRange, of: uri, behind: &self.segmentRange)
@@ -225,7 +225,7 @@ struct MediaListReader {
         self.hasAnySegment = true
     }
 
-    /// Adds the offset to a byte range, which may be omitted after a range of the same resource. Spec: §4.4.4.2,
+    /// Adds the offset to a byte range without one: it follows the previous range of the same resource. Spec: §4.4.4.2,
     /// §4.4.4.9.
     private static func placed(_ text: String?, of uri: String, behind last: inout RangeEnd) -> String? {
         guard let text, let range = LintRequest.range(text) else {

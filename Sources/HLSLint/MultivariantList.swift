@@ -8,7 +8,7 @@ struct MultivariantList: Sendable, Hashable {
     var version: Int64 = 1
     var isIndependent = false
     var variants: [Variant] = []
-    /// EXT-X-MEDIA.
+    /// The attributes of each EXT-X-MEDIA tag.
     var renditions: [AttributeList] = []
     var iFrameVariants: [AttributeList] = []
     var faults: [PlaylistFault] = []

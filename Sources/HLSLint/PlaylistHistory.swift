@@ -1,18 +1,21 @@
-/// The remembered state of one media playlist: its last version, a digest of each segment that is listed or must still
-/// be available, and the extremes that rules need. Its size depends on the window, not on the duration of the run.
+/// The state that the linter stores for one media playlist: its last version, a digest of each segment that is listed
+/// or must still be available, and measurements for the rules. Its size depends on the length of the playlist, not on
+/// the duration of the run.
 struct PlaylistHistory: Sendable {
+    /// The state of one segment.
     struct Record: Sendable {
         var listed: MediaList.Segment
-        /// When it was first listed; for segments of the first version, an estimate from the distance to the end.
+        /// Time at which the segment was first listed; for segments of the first playlist version, an estimate from the
+        /// distance to the end.
         var seenAt: Int64
         /// Sum of EXTINF from the first record to the start of this segment.
         var position: Int64
         var digest: MediaDigest?
-        /// By index in the segment.
+        /// Digests of the segment's parts, by index in the segment.
         var parts: [Int: MediaDigest] = [:]
         var isComparedWithParts = false
         var isGone = false
-        /// For an entry of an I-frame playlist: decoding time of its frame, in nanoseconds.
+        /// For an entry of an I-frame playlist, the decoding time of its frame in nanoseconds.
         var iFrameStart: Int64?
     }
 
@@ -30,18 +33,18 @@ struct PlaylistHistory: Sendable {
 
     let index: Int
     var url: String
-    /// Whether EXT-X-I-FRAME-STREAM-INF names it.
+    /// Whether the playlist is listed with EXT-X-I-FRAME-STREAM-INF.
     var isIFrames = false
-    /// By URI.
+    /// The encryption keys by URI.
     var keys: [String: KeyState] = [:]
-    /// The segment of each event, by scheme and id.
+    /// Media sequence number of the segment of each event, by scheme and id.
     var events: [String: Int64] = [:]
     var list: MediaList?
     var records: [Int64: Record] = [:]
-    /// Parts of the incomplete segment, by URI.
+    /// Digests of the parts of the incomplete segment, by URI.
     var openParts: [String: MediaDigest] = [:]
     var maps: [MediaList.Map: MapState] = [:]
-    /// Replies with segments and parts whose map or key has not arrived yet.
+    /// Replies with segments and parts whose initialization segment or key has not arrived yet.
     var waiting: [(request: LintRequest, reply: LintReply)] = []
     var firstAt: Int64 = 0
     var segmentAt: Int64 = 0
@@ -51,17 +54,20 @@ struct PlaylistHistory: Sendable {
     var reloads = 0
     var failures = 0
     var hintsAsked: Set<String> = []
-    /// Hints that were not answered with a part, and the reason.
+    /// URIs of hinted parts that could not be fetched, with the reason.
     var hintFailures: [String: String] = [:]
-    /// Edges of this playlist that other playlists reported, and when.
+    /// Positions of this playlist's end that other playlists reported, with the time and the name of the reporting
+    /// playlist.
     var claims: [(edge: MediaList.Edge, at: Int64, by: String)] = []
-    /// Edge of the last reply, and its time.
+    /// Position of the playlist's end in the last reply, and the time of the reply.
     var known: (edge: MediaList.Edge, at: Int64)?
     var dateRanges: [String: (attributes: [String: AttributeList.Value], seenAt: Int64)] = [:]
     var meter = PeakMeter()
     var meteredNext: Int64?
-    /// Media time minus listed time, and date minus media time, with the discontinuity number for which they apply.
+    /// Lowest and highest difference of media time and the sum of EXTINF, with the discontinuity number for which they
+    /// apply.
     var drift: (number: Int64, low: Int64, high: Int64)?
+    /// Difference of date and media time, with the discontinuity number for which it applies.
     var dates: (number: Int64, offset: Int64)?
     var segmentCount = 0
     var partCount = 0
@@ -74,32 +80,33 @@ struct PlaylistHistory: Sendable {
     var codecs: Set<String> = []
     /// Channel counts of all initialization segments so far.
     var channels: Set<Int64> = []
-    /// Whether its audio is certainly AAC-LC.
+    /// Whether the playlist's audio is certainly AAC-LC.
     var isPlainAAC = false
 
-    /// Start of an outage, until the first playlist version after it.
+    /// Start of an outage; `nil` again after the first playlist version after it.
     var awaySince: Int64?
-    /// When the last playlist version arrived.
+    /// Time at which the last playlist version arrived.
     var adoptedAt: Int64?
 
-    /// When EXT-X-ENDLIST was first seen; after that the playlist must not change.
+    /// Time at which EXT-X-ENDLIST was first read; after that the playlist must not change.
     var endedAt: Int64?
-    /// Whether it was read without EXT-X-ENDLIST before.
+    /// Whether the playlist was read without EXT-X-ENDLIST before.
     var wasLive = false
-    /// The segment after those that were listed at the first read.
+    /// Media sequence number after the segments of the first playlist version.
     var joinedNext: Int64?
-    /// The end has been re-read for as long as it could be revoked.
+    /// Whether the ended playlist has been read again for long enough to detect that the end is revoked.
     var isSettled = false
 
     var isEnded: Bool { self.list?.isEnded == true }
     /// Whether no further reads are needed.
     var isOver: Bool { self.isEnded && self.isSettled || self.failures >= Linter.mostFailures }
 
-    /// When a hinted part had fully arrived, by URI.
+    /// Times at which hinted parts were completely received, by URI.
     var hintTimes: [String: Int64] = [:]
-    /// Delays of the last consecutive blocking reloads after their parts were available.
+    /// Delays in nanoseconds of the last blocking reloads after their parts were available.
     var holds: [Int64] = []
-    /// The smallest lead of wall-clock time over the media listed since, and the number of the next segment.
+    /// The smallest difference of wall-clock time and the duration of the media listed so far, that duration, and the
+    /// number of the next segment.
     var pace: (least: Int64, listed: Int64, next: Int64)?
     var isSlow = false
     /// Number of consecutive segments that took longer than their duration.
@@ -107,13 +114,14 @@ struct PlaylistHistory: Sendable {
     var name: String { Location.withoutQuery(self.url).split(separator: "/").last.map(String.init) ?? self.url }
 }
 
-/// The peak segment bit rate by its definition: the highest rate of any contiguous run of segments whose duration is
-/// between half the target duration and one and a half of it plus half a second. Spec: rfc8216bis §4.1, §4.4.6.2.
+/// Measures the peak segment bit rate as HLS defines it: the highest rate of any contiguous run of segments whose
+/// duration is between 0.5 target durations and 1.5 target durations plus half a second. Spec: rfc8216bis §4.1,
+/// §4.4.6.2.
 struct PeakMeter: Sendable {
     private var recent: [(duration: Int64, bytes: Int64)] = []
     private(set) var totalDuration: Int64 = 0
     private(set) var totalBytes: Int64 = 0
-    /// Bits per second.
+    /// Peak segment bit rate in bits per second.
     private(set) var peak: Int64 = 0
 
     var average: Int64 { Self.rate(self.totalBytes, self.totalDuration) }

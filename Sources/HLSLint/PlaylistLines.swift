@@ -37,12 +37,12 @@ struct PlaylistLines: Sendable {
         self.faults = faults
     }
 
-    /// Whether it lists variants, which makes it a multivariant playlist.
+    /// Whether the text is a multivariant playlist: it lists variants.
     var isMultivariant: Bool {
         self.lines.contains { $0.hasPrefix("#EXT-X-STREAM-INF:") || $0.hasPrefix("#EXT-X-I-FRAME-STREAM-INF:") }
     }
 
-    /// Name and value of a tag line.
+    /// Splits a tag line into name and value; `nil` for another line.
     static func tag(_ line: String) -> (name: Substring, value: Substring)? {
         guard line.hasPrefix("#EXT") else { return nil }
         guard let colon = line.firstIndex(of: ":") else { return (line.dropFirst(), "") }

@@ -1,16 +1,16 @@
 import MediaTypes
 
-/// Parses the scalar forms of playlists exactly.
+/// Parses the numbers and dates of playlists, without rounding errors.
 enum PlaylistScalars {
-    /// Parses a `decimal-integer`: 0…2^63-1 here, more than a media sequence number ever reaches.
+    /// Parses a `decimal-integer`; `nil` unless it is within 0…2^63-1, more than a media sequence number ever reaches.
     static func integer(_ text: some StringProtocol) -> Int64? {
         text.utf8.count <= 19 && text.isDigits ? Int64(text) : nil
     }
 
     /// Parses decimal seconds as whole nanoseconds; digits after the ninth are dropped. Spec: §4.2.
     ///
-    /// - Returns: `nil` for anything but digits with at most one point, and for 10^7 s or more: sums and products of a
-    ///   few of them fit in 64 bits.
+    /// - Returns: `nil` for anything but digits with at most one point, and for 10^7 s or more, so that sums of a few
+    ///   values fit in 64 bits.
     static func nanoseconds(_ text: some StringProtocol, signed: Bool = false) -> Int64? {
         var digits = Substring(text)
         var sign: Int64 = 1
@@ -34,8 +34,8 @@ enum PlaylistScalars {
 
     /// Parses `YYYY-MM-DDThh:mm:ss[.s…](Z|±hh:mm|±hhmm)` as nanoseconds since the Unix epoch. Spec: §4.4.4.6, ISO 8601.
     ///
-    /// - Returns: `nil` for another form, and for years before 1970 or after 2200: the difference of two dates fits in
-    ///   64 bits.
+    /// - Returns: `nil` for another form, and for years before 1970 or after 2200, so that the difference of two dates
+    ///   fits in 64 bits.
     static func date(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54, bytes[13] == 0x3A,
@@ -73,7 +73,7 @@ enum PlaylistScalars {
         return value
     }
 
-    /// Seconds east of UTC.
+    /// Parses a time zone into seconds east of UTC; `nil` if it is invalid.
     private static func zone(_ bytes: [UInt8]) -> Int64? {
         if bytes == [0x5A] { return 0 }
         guard let first = bytes.first, first == 0x2B || first == 0x2D else { return nil }

@@ -1,7 +1,8 @@
 extension Rule {
-    /// The clause that a rule is based on, and the remedy.
+    /// The clause of a specification on which a rule is based, and the remedy.
     package struct Entry: Sendable, Hashable {
-        /// A clause of rfc8216bis (draft 22) if it begins with §; of Apple's HLS Authoring Specification after AAS.
+        /// The clause: one of rfc8216bis (draft 22) if it begins with §, one of Apple's HLS Authoring Specification if
+        /// it begins with AAS.
         package let clause: String
         package let remedy: String
 
@@ -22,13 +23,15 @@ extension Rule {
         case .playlistHeader: Entry("§4.4.1.1", "begin every playlist with the line #EXTM3U")
         case .playlistTorn: Entry("§6.2.1", "replace a playlist atomically (write a temporary file, then rename it)")
         case .attributeSyntax: Entry("§4.2", "write NAME=value, comma separated; strings in quotes and never empty")
-        case .attributeRepeated: Entry("§4.2", "give each attribute once in a tag")
+        case .attributeRepeated: Entry("§4.2", "write each attribute only once in a tag")
         case .attributeMissing: Entry("§4.4", "add the attribute the tag requires")
         case .tagValue: Entry("§4.4", "write the value in the form that the tag requires")
-        case .tagRepeated: Entry("§4.4.3", "give the tag once in a playlist")
+        case .tagRepeated: Entry("§4.4.3", "write the tag only once in a playlist")
         case .tagOrder:
             Entry("§4.4.3.2, §4.4.3.3", "print both sequence numbers before EXT-X-SKIP and the first segment")
-        case .tagLevel: Entry("§4.4", "keep media playlist tags and multivariant playlist tags apart")
+        case .tagLevel:
+            Entry(
+                "§4.4", "write media playlist tags only in media playlists, and multivariant playlist tags only there")
         case .versionLow: Entry("§8", "raise EXT-X-VERSION to the version that the tags in use need")
         case .versionHigh: Entry("§6.2.1", "lower EXT-X-VERSION: players refuse versions that they do not know")
         case .targetMissing: Entry("§4.4.3.1", "print EXT-X-TARGETDURATION in every media playlist")
@@ -75,7 +78,7 @@ extension Rule {
         case .partHoldBackMissing: Entry("§4.4.3.8", "print PART-HOLD-BACK in a playlist with parts")
         case .partHoldBackShort: Entry("§4.4.3.8, AAS 14.3", "set PART-HOLD-BACK to three part targets or more")
         case .skipUntilShort: Entry("§4.4.3.8", "set CAN-SKIP-UNTIL to six target durations or more")
-        case .partLong: Entry("§4.4.4.9", "cut parts no longer than PART-TARGET, or declare the longest")
+        case .partLong: Entry("§4.4.4.9", "cut parts no longer than PART-TARGET, or declare a longer PART-TARGET")
         case .partShort: Entry("§4.4.4.9", "make parts at least 85 % of PART-TARGET, except the last of a segment")
         case .partChanged: Entry("§6.2.1", "never change a listed part")
         case .partsWithdrawn: Entry("§6.2.2", "keep parts listed that are within three target durations of the end")
@@ -89,7 +92,7 @@ extension Rule {
         case .hintBroken: Entry("§4.4.5.3", "publish exactly the URI that was hinted")
         case .hintUnanswered: Entry("§6.2.6", "hold the request for a hinted part until the part is complete")
         case .hintAfterEnd: Entry("§4.4.5.3", "remove the hint when adding EXT-X-ENDLIST")
-        case .reportMissing: Entry("§B.1", "report on every other media playlist")
+        case .reportMissing: Entry("§B.1", "add EXT-X-RENDITION-REPORT for every other media playlist")
         case .reportWrong: Entry("§4.4.5.4", "report the newest segment and part of the other playlist")
         case .reloadUnanswered: Entry("§6.2.5.2", "answer a blocking reload as soon as its part is listed")
         case .reloadTooEarly: Entry("§6.2.5.2", "hold a blocking reload until the requested segment or part is listed")
@@ -107,13 +110,16 @@ extension Rule {
         switch self {
         case .dateMissing: Entry("AAS 8.4, §B.1", "print EXT-X-PROGRAM-DATE-TIME, preferably on every segment")
         case .dateWrong: Entry("§6.2.1, §4.4.4.6", "compute dates from one epoch plus media time")
-        case .dateRangeIncomplete: Entry("§4.4.5.1", "give ID, and START-DATE with an ID's first tag")
+        case .dateRangeIncomplete:
+            Entry("§4.4.5.1", "write ID in every tag, and START-DATE in the first tag of each ID")
         case .dateRangeChanged: Entry("§4.4.5.1", "only add attributes to a date range; never reuse an ID")
         case .dateRangeRemoved: Entry("§6.2.1", "keep a date range while it overlaps the listed media")
         case .dateRangeValue:
-            Entry("§4.4.5.1", "write the attribute in its form, with the attributes that may accompany it")
+            Entry(
+                "§4.4.5.1",
+                "write the value in the form of the clause, and combine only attributes that may be combined")
         case .dateRangeUndated: Entry("§4.4.5.1", "print EXT-X-PROGRAM-DATE-TIME in a playlist with date ranges")
-        case .resourceMissing: Entry("§6.2.1", "list nothing before it is available")
+        case .resourceMissing: Entry("§6.2.1", "list an object only once it is available")
         case .mapMissing: Entry("§3.1.2", "print EXT-X-MAP before fragmented MP4 segments")
         case .mapUnreadable: Entry("§3.1.2", "write ftyp and moov with a track for each fragment's track")
         case .mapNotEmpty: Entry("§3.1.2", "leave durations and sample tables of the initialization segment empty")
@@ -150,7 +156,9 @@ extension Rule {
             Entry(
                 "§3.1.2, AAS 6.8", "let each range begin with the moof of an IDR frame and contain all of that frame")
         case .segmentGone:
-            Entry("§6.2.2", "keep a removed segment for its own and the longest playlist's duration")
+            Entry(
+                "§6.2.2", "keep a removed segment for its own duration plus that of the longest playlist that listed it"
+            )
         case .partGone: Entry("§6.2.2", "keep a part for three target durations after its tag is removed")
         case .segmentSlow:
             Entry(
@@ -199,8 +207,8 @@ extension Rule {
         case .cachingMissing: Entry("§B.1", "send Cache-Control with everything")
         case .cachingLong: Entry("§B.1", "let a playlist be cached for no longer than one target duration")
         case .redirected: Entry("AAS 8.18", "answer playlists without a redirect")
-        // The four groups above contain the others.
-        default: Entry("rfc8216bis", "see the clause")
+        // The four groups above contain all other rules.
+        default: Entry("rfc8216bis", "follow the specification")
         }
     }
 }

@@ -1,4 +1,4 @@
-/// A rule that a presentation can break. The raw value is the rule's id, which is stable.
+/// A rule that an HLS presentation can violate. The raw value is the rule's id, which never changes.
 package enum Rule: String, Sendable, Hashable, CaseIterable {
     // The text of a playlist.
     case playlistEncoding = "playlist-encoding"

@@ -1,17 +1,21 @@
 import MediaTypes
 
-/// The part of an object that a `Range` field requests.
+/// The part of an object that an HTTP `Range` field requests.
 ///
 /// Spec: RFC 9110 §14.1.2 (byte ranges), §14.2 (an invalid field is ignored).
 package enum ByteRange: Sendable, Hashable {
-    /// Send everything: no range, several ranges, another unit, or a malformed field.
+    /// Send the whole object (200): the field is absent or malformed, or has several ranges or another unit.
     case whole
-    /// Send these bytes (206). Not empty, within the object.
+    /// Send this byte range (206), which is not empty and lies within the object.
     case part(Range<Int>)
-    /// No byte of the range exists (416).
+    /// Reject the request, because no byte of the range exists (416).
     case unsatisfiable
 
-    /// - Parameter size: Size of the object in bytes, zero or more.
+    /// Parses a `Range` field.
+    ///
+    /// - Parameters:
+    ///   - field: Value of the field; `nil` if it is absent.
+    ///   - size: Size of the object in bytes, zero or more.
     package init(field: String?, size: Int) {
         guard let field, let equals = field.firstIndex(of: "="),
             field[..<equals].filter({ $0 != " " }).lowercased() == "bytes"
@@ -37,7 +41,8 @@ package enum ByteRange: Sendable, Hashable {
         }
     }
 
-    /// Saturates: a number beyond `Int` is also beyond the end of every object.
+    /// Parses a byte position; `nil` if it is absent. A number that does not fit in `Int` becomes `Int.max`, which is
+    /// also beyond the end of every object.
     private static func position(_ digits: some StringProtocol) -> Int? {
         digits.isEmpty ? nil : Int(digits) ?? Int.max
     }

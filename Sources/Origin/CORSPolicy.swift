@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// Which web pages of other origins may play this room.
+/// The CORS policy: which web pages of other origins may play this room.
 ///
 /// Spec: Fetch §3.3 (CORS protocol).
 package struct CORSPolicy: Sendable, Hashable {
@@ -11,13 +11,16 @@ package struct CORSPolicy: Sendable, Hashable {
 
     private let rule: Rule
 
+    /// Makes a policy.
+    ///
     /// - Parameter allowOrigins: Origins as browsers send them, such as `https://player.example`; `*` allows every
     ///   page, an empty list none.
     package init(allowOrigins: [String]) {
         self.rule = allowOrigins.contains("*") ? .everyone : .listed(Set(allowOrigins.map(Self.normalized)))
     }
 
-    /// The part of an `Origin` field that the response depends on; empty if it does not depend on it.
+    /// Returns the `Origin` value if the response depends on it; otherwise an empty string. Responses with the same key
+    /// have the same CORS fields.
     package func key(origin: String?) -> String {
         switch self.rule {
         case .everyone: ""
@@ -25,7 +28,7 @@ package struct CORSPolicy: Sendable, Hashable {
         }
     }
 
-    /// The CORS fields for a response to a request with this `Origin` field.
+    /// Returns the CORS header fields for a response to a request with this `Origin` field.
     package func fields(origin: String?) -> HTTPFields {
         var fields: HTTPFields = [:]
         switch self.rule {
@@ -41,10 +44,11 @@ package struct CORSPolicy: Sendable, Hashable {
         return fields
     }
 
-    /// Whether a page may open a WebSocket here; browsers do not enforce this themselves (RFC 6455 §10.2). Allowed are
-    /// pages of this listener, pages that may read replies, and clients that send no origin and so are not web pages.
+    /// Whether a page may open a WebSocket to this listener; browsers do not enforce this themselves (RFC 6455 §10.2).
+    /// Allowed are pages of this listener, pages of allowed origins, and clients that send no `Origin` field, which are
+    /// not web pages.
     ///
-    /// - Parameter authority: Authority of the request.
+    /// - Parameter authority: Host and port of the request.
     package func admits(origin: String?, authority: String?) -> Bool {
         guard let origin else { return true }
         switch self.rule {
@@ -56,8 +60,8 @@ package struct CORSPolicy: Sendable, Hashable {
         }
     }
 
-    /// Additional fields for a preflight response. They allow the fields of a player that need permission: `Range`, and
-    /// client data (CTA-5004 §2: Common Media Client Data in fields).
+    /// Additional header fields for a CORS preflight response. They allow the request fields of players that need
+    /// permission: `Range`, `If-None-Match` and Common Media Client Data (CTA-5004 §2).
     package static let preflight: HTTPFields = [
         .accessControlAllowMethods: "GET, HEAD, OPTIONS",
         .accessControlAllowHeaders: "Range, If-None-Match, CMCD-Object, CMCD-Request, CMCD-Session, CMCD-Status",

@@ -13,27 +13,29 @@ package final class FLVStream: ReplyStream, LiveReader {
     private struct State {
         var queue = TagQueue()
         var isBegun = false
-        /// It is one of the viewers that are counted.
+        /// Whether the viewer is included in the number of viewers.
         var isCounted = false
         var isOver = false
         var isTooSlow = false
-        /// The connection asked for data and got none: `more` must be called when there is some.
+        /// Whether the connection asked for data and got none: `more` must be called when there is data again.
         var isIdle = false
         var more: (@Sendable () -> Void)?
-        /// Times in nanoseconds of recent drops.
+        /// Times of recent GOP drops in nanoseconds.
         var overruns: [Int64] = []
     }
 
-    /// A viewer with this many drops within the time span is disconnected.
+    /// Number of GOP drops within ``overrunSpan`` after which a viewer is disconnected.
     static let mostOverruns = 4
-    /// Length of the time span in nanoseconds.
+    /// Time span in nanoseconds in which GOP drops are counted: one minute.
     static let overrunSpan: Int64 = 60_000_000_000
 
     private let feed: LiveFeed
     private let viewers: StreamViewers?
     private let state = Mutex(State())
 
-    /// - Parameter viewers: Counts this viewer while it is connected.
+    /// Makes a stream of a rendition.
+    ///
+    /// - Parameter viewers: Counts this viewer while it is connected; `nil`: not counted.
     package init(_ feed: LiveFeed, counted viewers: StreamViewers? = nil) {
         self.feed = feed
         self.viewers = viewers
@@ -113,7 +115,7 @@ package final class FLVStream: ReplyStream, LiveReader {
 }
 
 extension FLVStream {
-    /// The rendition in a path of the playback listener, `live/NAME.flv`.
+    /// Returns the rendition name in a path of the form `live/NAME.flv`; `nil` for other paths.
     static func rendition(_ path: String) -> String? {
         guard path.hasPrefix("live/"), path.hasSuffix(".flv"), path.utf8.count > "live/.flv".utf8.count else {
             return nil
@@ -122,7 +124,7 @@ extension FLVStream {
         return name.contains("/") ? nil : String(name)
     }
 
-    /// A reply that lasts as long as the rendition is on air.
+    /// Returns an HTTP-FLV reply that lasts as long as the rendition is on air.
     static func reply(_ feed: LiveFeed, counted viewers: StreamViewers? = nil) -> ListenerReply {
         ListenerReply(
             .ok, fields: [.contentType: feed.hasVideo ? "video/x-flv" : "audio/x-flv", .cacheControl: "no-store"],

@@ -5,14 +5,14 @@ package import MediaTypes
 import NIOCore
 import Synchronization
 
-/// The live edge of a low-latency stream, in memory: playlists, parts and the newest segments, and the requests that
-/// wait for the next ones. Other objects come from a fallback, such as the directory.
+/// The live edge of a low-latency stream in memory: playlists, parts and the newest segments, and the blocking requests
+/// that wait for the next ones. Other objects come from a fallback, such as the output directory.
 ///
 /// Spec: rfc8216bis §6.2.5.2 (blocking reload), §6.2.6 (preload hints).
 ///
-/// Requests that wait for the same thing share a list. Only ``publish(_:)`` wakes requests: it checks each list once,
-/// whatever its length, and hands the requests that can be answered over as one task. So a thousand players cost the
-/// publisher one wake-up.
+/// Requests that wait for the same playlist state or object share a list. Only ``publish(_:)`` wakes requests: it
+/// checks each list once, whatever its length, and answers all its requests in one task per event loop. So a thousand
+/// waiting players cost the publisher one wake-up.
 package final class LiveContent: OriginContent {
     /// The playlist state or object that requests wait for.
     private struct Awaited: Hashable {
@@ -33,7 +33,7 @@ package final class LiveContent: OriginContent {
         let answer: @Sendable (OriginAnswer) -> Void
     }
 
-    /// Source of a woken request's answer.
+    /// How to make the answer to a waiting request.
     private enum Source {
         case version(PlaylistVersion)
         case answer(OriginAnswer)
@@ -44,14 +44,14 @@ package final class LiveContent: OriginContent {
     private struct State {
         var versions: [String: PlaylistVersion] = [:]
         var objects: [String: OriginObject] = [:]
-        /// Each list is in the order of ids.
+        /// Waiting requests; each list is in the order of ids.
         var waiters: [Awaited: [Waiter]] = [:]
         var waiterCount = 0
         var nextID: UInt64 = 0
         var isClosed = false
     }
 
-    /// Most requests that may wait; further ones are answered 503. Each needs about a kilobyte.
+    /// Maximum number of waiting requests; further requests are answered with status 503. Each needs about a kilobyte.
     private static let longestQueue = 10_000
 
     private let control: ServerControl
@@ -61,9 +61,11 @@ package final class LiveContent: OriginContent {
     private let isOver: @Sendable () -> Bool
     private let state = Mutex(State())
 
+    /// Makes content without playlists or objects; see ``publish(_:)``.
+    ///
     /// - Parameters:
-    ///   - playlistNames: Names of the media playlists. They are only served from here: a player that has seen the
-    ///     plain playlist of the directory would stop at the sequence numbers of this one.
+    ///   - playlistNames: Names of the media playlists, which are never served from the fallback: a player that has
+    ///     seen the plain playlist in the directory would stop at the sequence numbers of the low-latency one.
     ///   - clock: Measures how long a request has waited.
     ///   - elsewhere: Looks up an object that is not at the live edge.
     ///   - ended: Whether the room has ended.
@@ -83,7 +85,7 @@ package final class LiveContent: OriginContent {
     /// Number of waiting requests.
     package var waitingCount: Int { self.state.withLock { $0.waiterCount } }
 
-    /// Bytes in memory; shared bytes count once.
+    /// Number of bytes in memory; shared bytes count once.
     package var heldBytes: Int {
         self.state.withLock { state in
             state.objects.values.reduce(0) { sum, object in
@@ -92,14 +94,15 @@ package final class LiveContent: OriginContent {
         }
     }
 
-    /// Number of playlist texts in memory. Viewers' tokens are inserted into a text that all viewers share.
+    /// Number of rendered playlist texts in memory. Viewers with different tokens share a text.
     package var textCount: Int { self.state.withLock { $0.versions.values.reduce(0) { $0 + $1.textCount } } }
 
     // MARK: Publishing
 
-    /// Publishes an update. Calls must not overlap. Returns without waiting for the requests it wakes.
+    /// Publishes an update and answers the requests that waited for it. Calls must not overlap. Returns without waiting
+    /// for the answers.
     package func publish(_ update: LiveEdgeUpdate) {
-        // Outside the lock: this is the only copy of the bytes, however many viewers there are.
+        // The bytes are copied outside the lock, and only once, however many viewers there are.
         let whole = update.added.compactMap { object -> (name: String, object: OriginObject)? in
             guard case .whole(let memory) = object.content else { return nil }
             return (object.name, Self.object([Self.buffer(memory)], object))
@@ -112,7 +115,8 @@ package final class LiveContent: OriginContent {
                     names.flatMap { state.objects[$0]?.body.sharedBuffers ?? [] }, object)
             }
             for name in update.removed { state.objects[name] = nil }
-            // Collect all positions before rendering any playlist: each one reports on the others.
+            // All positions are collected before any playlist is made, because each playlist contains reports on the
+            // others.
             let positions = Dictionary(
                 update.playlists.compactMap { name, playlist in playlist.reported.map { (name, $0) } },
                 uniquingKeysWith: { $1 })
@@ -142,7 +146,7 @@ package final class LiveContent: OriginContent {
         return woken
     }
 
-    /// The source of the answer; `nil`: the request has to wait.
+    /// Returns how to answer a request; `nil` if it has to wait.
     private func settled(_ awaited: Awaited, _ state: State) -> Source? {
         if let version = state.versions[awaited.path] {
             switch version.position.decide(awaited.directives, advancePartLimit: self.control.advancePartLimit) {
@@ -159,7 +163,7 @@ package final class LiveContent: OriginContent {
         return .answer(.missing)
     }
 
-    /// Runs one task for all clients of an event loop, off the publisher's thread.
+    /// Answers waiting requests in one task per event loop, outside the publisher's thread.
     private static func wake(_ woken: [Woken]) {
         var loops: [ObjectIdentifier: any EventLoop] = [:]
         var groups: [ObjectIdentifier?: [Woken]] = [:]
@@ -212,7 +216,7 @@ package final class LiveContent: OriginContent {
     ) {
         let now = self.clock.now()
         let (id, source) = self.state.withLock { state -> (UInt64, Source?) in
-            // It may have been published between the first check and this one.
+            // The object may have been published between the first check and this one.
             if let source = self.settled(awaited, state) { return (0, source) }
             if state.isClosed { return (0, .answer(.late("the listener stops"))) }
             guard state.waiterCount < Self.longestQueue else { return (0, .answer(.late("too many requests wait"))) }
@@ -281,7 +285,7 @@ package final class LiveContent: OriginContent {
 }
 
 extension MediaPlaylist {
-    /// Position for the other playlists' reports; an I-frame playlist is not reported (appendix B.1).
+    /// The position that other playlists report; `nil` for an I-frame playlist, which is not reported (appendix B.1).
     fileprivate var reported: PlaylistPosition? { self.isIFramesOnly ? nil : self.position }
 }
 

@@ -1,13 +1,13 @@
 package import HLS
 package import HTTPListener
 
-/// A viewer's request.
+/// A viewer's request for an object.
 package struct OriginRequest: Sendable {
-    /// Relative and decoded, such as `v720/s00001.m4s`; never with an empty, `.` or `..` component, a backslash or a control
-    /// character.
+    /// Relative, decoded path of the object, such as `v720/s00001.m4s`; never with an empty, `.` or `..` component, a
+    /// backslash or a control character.
     package var path: String
     package var directives: ReloadDirectives
-    /// Whether the client accepts `gzip`.
+    /// Whether the client accepts gzip compression.
     package var acceptsGzip: Bool
     /// Query to append to every URI in a playlist: percent-encoded, without `?`; empty for none.
     package var query: String
@@ -26,28 +26,29 @@ package struct OriginRequest: Sendable {
     }
 }
 
-/// The answer to a request.
+/// The answer to a viewer's request.
 package enum OriginAnswer: Sendable {
     case object(OriginObject)
-    /// 404.
+    /// Status 404: the object does not exist.
     case missing
-    /// 400 with this reason.
+    /// Status 400 with this reason: the request is invalid.
     case refused(String)
-    /// 503 with this reason: a wait timed out, or too many requests wait already.
+    /// Status 503 with this reason: a wait timed out, too many requests wait already, or the listener stops.
     case late(String)
 }
 
-/// The content of the origin: the objects that a packager has published, by name. Called from many threads.
+/// The content of the playback listener: the objects that a packager has published, by name. The methods are called
+/// from many threads.
 package protocol OriginContent: Sendable {
-    /// Calls `answer` once: immediately, or when a future object is published, or after a timeout of the
-    /// implementation; on the event loop of the request's client. Must not block. A client that has disconnected may
-    /// get no answer.
+    /// Answers a request by calling `answer` once on the event loop of the request's client: immediately, when the
+    /// requested object is published, or after a timeout of the implementation. Must not block. If the client has
+    /// disconnected, `answer` may not be called.
     func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void)
 
     /// Whether the room has ended, so that nothing more will be published.
     var ended: Bool { get }
 
-    /// Answers requests that have waited for too long. Called about twice a second.
+    /// Answers requests that have waited for too long with status 503. Called about twice a second.
     func expire()
 
     /// Answers every waiting request, because the listener stops.

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// One playlist, segment, part or initialization segment.
+/// An object that viewers request: a playlist, segment, part or initialization segment.
 package struct OriginObject: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])
@@ -9,7 +9,7 @@ package struct OriginObject: Sendable {
         /// A file of `size` bytes that no longer changes; it may be deleted while it is sent.
         case file(path: String, size: Int)
 
-        /// Size in bytes, zero or more.
+        /// Size of the object in bytes, zero or more.
         package var count: Int {
             switch self {
             case .bytes(let bytes): bytes.count
@@ -20,18 +20,18 @@ package struct OriginObject: Sendable {
     }
 
     package var body: Body
-    /// For example `application/vnd.apple.mpegurl`.
+    /// `Content-Type`, for example `application/vnd.apple.mpegurl`.
     package var contentType: String
-    /// For example `public, max-age=31536000, immutable`.
+    /// `Cache-Control`, for example `public, max-age=31536000, immutable`.
     package var cacheControl: String
     /// Strong entity tag with its quotes (RFC 9110 §8.8.3); `nil` for none.
     package var entityTag: String?
-    /// Whether the object exists in a gzip form and a plain form.
+    /// Whether the object is available both compressed with gzip and uncompressed.
     package var variesByEncoding: Bool
-    /// Whether this is the gzip form.
+    /// Whether the body is compressed with gzip.
     package var isGzip: Bool
-    /// Shared response heads for an object with many requests. All copies of the object share them, so its values above
-    /// must not change any more.
+    /// Cached response heads for an object with many requests; `nil` for none. All copies of the object share them, so
+    /// its other properties must not change once this is set.
     package var heads: SharedHeads?
 
     package init(

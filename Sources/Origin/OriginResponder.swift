@@ -8,22 +8,24 @@ package import Push
 package struct OriginResponder: Sendable {
     private let content: any OriginContent
     private let policy: CORSPolicy
-    /// `nil`: anyone may watch.
+    /// Checks the signatures of URLs; `nil`: anyone may watch.
     private let gate: SignedURLVerifier?
     /// Renditions over HTTP-FLV and WebSocket-FLV; `nil` for none.
     private let live: LiveOutputs?
     private let page: [UInt8]
-    /// Content security policy of the page.
+    /// Content security policy of the player page.
     private let pagePolicy: String
     private let forms = PlaylistVariants()
     private let streams: StreamViewers
 
+    /// Makes a responder for a room.
+    ///
     /// - Parameters:
-    ///   - gate: Checks every object request; `nil`: anyone may watch. The page is always public, because it contains
-    ///     no media.
-    ///   - live: Source of `live/NAME.flv`; `nil` for none.
-    ///   - playlist: File name of the multivariant playlist, for the page.
-    ///   - keyURI: URI of an external key server; `nil`: keys are served here.
+    ///   - gate: Checks the signed URL of every object request; `nil`: anyone may watch. The player page is always
+    ///     public, because it contains no media.
+    ///   - live: Renditions that are served as `live/NAME.flv`; `nil` for none.
+    ///   - playlist: File name of the multivariant playlist, which the player page loads.
+    ///   - keyURI: URI of an external key server; `nil` if this listener serves the keys.
     ///   - streams: Counts the viewers of `live/NAME.flv`.
     package init(
         content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: SignedURLVerifier? = nil,
@@ -39,15 +41,15 @@ package struct OriginResponder: Sendable {
         self.pagePolicy = ViewerPage.contentSecurityPolicy(keyURI: keyURI)
     }
 
-    /// Calls `answer` once, immediately or when the requested object is available.
+    /// Answers a request by calling `answer` once, immediately or when the requested object is available.
     package func reply(to request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
         self.route(request) { reply in
-            // A shared head already has these fields.
+            // A cached head already has these fields.
             answer(reply.shared == nil ? self.completed(reply, for: request) : reply)
         }
     }
 
-    /// Adds the fields that every reply has.
+    /// Adds the header fields that every reply has.
     private func completed(_ reply: ListenerReply, for request: ListenerRequest) -> ListenerReply {
         var reply = reply
         for field in self.policy.fields(origin: request.head.headerFields[.origin]) {
@@ -58,7 +60,7 @@ package struct OriginResponder: Sendable {
         return reply
     }
 
-    /// The async version.
+    /// Answers a request and waits until the reply is available.
     package func reply(to request: ListenerRequest) async -> ListenerReply {
         await withCheckedContinuation { continuation in
             self.reply(to: request) { continuation.resume(returning: $0) }
@@ -102,7 +104,7 @@ package struct OriginResponder: Sendable {
                 }
                 answer(self.reply(with: form, to: request))
             case .missing: answer(Self.isAwaited(name, fields) && !self.content.ended ? Self.nothingYet : self.missing)
-            // Not cacheable: a request that is too far ahead now will be valid later.
+            // This is not cacheable: a request that is too far ahead now will be valid later.
             case .refused(let reason): answer(.plain(.badRequest, reason, fields: [.cacheControl: "no-store"]))
             case .late(let reason):
                 answer(
@@ -112,7 +114,7 @@ package struct OriginResponder: Sendable {
         }
     }
 
-    /// Replies over the WebSocket that the request asks for, or as an HTTP stream.
+    /// Replies with an FLV stream, over a WebSocket if the request asks for one, otherwise as an HTTP body.
     private func reply(with feed: LiveFeed, to head: HTTPRequest) -> ListenerReply {
         switch WebSocketHandshake(head) {
         case .notAsked: return FLVStream.reply(feed, counted: self.streams)
@@ -148,7 +150,7 @@ package struct OriginResponder: Sendable {
     /// The answer to a page instead of a 404, which browsers log as an error each time.
     private static let nothingYet = ListenerReply(.noContent, fields: [.cacheControl: "no-store"])
 
-    /// Not cacheable: a playlist that does not exist yet may exist a second later.
+    /// The reply with status 404. It is not cacheable: a playlist that does not exist yet may exist a second later.
     private var missing: ListenerReply {
         .plain(
             .notFound, self.content.ended ? "the room has ended" : "no such object", fields: [.cacheControl: "no-store"]
@@ -213,7 +215,8 @@ package struct OriginResponder: Sendable {
         }
     }
 
-    /// The relative name in `path`, or `nil` if it could lead out of a directory.
+    /// Returns `path` without its leading slash; `nil` if it has an empty, `.` or `..` component, a backslash or a
+    /// control character, and so could lead out of a directory.
     package static func objectName(_ path: String) -> String? {
         let name = path.dropFirst()
         let isClean = name.split(separator: "/", omittingEmptySubsequences: false)
@@ -234,7 +237,7 @@ extension OriginObject.Body {
         }
     }
 
-    /// Slices of the buffers that share their bytes.
+    /// Returns the slices of consecutive buffers that cover a byte range; the slices share the buffers' memory.
     private static func cut(_ buffers: [ByteBuffer], to range: Range<Int>) -> [ByteBuffer] {
         if range.lowerBound == 0, buffers.reduce(0, { $0 + $1.readableBytes }) == range.upperBound { return buffers }
         var result: [ByteBuffer] = []

@@ -7,7 +7,8 @@ package import Push
 import Synchronization
 package import TLSFiles
 
-/// The playback listener: public and read-only. Serves the published objects, and at `/` a page that plays them.
+/// The playback listener, a public, read-only HTTP server. It serves the published objects, and at `/` a page that
+/// plays them.
 package final class OriginServer: Sendable {
     private let listener: HTTPListener
     private let content: ViewerActivity
@@ -24,26 +25,27 @@ package final class OriginServer: Sendable {
         }
     }
 
-    /// File descriptors that viewers may use: the process's limit minus what the room itself needs.
+    /// Number of file descriptors that viewers may use: the process's limit minus what the room itself needs.
     private static var descriptors: Int { max(192, sysconf(Int32(_SC_OPEN_MAX)) - 256) }
 
-    /// How many of those may be files that are being sent: a sixth, at most 2,048. Viewers of the same segment share one
-    /// open file.
+    /// Maximum number of open files that are being sent: a sixth of ``descriptors``, at most 2,048. Viewers of the same
+    /// segment share one open file.
     private static var mostFiles: Int { min(max(128, Self.descriptors / 6), 2_048) }
 
-    /// Nice value of the listener's thread; on Linux each thread has its own (setpriority(2)). It gives a third of the
-    /// weight of a thread at 0, so that the thread still runs within milliseconds on a fully loaded machine.
+    /// Nice value of the listener's thread; on Linux each thread has its own (setpriority(2)). The thread has a third
+    /// of the weight of a thread with nice value 0, so that it still runs within milliseconds on a fully loaded
+    /// machine.
     private static let niceness: Int32 = 5
 
-    /// How often waiting requests are checked for a timeout; the timeouts are several seconds.
+    /// Interval at which waiting requests are checked for a timeout; the timeouts are several seconds.
     private static let expiryPace = TimeAmount.milliseconds(500)
 
-    /// The page's URL on this machine without a trailing slash, such as `http://127.0.0.1:8080`; or `unix:/path`.
+    /// URL of the listener on this machine without a trailing slash, such as `http://127.0.0.1:8080`, or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
     /// Number of open connections.
     package var connectionCount: Int { self.listener.connectionCount }
 
-    /// What was served so far, and to how many viewers.
+    /// Statistics of the replies so far, and the current number of viewers.
     package var traffic: ViewerTraffic {
         ViewerTraffic(
             connections: self.connectionCount, replies: self.listener.counters.rows,
@@ -51,17 +53,19 @@ package final class OriginServer: Sendable {
             streamViewers: self.streams.count, watched: self.content.watched)
     }
 
+    /// Binds the address and starts to serve.
+    ///
     /// - Parameters:
     ///   - allowOrigins: See ``CORSPolicy/init(allowOrigins:)``.
-    ///   - roomTitle: Title on the page.
-    ///   - gate: Checks who may watch; `nil`: anyone.
+    ///   - roomTitle: Title on the player page.
+    ///   - gate: Checks the signed URLs of viewers; `nil`: anyone may watch.
     ///   - live: Renditions over HTTP-FLV and WebSocket-FLV; `nil` for none.
-    ///   - playlist: File name of the multivariant playlist, for the page.
-    ///   - keyURI: URI of an external key server; `nil`: keys are served here.
-    ///   - players: The playlists whose requests tell how many players there are.
+    ///   - playlist: File name of the multivariant playlist, which the player page loads.
+    ///   - keyURI: URI of an external key server; `nil` if this listener serves the keys.
+    ///   - players: The playlists whose requests are counted to estimate the number of players.
     ///   - certificates: Certificates for HTTPS with HTTP/2; `nil`: unencrypted HTTP/1.1.
-    ///   - connections: Most open connections, 1 or more, limited by the process's file descriptors. Browsers open up
-    ///     to six per viewer. A connection needs about 12 KB besides shared bytes.
+    ///   - connections: Maximum number of open connections, 1 or more, also limited by the process's file descriptors.
+    ///     Browsers open up to six per viewer. A connection needs about 12 KB besides shared bytes.
     ///   - connectionsPerAddress: See ``HTTPListenerLimits/connectionsPerAddress``.
     ///   - group: Event loops to use; `nil` makes one thread for this listener.
     /// - Throws: ``MediaError/Code/bindFailed``.
@@ -95,14 +99,14 @@ package final class OriginServer: Sendable {
     /// Nanoseconds since a viewer requested a playlist; `nil` if none has.
     package var sinceRequest: Int64? { self.content.sinceList }
 
-    /// Stops accepting connections, lets running replies finish within `grace`, and closes the rest. May be called
-    /// twice.
+    /// Stops the listener: accepts no more connections, lets running replies finish within `grace`, and closes the
+    /// remaining connections. May be called twice.
     package func stop(within grace: TimeAmount = .seconds(3)) async {
         let isFirst = self.isStopped.withLock { isStopped in
             defer { isStopped = true }
             return !isStopped
         }
-        // Only once: the timer's event loop ends with the listener.
+        // The timer is cancelled only once, because its event loop ends with the listener.
         if isFirst {
             self.expiry.cancel()
             self.content.close()

@@ -1,9 +1,10 @@
 import HLS
 
-/// The media playlists that players of an output read, and how often they read them, which tells how many players there
-/// are. Default: none.
+/// The media playlists of an output and their reload intervals, used to estimate the number of players from playlist
+/// requests. By default no playlist is counted.
 package struct PlayerPlaylists: Sendable {
-    /// What a playlist has. A player of an HLS output reads one playlist with video, one with audio, or one of each.
+    /// The kind of media in a playlist. A player of an HLS output reads one playlist with video, one with audio, or one
+    /// of each.
     enum Kind: Sendable { case video, audio }
 
     private let kinds: [String: Kind]
@@ -11,11 +12,13 @@ package struct PlayerPlaylists: Sendable {
     private let target: Int64
     private let part: Int64
 
+    /// Makes a value from the names of an output's playlists.
+    ///
     /// - Parameters:
     ///   - video: Names of media playlists with video. I-frame playlists do not count.
-    ///   - audio: Names of media playlists with audio alone.
-    ///   - multivariants: Paths of the multivariant playlists in subdirectories. All other playlists there are media
-    ///     playlists with video and audio.
+    ///   - audio: Names of audio-only media playlists.
+    ///   - multivariants: Paths of the multivariant playlists in subdirectories. All other playlists in subdirectories
+    ///     count as media playlists with video and audio.
     ///   - target: Target duration in milliseconds.
     ///   - part: Target duration of parts in milliseconds; nil for playlists without parts.
     package init(
@@ -29,13 +32,14 @@ package struct PlayerPlaylists: Sendable {
         self.part = part ?? target
     }
 
-    /// The kind of a media playlist; nil for other playlists.
+    /// Returns the kind of a media playlist; nil for playlists that are not counted.
     func kind(of path: String) -> Kind? {
         if let kind = self.kinds[path] { return kind }
         return path.utf8.contains(UInt8(ascii: "/")) && !self.multivariants.contains(path) ? .video : nil
     }
 
-    /// Milliseconds of playback until the player's next request: a part if it waits for one, otherwise a target duration.
+    /// Returns the playback time in milliseconds until the player's next request: the duration of a part if the player
+    /// waits for a part, otherwise a target duration.
     ///
     /// Spec: rfc8216bis §6.3.4 (a player reloads once per target duration), §6.2.5.2 (once per part if it blocks).
     func interval(_ directives: ReloadDirectives) -> Int64 {

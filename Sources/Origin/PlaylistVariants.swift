@@ -2,8 +2,8 @@ import MediaTypes
 import LibAV
 import Synchronization
 
-/// Variants of playlists that are published as plain bytes, such as the multivariant one: compressed or not, and with
-/// each request's query.
+/// A cache for the forms of playlists that are published as plain bytes, such as the multivariant playlist: compressed
+/// or not, and with each request's query on all URIs.
 final class PlaylistVariants: Sendable {
     private struct Form: Hashable {
         let fingerprint: UInt64
@@ -18,18 +18,19 @@ final class PlaylistVariants: Sendable {
 
     private struct Made {
         var forms: [Form: Rendered] = [:]
-        /// Size of all forms.
+        /// Size of all cached forms in bytes.
         var bytes = 0
     }
 
-    /// Most forms to keep, and their bytes; above either limit, all are dropped and made again.
+    /// Maximum number of cached forms; above this or ``mostBytes``, all are dropped and made again.
     private static let mostForms = 64
+    /// Maximum size of all cached forms in bytes.
     private static let mostBytes = 8 << 20
 
     private let made = Mutex(Made())
 
-    /// The object in the form that the request needs; objects other than playlists unchanged. `nil` if the query would
-    /// make it too long.
+    /// Returns a playlist in the form that a request needs: with the query on every URI, and compressed if the client
+    /// accepts it. Other objects are returned unchanged. `nil` if the query would make the playlist too long.
     func object(_ object: OriginObject, query: String, acceptsGzip: Bool) -> OriginObject? {
         guard object.contentType == PlaylistVersion.contentType, !object.isGzip, !object.variesByEncoding,
             case .bytes(let plain) = object.body

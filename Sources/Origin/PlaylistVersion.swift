@@ -4,8 +4,8 @@ import LibAV
 import NIOCore
 import Synchronization
 
-/// One version of a media playlist, between two changes. Each of its forms is made once, by the first request for it,
-/// and shared by all others.
+/// One version of a media playlist, between two changes, with its cached forms (full or delta update, compressed or
+/// not, with a query). Each form is made by the first request for it and shared by all others.
 final class PlaylistVersion: Sendable {
     private struct Form: Hashable {
         let skips: Bool
@@ -14,29 +14,31 @@ final class PlaylistVersion: Sendable {
         let query: String
     }
 
-    /// The segments and date ranges in a form, independent of the request's query.
+    /// Which segments and date ranges a form contains, independent of the request's query.
     private struct Scope: Hashable {
         let skips: Bool
         let skipsDateRanges: Bool
     }
 
     private struct Text {
-        /// The text without a query.
+        /// The text of the playlist, without a query on its URIs.
         let plain: [UInt8]
         /// Offsets at which a query is inserted; `nil` until a request has one.
         var places: [Int]?
     }
 
-    /// Most forms to share: viewers with individual tokens would otherwise fill the memory with one playlist each.
+    /// Maximum number of cached forms: viewers with individual tokens would otherwise fill the memory with one playlist
+    /// each.
     private static let mostForms = 64
-    /// Most bytes of shared forms with a query.
+    /// Maximum size in bytes of all cached forms with a query.
     private static let mostBytes = 8 << 20
 
     private struct Rendered {
         let buffer: ByteBuffer
         let entityTag: String
-        /// Heads of replies to requests that waited, and to requests that did not: they have different cache lifetimes.
+        /// Cached heads of replies to blocking requests, which may be cached for longer.
         let heads = SharedHeads()
+        /// Cached heads of replies to requests that do not wait.
         let immediateHeads = SharedHeads()
     }
 
@@ -56,7 +58,7 @@ final class PlaylistVersion: Sendable {
     /// Number of texts rendered so far: at most one per scope, however many requests there are.
     var textCount: Int { self.texts.withLock(\.count) }
 
-    /// The playlist as an object; `nil` if the request's query would make it too long.
+    /// Returns the playlist in the form that a request needs; `nil` if the request's query would make it too long.
     ///
     /// Spec: rfc8216bis appendix B.1 for the cache lifetimes: the answer to a blocking request stays valid while the
     /// listed media is available, the answer to a plain request only for half a target duration.
@@ -83,7 +85,7 @@ final class PlaylistVersion: Sendable {
         return shared ?? self.render(form)
     }
 
-    /// Renders a form. A viewer with an individual token costs a copy of the text, not another rendering.
+    /// Makes a form. A viewer with an individual token costs a copy of the text, not another rendering.
     private func render(_ form: Form) -> Rendered? {
         let (plain, places) = self.text(of: form)
         guard let text = QueryPropagation.pass(form.query, into: plain, at: places) else { return nil }
@@ -109,10 +111,11 @@ final class PlaylistVersion: Sendable {
             ).utf8)
     }
 
-    /// Spec: rfc8216bis §4.
+    /// MIME type of playlists. Spec: rfc8216bis §4.
     static let contentType = "application/vnd.apple.mpegurl"
 
-    /// A hash of the bytes, not a counter: a later worker of the room must not give the same tag to another text.
+    /// Returns an entity tag: a hash of the bytes, because a counter could give the same tag to another text after a
+    /// worker restart.
     static func entityTag(of bytes: [UInt8], isGzip: Bool) -> String {
         "\"\(String(FNV1a.hash(bytes), radix: 36))\(isGzip ? "z" : "")\""
     }

@@ -7,27 +7,29 @@ import HTTPListener
 /// Spec: rfc8216bis §6.2.5: delivery directives belong to the playlist request and are not passed on. Neither is the
 /// player's client data (CTA-5004 §2), which would give a segment another URI with each reload.
 enum QueryPropagation {
-    /// RFC 3986 §3.4: characters that a query may contain besides unreserved ones.
+    /// Characters that a query may contain in addition to unreserved ones. Spec: RFC 3986 §3.4.
     private static let written = Set("%!$&'()*+,;=:@/?".utf8)
-    /// Longest query in bytes that is passed on: it is in the playlist once for each URI, and tokens are far shorter.
+    /// Maximum length in bytes of a query that is appended to URIs. The query is repeated for each URI of the playlist,
+    /// and tokens are far shorter.
     static let longest = 2_048
-    /// Most bytes that a query may add to a playlist: after a day a playlist has tens of thousands of URIs.
+    /// Maximum number of bytes that a query may add to a playlist: after a day a playlist has tens of thousands of
+    /// URIs.
     private static let mostAdded = 16 << 20
-    /// Text of the error response.
+    /// Text of the error response if a query is too long.
     static let tooLong = "the query is too long to be added to every URI of the playlist"
 
-    /// The query for the URIs in a playlist: the part of the request's query that is passed on, as it was written,
-    /// because a different escaping would make it a different query (RFC 3986 §2.2). It cannot end an attribute or a
-    /// line; empty for none.
+    /// Returns the query to append to the URIs in a playlist: the request's query without delivery directives and
+    /// client data, with its original escaping, because a different escaping would make it a different query (RFC 3986
+    /// §2.2). Characters that could end an attribute or a line are escaped. Empty if nothing is to be appended.
     static func query(of target: RequestTarget) -> String {
         zip(target.query, target.writtenQuery).filter { pair, _ in !self.isOwn(pair.name) }
             .map { _, text in PercentEncoding.encode(text, keeping: self.written) }.joined(separator: "&")
     }
 
-    /// Whether a parameter belongs only to the playlist request.
+    /// Whether a query parameter belongs only to the playlist request: a delivery directive or client data.
     private static func isOwn(_ name: String) -> Bool { name.hasPrefix("_HLS_") || name == "CMCD" }
 
-    /// A query of these pairs, escaped in the same safe way.
+    /// Returns a query with these names and values, percent-encoded.
     static func query(_ pairs: [(name: String, value: String)]) -> String {
         pairs.map { name, value in
             value.isEmpty
@@ -35,14 +37,15 @@ enum QueryPropagation {
         }.joined(separator: "&")
     }
 
-    /// Adds `query` to every URI in a playlist; the URIs in our playlists have no query of their own.
+    /// Appends `query` to every URI in a playlist; the URIs in these playlists have no query of their own.
     ///
     /// - Returns: `nil` if the playlist would become too long.
     static func pass(_ query: String, into playlist: [UInt8]) -> [UInt8]? {
         query.isEmpty ? playlist : self.pass(query, into: playlist, at: self.places(in: playlist))
     }
 
-    /// The same with known offsets: a copy of the bytes.
+    /// Appends `query` to the URIs that end at known offsets, see ``places(in:)``; `nil` if the playlist would become
+    /// too long.
     static func pass(_ query: String, into playlist: [UInt8], at places: [Int]) -> [UInt8]? {
         guard !query.isEmpty else { return playlist }
         let suffix = Array("?\(query)".utf8)
@@ -60,7 +63,7 @@ enum QueryPropagation {
         return result
     }
 
-    /// The offsets in a playlist at which a query is inserted, rising: after every URI.
+    /// Returns the offsets in a playlist at which a query is inserted, after every URI, in increasing order.
     static func places(in playlist: [UInt8]) -> [Int] {
         let attribute = Array("URI=\"".utf8)
         var places: [Int] = []
@@ -76,7 +79,7 @@ enum QueryPropagation {
         return places
     }
 
-    /// Whether a URI leads to another server, such as a key server, which must not receive the viewer's token.
+    /// Whether a URI refers to another server, such as a key server, which must not receive the viewer's token.
     private static func isElsewhere(_ uri: ArraySlice<UInt8>) -> Bool { uri.firstRange(of: Array("://".utf8)) != nil }
 
     /// Whether the attribute name at `start` is complete, and not the end of another attribute's name.

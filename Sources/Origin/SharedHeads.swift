@@ -1,17 +1,20 @@
 import HTTPListener
 import Synchronization
 
-/// The shared heads of replies with a whole object: one for each origin that needs its own, made by the first reply.
+/// A cache of response heads for an object that is sent as a whole: one head for each CORS origin that needs its own,
+/// made by the first reply.
 package final class SharedHeads: Sendable {
-    /// Most heads to keep; replies for further origins do not share a head.
+    /// Maximum number of cached heads; replies for further origins are made each time.
     private static let most = 16
 
     private let heads = Mutex<[String: SharedHead]>([:])
 
     package init() {}
 
+    /// Returns a reply with a cached head, which is made first if necessary.
+    ///
     /// - Parameters:
-    ///   - key: The value besides the object that the head depends on; empty for none.
+    ///   - key: The CORS key that the head depends on, see ``CORSPolicy/key(origin:)``; empty for none.
     ///   - body: Body of the reply.
     ///   - make: Makes the complete reply with all its fields.
     func reply(for key: String, body: ListenerReply.Body, make: () -> ListenerReply) -> ListenerReply {

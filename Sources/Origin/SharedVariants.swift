@@ -1,29 +1,33 @@
-/// A cache for the forms of one text. Each form is made once for all requests, as long as there is room.
+/// A cache for the forms of one text. Each form is made once for all requests, until the cache is full.
 ///
-/// A value that is protected by a lock. Forms that are not shared are made outside of it, because other requests would
-/// wait.
+/// The caller protects this value with a lock. Forms that are not cached are made outside the lock, because other
+/// requests would wait.
 package struct SharedVariants<Key: Hashable & Sendable, Form: Sendable>: Sendable {
     private let most: Int
     private let mostBytes: Int
 
     private var forms: [Key: Form] = [:]
-    /// Bytes of forms that only some requests need.
+    /// Total size in bytes of the cached forms that only some requests need.
     private var bytes = 0
-    /// A form had no room: further forms are made for each request.
+    /// Whether a form did not fit: further forms are made for each request.
     private var isFull = false
 
+    /// Makes an empty cache.
+    ///
     /// - Parameters:
-    ///   - most: Most forms to share.
-    ///   - mostBytes: Most bytes of forms that only some requests need.
+    ///   - most: Maximum number of cached forms.
+    ///   - mostBytes: Maximum total size in bytes of the cached forms that only some requests need.
     package init(most: Int, mostBytes: Int) {
         self.most = most
         self.mostBytes = mostBytes
     }
 
+    /// Returns a form from the cache, or makes and caches it.
+    ///
     /// - Parameters:
-    ///   - isForAll: Every request may need the form: it is shared without a limit.
+    ///   - isForAll: Whether every request may need the form: then it is cached regardless of the limits.
     ///   - make: Makes the form and returns it with its size in bytes; `nil` if it cannot be made.
-    /// - Returns: `nil` for a form that is not shared: the caller makes it, outside the lock.
+    /// - Returns: `nil` if the form is not cached: the caller makes it, outside the lock.
     package mutating func form(
         _ key: Key, isForAll: Bool, make: () -> (form: Form, bytes: Int)?
     ) -> Form? {

@@ -2,37 +2,34 @@ import LibAV
 import MediaTypes
 import Synchronization
 
-/// Admits requests whose URL is signed with one of the room's secrets, until the time and below the path that the URL
-/// states.
+/// Verifies the signed URLs of playback requests. A URL is signed with one of the room's secrets and is valid until a
+/// time and for a path prefix, both of which it contains.
 ///
-/// A signed URL has three parameters: `exp`, the Unix time in seconds at which it expires; `scope`, the prefix of the
-/// paths that it is valid for (`/` if it is missing); `sig`, the signature. The prefix is compared byte by byte:
+/// A signed URL has three parameters: `exp`, the Unix time in seconds at which the URL expires; `scope`, the prefix of
+/// the paths for which it is valid (`/` if it is missing); `sig`, the signature. The prefix is compared byte by byte:
 /// `/720p` covers `/720p.m3u8` with its segments and keys, but also `/720p60.m3u8`; `/live/` covers everything below
 /// it. The signature is HMAC-SHA256 in hexadecimal digits over these lines, without a line break at the end:
 ///
-///     tandem-playback
-///     ROOM
-///     SCOPE
-///     EXP
+///     tandem-playback ROOM SCOPE EXP
 ///
 /// A client that can open a playlist can open everything it lists, because the playlist's URIs carry the query.
 package struct SignedURLVerifier: Sendable, CustomReflectable {
-    /// The result of checking a request.
+    /// The result of checking a request's URL.
     package enum Verdict: Sendable, Hashable {
         case open
-        /// A parameter is missing, repeated or invalid.
+        /// A signature parameter is missing, repeated or invalid.
         case unsigned
         /// The signature is wrong.
         case forged
         case expired
-        /// The URL is valid for another path.
+        /// The URL is signed for another path.
         case elsewhere
     }
 
-    /// The longest scope in bytes; a scope is a prefix of a path here.
+    /// Maximum length of a scope in bytes.
     private static let longestScope = 256
 
-    /// The secrets, shared by all copies of a gate.
+    /// The secrets, shared by all copies of a verifier.
     private final class Secrets: Sendable {
         let current: Mutex<[[UInt8]]>
         init(_ secrets: [[UInt8]]) { self.current = Mutex(secrets) }
@@ -42,29 +39,31 @@ package struct SignedURLVerifier: Sendable, CustomReflectable {
     private let secrets: Secrets
     private let now: @Sendable () -> Int64
 
-    /// Keeps the secrets out of dumps.
+    /// Keeps the secrets out of debug output.
     package var customMirror: Mirror { Mirror(self, children: ["room": self.room]) }
 
+    /// Makes a verifier.
+    ///
     /// - Parameters:
-    ///   - secrets: At least one; a URL may be signed with any of them, so that secrets can be rotated.
-    ///   - now: Seconds since the Unix epoch.
+    ///   - secrets: At least one secret; a URL may be signed with any of them, so that secrets can be rotated.
+    ///   - now: Returns the seconds since the Unix epoch.
     package init(room: String, secrets: [String], now: @escaping @Sendable () -> Int64) {
         self.now = now
         self.room = room
         self.secrets = Secrets(secrets.map { Array($0.utf8) })
     }
 
-    /// Replaces the secrets for all copies of this gate. At least one.
+    /// Replaces the secrets for all copies of this verifier; at least one is required.
     package func renew(secrets: [String]) {
         let secrets = secrets.map { Array($0.utf8) }
         self.secrets.current.withLock { $0 = secrets }
     }
 
-    /// Checks a request. The scope must be a byte prefix of the path; it need not end at a component.
+    /// Checks a request's URL. The scope must be a byte prefix of the path; it need not end at a path component.
     ///
     /// - Parameters:
-    ///   - path: Decoded, with its leading slash.
-    ///   - query: Decoded.
+    ///   - path: Decoded path with its leading slash.
+    ///   - query: Decoded names and values of the query.
     package func verdict(path: String, query: [(name: String, value: String)]) -> Verdict {
         func only(_ name: String) -> String? {
             let values = query.filter { $0.name == name }
@@ -77,7 +76,7 @@ package struct SignedURLVerifier: Sendable, CustomReflectable {
         let scope = scopes.first?.value ?? "/"
         guard scope.utf8.first == UInt8(ascii: "/"), scope.utf8.count <= Self.longestScope else { return .unsigned }
         let message = self.message(scope: scope, expiry: until)
-        // Checks all secrets, so that the time does not depend on which one matches.
+        // All secrets are checked, so that the time does not depend on which one matches.
         var isGenuine = false
         for secret in self.secrets.current.withLock({ $0 }) {
             let code = MessageAuthentication.hmacSHA256(key: secret, message: message)
@@ -88,9 +87,9 @@ package struct SignedURLVerifier: Sendable, CustomReflectable {
         return path.utf8.starts(with: scope.utf8) ? .open : .elsewhere
     }
 
-    /// The query of a signed URL, percent-encoded and signed with the first secret.
+    /// Returns the query of a signed URL, percent-encoded and signed with the first secret.
     ///
-    /// - Parameter seconds: How long the URL is valid from now on.
+    /// - Parameter seconds: Number of seconds for which the URL is valid from now on.
     package func query(scope: String, seconds: Int64) -> String {
         let expiry = self.now().addingReportingOverflow(seconds).partialValue
         guard let secret = self.secrets.current.withLock({ $0.first }) else { return "" }
@@ -106,7 +105,7 @@ package struct SignedURLVerifier: Sendable, CustomReflectable {
 }
 
 extension SignedURLVerifier.Verdict {
-    /// The reason as text for the client's user; `nil` for ``open``.
+    /// The reason for rejecting the request, as text for the viewer; `nil` for ``open``.
     var reason: String? {
         switch self {
         case .open: nil

@@ -2,10 +2,10 @@ package import MediaTypes
 import NIOCore
 import Synchronization
 
-/// Content that holds requests while a worker is about to publish: a worker that continues a room from its start on,
-/// any other worker from its first frame until its first playlist is available.
+/// Makes playback requests wait while a worker is about to publish: if it continues a room, from the start of the
+/// worker, otherwise from its first frame, until the first playlist is available.
 ///
-/// Without this, requests would get a 404, after which some players stop permanently.
+/// Without this, requests would get status 404, after which some players stop permanently.
 package final class StartupGate: OriginContent {
     private struct Waiter {
         let request: OriginRequest
@@ -20,18 +20,20 @@ package final class StartupGate: OriginContent {
         var waiters: [Waiter] = []
     }
 
-    /// Most requests that may wait; further ones are answered 503.
+    /// Maximum number of waiting requests; further requests are answered with status 503.
     private static let longestQueue = 10_000
-    /// Longest wait in nanoseconds: a new worker takes a fraction of it to start.
+    /// Maximum wait in nanoseconds; a new worker takes a fraction of this time to start.
     private static let longestWait: Int64 = 5_000_000_000
 
     private let content: any OriginContent
     private let clock: any MonotonicClock
     private let state = Mutex(State())
 
+    /// Makes a gate in front of the published content.
+    ///
     /// - Parameters:
     ///   - content: Answers requests once ``open()`` has been called.
-    ///   - isOpen: Answers from the beginning, until ``hold()``.
+    ///   - isOpen: Whether requests are answered from the beginning, until ``hold()``.
     package init(_ content: any OriginContent, isOpen: Bool = false, clock: any MonotonicClock) {
         self.content = content
         self.clock = clock
@@ -45,7 +47,8 @@ package final class StartupGate: OriginContent {
     /// Whether a request is waiting.
     package var isWaitedFor: Bool { self.state.withLock { !$0.waiters.isEmpty } }
 
-    /// Answers all requests from now on, waiting ones first. May be called more than once, from any thread.
+    /// Lets all requests be answered from now on, and answers the waiting ones. May be called more than once, from any
+    /// thread.
     package func open() {
         let waiters = self.state.withLock { state in
             state.isOpen = true

@@ -1,15 +1,16 @@
 import NIOCore
 import Synchronization
 
-/// Content that records when a playlist was last requested, to tell whether the room has viewers, and how much playback
-/// the requests cover, to tell how many.
+/// Forwards playback requests and records playlist requests: when the last one was, to tell whether the room has
+/// viewers, and how much playback time they cover, to estimate the number of viewers.
 final class ViewerActivity: OriginContent {
     private let content: any OriginContent
     /// Time of the last playlist request in nanoseconds of the system's monotonic clock; 0 before the first.
     private let lastList = Atomic<UInt64>(0)
     private let playlists: PlayerPlaylists
-    /// Milliseconds of playback that requests for playlists with video cover, and those for audio alone.
+    /// Playback time in milliseconds that requests for playlists with video cover.
     private let video = Atomic<Int64>(0)
+    /// Playback time in milliseconds that requests for audio-only playlists cover.
     private let audio = Atomic<Int64>(0)
     private let estimate = Mutex(ViewerEstimate())
 
@@ -21,8 +22,8 @@ final class ViewerActivity: OriginContent {
 
     private static var now: Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }
 
-    /// Milliseconds of playback that all requests so far cover. A player that reads a playlist with video and another
-    /// one with audio counts once, and so does one that reads only audio.
+    /// Playback time in milliseconds that all playlist requests so far cover. A player that reads a video playlist and
+    /// an audio playlist counts once, as does one that reads only audio.
     var watched: Int64 { max(self.video.load(ordering: .relaxed), self.audio.load(ordering: .relaxed)) }
 
     /// Estimated number of players; see ``ViewerEstimate``.

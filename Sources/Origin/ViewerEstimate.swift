@@ -1,19 +1,20 @@
 /// Estimates the number of players from the playback time that their playlist requests cover: each player requests one
 /// second of playback per second. A value without a clock: times are arguments.
 package struct ViewerEstimate: Sendable {
-    /// Nanoseconds over which the estimate is averaged: three reloads of a playlist with segments of ten seconds.
+    /// Time span in nanoseconds over which the estimate is averaged: three reloads of a playlist with segments of ten
+    /// seconds.
     package static let window: Int64 = 30_000_000_000
-    /// Nanoseconds between two samples.
+    /// Minimum time between two samples in nanoseconds.
     private static let pace: Int64 = 1_000_000_000
 
     private var samples: [(time: Int64, watched: Int64)] = []
 
     package init() {}
 
-    /// Takes a sample if the last one is old enough.
+    /// Records a sample, unless the last one is less than a second old.
     ///
     /// - Parameters:
-    ///   - watched: Milliseconds of playback that all requests so far cover.
+    ///   - watched: Playback time in milliseconds that all requests so far cover.
     ///   - now: Nanoseconds of a monotonic clock.
     package mutating func note(_ watched: Int64, at now: Int64) {
         guard now &- (self.samples.last?.time ?? .min / 2) >= Self.pace else { return }
@@ -22,7 +23,7 @@ package struct ViewerEstimate: Sendable {
         while self.samples.count > 1, now &- self.samples[1].time >= Self.window { self.samples.removeFirst() }
     }
 
-    /// The average number of players in the window, rounded to the nearest. Players that have just arrived count
+    /// Returns the average number of players in the last 30 seconds, rounded. Players that have just arrived count
     /// gradually.
     package func viewers(_ watched: Int64, at now: Int64) -> Int64 {
         guard let first = self.samples.first else { return 0 }

@@ -1,10 +1,10 @@
 import MediaTypes
 import CPages
 
-/// The page at `/`: one self-contained document, assembled from embedded parts.
+/// The player page at `/` of the playback listener: one self-contained HTML document, assembled from embedded parts.
 package enum ViewerPage {
-    /// The content security policy. Only keys may be loaded from another server; `blob:` is the media source of the
-    /// page's own player.
+    /// Returns the content security policy of the player page. Only keys may be loaded from another server; `blob:` is
+    /// the media source of the page's own player.
     ///
     /// - Parameter keyURI: URI of an external key server; `nil`: keys come from the page's own server.
     package static func contentSecurityPolicy(keyURI: String? = nil) -> String {
@@ -13,14 +13,16 @@ package enum ViewerPage {
             + "media-src 'self' blob:; img-src data:; base-uri 'none'; form-action 'none'"
     }
 
-    /// Scheme, host and port of a URL in the form of a content security policy, such as `https://keys.example`; `nil`
-    /// if the URL has none, or has other characters.
+    /// Returns scheme, host and port of a URL as a content security policy lists them, such as `https://keys.example`;
+    /// `nil` if the URL is not HTTP or HTTPS, has no host, or has unusual characters in it.
     package static func origin(of url: String) -> String? {
         guard let scheme = ["https://", "http://"].first(where: { url.hasPrefix($0) }) else { return nil }
         let authority = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         return !authority.isEmpty && authority.isPlain(marks: "-.:[]") ? scheme + authority : nil
     }
 
+    /// Returns the HTML of the player page.
+    ///
     /// - Parameters:
     ///   - title: Title of the room; any text.
     ///   - playlist: File name of the multivariant playlist.
@@ -33,11 +35,12 @@ package enum ViewerPage {
             .replacing("{{title}}", with: self.escaped(title))
     }
 
-    /// The scripts of the page's player, for other pages: `parseMultivariant`, `MSEPlayer`.
+    /// The JavaScript code of the player page's player (`parseMultivariant`, `MSEPlayer`), for use in other pages.
     package static var player: String {
         "\(String(cString: tandem_viewer_playlist_js()))\n\(String(cString: tandem_viewer_player_js()))"
     }
 
+    /// Escapes text for HTML.
     package static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -1,22 +1,22 @@
 package import HTTPListener
 
-/// What a viewers' listener has served since it was started, and to how many viewers.
+/// Statistics of a playback listener since its start, and its current number of viewers.
 package struct ViewerTraffic: Sendable {
-    /// Open connections.
+    /// Number of open connections.
     package var connections: Int
-    /// Replies by status; see ``ReplyCounters/rows``.
+    /// Number of replies by status; see ``ReplyCounters/rows``.
     package var replies: [ReplyCounters.Row]
-    /// Bytes passed to the sockets; see ``ReplyCounters/sentBytes``.
+    /// Number of bytes passed to the sockets; see ``ReplyCounters/sentBytes``.
     package var sentBytes: Int64
-    /// Players that read playlists: an estimate from the pace of their requests, averaged over 30 seconds. Players
+    /// Estimated number of HLS players, from the rate of their playlist requests averaged over 30 seconds. Players
     /// behind a cache count only as far as the cache forwards their requests.
     package var playlistViewers: Int64
-    /// Viewers of HTTP-FLV and WebSocket-FLV.
+    /// Number of viewers connected over HTTP-FLV and WebSocket-FLV.
     package var streamViewers: Int64
-    /// Milliseconds of playback that playlist requests cover: it grows by one second per second and player.
+    /// Playback time in milliseconds that playlist requests cover: it grows by one second per second and player.
     package var watched: Int64
 
-    /// A listener that has served nothing.
+    /// Makes statistics; without arguments, those of a listener that has served nothing.
     package init(
         connections: Int = 0, replies: [ReplyCounters.Row] = [], sentBytes: Int64 = 0, playlistViewers: Int64 = 0,
         streamViewers: Int64 = 0, watched: Int64 = 0

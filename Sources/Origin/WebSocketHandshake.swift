@@ -9,14 +9,15 @@ import MediaTypes
 package enum WebSocketHandshake: Sendable {
     /// The request does not ask for a WebSocket.
     case notAsked
-    /// The fields of a reply that switches protocols.
+    /// The handshake is valid; these are the header fields of the reply that switches protocols.
     case accepted(HTTPFields)
+    /// The handshake is invalid; this is the error reply.
     case refused(ListenerReply)
 
     private static let version = "13"
-    /// Size of the client's nonce in bytes.
+    /// Size in bytes of the client's nonce, `Sec-WebSocket-Key` without base64.
     private static let nonceSize = 16
-    /// Appended to the key (§1.3).
+    /// GUID that is appended to the client's key to compute `Sec-WebSocket-Accept` (§1.3).
     private static let identifier = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
     package init(_ head: HTTPRequest) {
@@ -45,7 +46,7 @@ package enum WebSocketHandshake: Sendable {
         ])
     }
 
-    /// Whether the field's list contains the word, ignoring case.
+    /// Whether a comma-separated header field contains a word, ignoring case.
     private static func lists(_ word: String, _ field: String?) -> Bool {
         (field ?? "").split(separator: ",").contains { $0.filter { $0 != " " && $0 != "\t" }.lowercased() == word }
     }

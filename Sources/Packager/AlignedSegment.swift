@@ -1,30 +1,32 @@
 import HLS
 
-/// A complete segment slot that is ready to be published.
+/// The segments of all tracks for one segment interval, complete and ready to be published.
 struct AlignedSegment: Sendable {
+    /// Index of the segment interval on the output's segment grid.
     let slot: Int64
-    /// By track index; `nil` if the track has no media in the slot.
+    /// The tracks' segments by track index; `nil` for a track without media in this interval.
     var segments: [FinishedSegment?]
 
-    /// Configuration changes of tracks that apply from this slot on.
+    /// Codec configuration changes that take effect with this segment.
     var changes: [ConfigurationChange] = []
-    /// Frames of the slot; `nil`: those of the grid.
+    /// Frames of the program that the segment covers; `nil` if it has the regular length.
     var frames: Range<Int64>?
-    /// Every playlist has a discontinuity here, whether or not a configuration changes.
+    /// Whether every playlist gets an `EXT-X-DISCONTINUITY` before this segment, even if no configuration changes.
     var isBreak = false
-    /// Filled with slate for a time in which no worker ran.
+    /// Whether the segment contains slate that fills a time in which no worker ran.
     var isSlate = false
-    /// Another slot is published right after this one, in the same batch.
+    /// Whether the next segment is published right after this one, so that playlists are written once for both.
     var isFollowed = false
 
-    /// Whether no track has media in the slot.
+    /// Whether no track has media for this segment.
     var isEmpty: Bool { self.segments.allSatisfy { $0?.gap ?? true } }
 }
 
-/// A track's new initialization segment.
+/// A change of a track's codec configuration: its new initialization segment.
 struct ConfigurationChange: Sendable, Hashable {
     let track: Int
     let initialization: [UInt8]
-    /// The name under which the live edge has already listed it; `nil`: the publication chooses one.
+    /// The initialization segment's URI if the live-edge playlist has already listed it; `nil` if the publication
+    /// chooses the name.
     var map: InitializationSegment?
 }

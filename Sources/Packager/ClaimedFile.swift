@@ -1,9 +1,7 @@
 package import MediaTypes
 
-/// A small file that only this user can read, written by the worker that holds the room's claim.
-///
-/// Each write creates a temporary file beside it, makes that file durable and renames it to the final name while the
-/// claim is valid.
+/// Each write creates a temporary file in the same directory, flushes that file to disk and, if the claim is still
+/// valid, renames it to the final name.
 package struct ClaimedFile: Sendable {
     private let claim: RoomClaim
     private let store: DirectoryStore
@@ -25,7 +23,7 @@ package struct ClaimedFile: Sendable {
         self.reached = reached
     }
 
-    /// Incarnation of the worker that holds the claim.
+    /// Incarnation (run number) of the worker that holds the claim.
     package var incarnation: Int64 { self.claim.incarnation }
 
     /// A file under the same claim whose name is this file's name plus `suffix`.
@@ -33,9 +31,10 @@ package struct ClaimedFile: Sendable {
         ClaimedFile(self.name + suffix, in: self.store.directory, claim: self.claim)
     }
 
+    /// The file's content; `nil` if it does not exist or cannot be read.
     package func read() -> [UInt8]? { self.store.read(self.name) }
 
-    /// Replaces the file.
+    /// Replaces the file's content.
     ///
     /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room; nothing is written then.
     ///   ``MediaError/Code/outputLost`` or ``MediaError/Code/diskFull``.
@@ -54,7 +53,9 @@ package struct ClaimedFile: Sendable {
         self.reached(.directorySynchronized)
     }
 
-    /// Removes the file, under the same claim as ``write(_:)``.
+    /// Removes the file, if this worker still holds the room's claim.
+    ///
+    /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room; ``MediaError/Code/outputLost``.
     package func remove() throws(MediaError) {
         try self.claim.whileValid { () throws(MediaError) in try self.store.remove(exactly: self.name) }
     }

@@ -1,23 +1,25 @@
 import MediaTypes
 
-/// The bit rates a track declares while they change: never less than those of any segment it lists.
-///
-/// Spec: rfc8216bis §4.4.6.2: `BANDWIDTH` bounds every segment of every playlist.
+/// The bit rates that a track declares while its encoder settings change: an upper bound for all segments that its
+/// playlist still lists.
 struct DeclaredRateHistory: Sendable {
-    /// Segments that may still have the previous rates: one waiting for the store, one in progress, and those in the
-    /// encoders' lookahead.
+    /// Number of segments after a change that may still have the previous bit rates: one waiting for the store, one in
+    /// progress, and those in the encoders' lookahead.
     private static let underWay: Int64 = 4
 
     private var now: BitRates
     private var before: [(rates: BitRates, last: Int64)] = []
-    /// Upper bound of all rates so far, listed or not.
+    /// Upper bound of all bit rates of this run, including those of segments that are no longer listed.
     private(set) var highest: BitRates
 
     init(_ rates: BitRates) { (self.now, self.highest) = (rates, rates) }
 
+    /// Upper bound of the bit rates of all listed segments: the rates to declare.
     var bound: BitRates { self.before.reduce(self.now) { $0.bounding($1.rates) } }
 
-    /// - Parameter next: Media sequence number of the next segment that is listed.
+    /// Changes the track's bit rates from about the next segment on.
+    ///
+    /// - Parameter next: Media sequence number of the next segment to be listed.
     mutating func change(to rates: BitRates, at next: Int64) {
         let last = next + Self.underWay
         if let newest = self.before.last, newest.last == last {
@@ -30,8 +32,10 @@ struct DeclaredRateHistory: Sendable {
         self.highest = self.highest.bounding(rates)
     }
 
-    /// - Parameter first: Media sequence number of the first segment that is listed.
-    /// - Returns: Whether an entry was removed.
+    /// Removes the bit rates of segments that are no longer listed.
+    ///
+    /// - Parameter first: Media sequence number of the first listed segment.
+    /// - Returns: Whether rates were removed, so that ``bound`` may be lower.
     mutating func forget(before first: Int64) -> Bool {
         let count = self.before.count
         self.before.removeAll { $0.last < first }

@@ -2,14 +2,15 @@ package import MediaKernels
 package import MediaTypes
 import Libc
 
-/// A store in a directory. Each object is written to a temporary file and renamed to its name.
+/// A segment store in a directory of the file system. Each object is written to a temporary file and renamed to its
+/// name.
 package struct DirectoryStore: SegmentStore {
-    /// Mode of files and directories before the process's umask.
+    /// Permissions of files, before the process's umask applies.
     private static let fileMode: mode_t = 0o644
     private static let directoryMode: mode_t = 0o755
     private static let secretMode: mode_t = 0o600
-    /// How often the lock is tried, 10 ms apart. After that the lock is ignored: a process that holds it for more than a
-    /// second must have been stopped.
+    /// Number of attempts to lock the directory, 10 ms apart. After the last attempt the lock is ignored: a process
+    /// that holds it for more than a second must have been stopped.
     private static let lockAttempts = 100
 
     package let directory: String
@@ -77,9 +78,7 @@ package struct DirectoryStore: SegmentStore {
         return failure
     }
 
-    /// Creates a durable file that only this user can read, to be renamed later.
-    ///
-    /// - Parameter reached: Called after each step.
+    /// Writes a temporary file that only this user can read and flushes it to disk; ``move(_:to:)`` then renames it.
     func stage(_ name: String, _ bytes: [UInt8], _ reached: (WriteStep) -> Void) throws(MediaError) {
         let path = self.full(name)
         let descriptor = try self.create(path, Self.secretMode)
@@ -90,13 +89,15 @@ package struct DirectoryStore: SegmentStore {
         }
     }
 
+    /// Renames a file within the directory, replacing an existing file of the new name.
     func move(_ name: String, to target: String) throws(MediaError) {
         guard rename(self.full(name), self.full(target)) == 0 else {
             throw self.lost("cannot write \(self.full(target))", errno)
         }
     }
 
-    /// Removes only this name, not the temporary file of an unfinished write. Does nothing if the file does not exist.
+    /// Removes the file with this name, but not the temporary file of an unfinished write. Does nothing if the file
+    /// does not exist.
     func remove(exactly name: String) throws(MediaError) {
         if unlink(self.full(name)) != 0, errno != ENOENT {
             throw self.lost("cannot remove \(self.full(name))", errno)
@@ -112,7 +113,7 @@ package struct DirectoryStore: SegmentStore {
     }
 
     package func remove(_ name: String) throws(MediaError) {
-        // The temporary file of a worker that was killed while it wrote this name.
+        // A worker that was killed while it wrote this file leaves a temporary file.
         unlink(self.temporary(name))
         if unlink(self.full(name)) != 0, errno != ENOENT {
             throw self.lost("cannot remove \(self.full(name))", errno)
@@ -123,7 +124,7 @@ package struct DirectoryStore: SegmentStore {
 
     package func read(_ name: String, prefix: Int) -> [UInt8]? { Self.read(path: self.full(name), prefix: prefix) }
 
-    /// The file's content, or its first `prefix` bytes; `nil` if it cannot be read.
+    /// Reads a file, or its first `prefix` bytes; `nil` if it cannot be read.
     package static func read(path: String, prefix: Int = .max) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -142,10 +143,11 @@ package struct DirectoryStore: SegmentStore {
 
     package func contains(_ name: String) -> Bool { access(self.full(name), F_OK) == 0 }
 
-    /// Most parent directories that ``lies(in:)`` checks.
+    /// Maximum number of parent directories that ``lies(in:)`` checks.
     private static let deepest = 256
 
-    /// Whether this directory is the other one or is inside it, however the paths are written. Both must exist.
+    /// Whether this directory is the same as `other` or lies below it. Directories are compared by device and inode, so
+    /// symbolic links do not matter; both must exist.
     package func lies(in other: DirectoryStore) -> Bool {
         func identity(_ path: String) -> (device: UInt64, number: UInt64)? {
             var facts = stat()
@@ -199,7 +201,7 @@ package struct DirectoryStore: SegmentStore {
         return try body()
     }
 
-    /// Makes the directory entries durable: renames survive a crash of the machine once this returns.
+    /// Flushes the directory to disk, so that renames survive a crash of the machine once this returns.
     private func synchronizeDirectory() -> Int32? {
         let descriptor = open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno }
@@ -208,9 +210,7 @@ package struct DirectoryStore: SegmentStore {
         return fsync(descriptor) == 0 || errno == EINVAL ? nil : errno
     }
 
-    /// Writes all bytes.
-    ///
-    /// - Returns: `nil` on success, otherwise the error number.
+    /// Writes all bytes to a file descriptor.
     package static func write(_ piece: PacketMemory, to descriptor: Int32) -> Int32? {
         var written = 0
         while written < piece.count {

@@ -1,14 +1,14 @@
 import Libc
 
-/// Disk usage of directories in bytes of whole blocks, and free space, by file system.
+/// Disk usage of directories and free space of their file systems, in bytes; usage counts whole blocks.
 package struct DiskUse: Sendable, Hashable {
-    /// What a directory is used for.
+    /// The uses of a directory: live segments, recordings or clips.
     package struct Purpose: OptionSet, Sendable, Hashable {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Segments of live playlists.
+        /// Segments that live playlists list.
         package static let live = Purpose(rawValue: 1)
         package static let recording = Purpose(rawValue: 2)
         package static let clips = Purpose(rawValue: 4)
@@ -17,11 +17,12 @@ package struct DiskUse: Sendable, Hashable {
     /// A directory to measure, without subdirectories unless ``isDeep`` is set.
     package struct Place: Sendable, Hashable {
         package let path: String
-        /// Empty: its files count toward ``DiskUse/used``, but free space on its file system is not monitored.
+        /// What the directory is used for. If empty, its files count toward ``DiskUse/used``, but free space on its
+        /// file system is not monitored.
         package let purpose: Purpose
-        /// Subdirectories directly below it count, too.
+        /// Whether files in the directory's direct subdirectories are measured, too.
         package var isDeep = false
-        /// Only files whose names have this prefix count.
+        /// Prefix of the names of the files that count; empty: all files.
         package var prefix = ""
 
         package init(_ path: String, _ purpose: Purpose) {
@@ -32,14 +33,14 @@ package struct DiskUse: Sendable, Hashable {
 
     /// Usage and free space of one file system.
     package struct Volume: Sendable, Hashable {
-        /// Purposes of all measured directories on it.
+        /// Purposes of all measured directories on this file system.
         package var purpose: Purpose
-        /// Bytes of the files in those directories; a file with several names counts once, for the directory that is
-        /// measured first.
+        /// Bytes of the files in the measured directories on this file system. A file with several names counts once,
+        /// for the directory that is measured first.
         package var used: Int64
-        /// Bytes available to this user.
+        /// Free space in bytes that is available to this user.
         package var free: Int64
-        /// The first measured directory on it; empty if unknown.
+        /// Path of the first measured directory on this file system; empty if unknown.
         package let path: String
 
         package init(_ purpose: Purpose, used: Int64, free: Int64, path: String = "") {
@@ -52,16 +53,18 @@ package struct DiskUse: Sendable, Hashable {
 
     /// File systems with at least one purpose, in the order of the directories.
     package let volumes: [Volume]
-    /// Bytes in all measured directories.
+    /// Total size in bytes of the files in all measured directories.
     package let used: Int64
 
+    /// Makes a value from measured file systems.
+    ///
     /// - Parameter others: Bytes in directories without a purpose on other file systems.
     package init(_ volumes: [Volume], others: Int64 = 0) {
         self.volumes = volumes
         self.used = volumes.reduce(others) { $0 &+ $1.used }
     }
 
-    /// The same usage with the current free space. Takes microseconds, however many files there are.
+    /// Returns the same usage with newly measured free space. Takes microseconds regardless of the number of files.
     ///
     /// - Parameter volume: See ``volume(of:)``.
     package func refreshed(
@@ -81,10 +84,10 @@ package struct DiskUse: Sendable, Hashable {
     /// The unit of `st_blocks`, independent of the file system's block size.
     private static let statBlock: Int64 = 512
 
-    /// An entry of a directory.
+    /// A directory entry.
     package struct Entry: Sendable, Hashable {
         package let name: String
-        /// A directory; a symbolic link to a directory is not one.
+        /// Whether the entry is a directory; false for a symbolic link to a directory.
         package let isDirectory: Bool
         fileprivate var file: File?
         fileprivate var bytes: Int64 = 0
@@ -95,7 +98,7 @@ package struct DiskUse: Sendable, Hashable {
         }
     }
 
-    /// Sorted names of the entries of an open directory; the descriptor's position does not change.
+    /// Returns the sorted names of the entries of an open directory; the descriptor's position does not change.
     static func names(in descriptor: Int32) -> [String] {
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { return [] }
@@ -115,7 +118,7 @@ package struct DiskUse: Sendable, Hashable {
         return names.sorted()
     }
 
-    /// Most entries of one directory that are read: a day of segments in ten renditions.
+    /// Maximum number of entries that are read per directory: enough for a day of segments in ten renditions.
     private static let mostEntries = 1_000_000
 
     /// Calls `body` for each entry of a directory, in no particular order. Blocks if the disk hangs.
@@ -150,9 +153,8 @@ package struct DiskUse: Sendable, Hashable {
         return true
     }
 
-    /// The file system of a directory, and the bytes it has left for this user.
-    ///
-    /// The device is that of the directory, not of the files in it: files on an overlay report another device.
+    /// Returns the device number of a directory's file system and the bytes available there to this user; `nil` if the
+    /// directory cannot be read.
     package static func volume(of path: String) -> (id: UInt64, free: Int64)? {
         var info = stat()
         var system = statvfs()
@@ -171,6 +173,8 @@ package struct DiskUse: Sendable, Hashable {
     ) -> DiskUse? {
         var found: [(id: UInt64, volume: Volume)] = []
         var seen: Set<File> = []
+        /// Measures one directory.
+        ///
         /// - Returns: Names of the directories in it.
         func look(at path: String, _ place: Place) -> [String] {
             guard let (id, free) = volume(path) else { return [] }

@@ -1,34 +1,36 @@
 import HLS
 package import MediaTypes
 
-/// The directory of an output: its files, and the notes that workers leave in it for later workers.
+/// An output's directory: media files, and small notes that a worker leaves for later workers.
 package protocol OutputDirectory: Sendable {
-    /// The bytes of a file of the output; `nil` if it no longer exists. Blocks.
+    /// Reads a file of the output; `nil` if the file no longer exists. Blocks while reading.
     func bytes(ofFile name: String) -> [UInt8]?
 
-    /// Stores a note for the next worker.
+    /// Stores a note, a small hidden file, for the next worker of the room.
     ///
     /// - Parameters:
     ///   - name: A plain, unique name that begins with a dot.
-    ///   - durable: The note survives a crash of the machine once this returns.
+    ///   - durable: If true, the note survives a crash of the machine once this returns.
     func keep(note bytes: [UInt8], named name: String, durable: Bool) throws(MediaError)
+    /// Reads a note that an earlier worker has stored; `nil` if it does not exist.
     func note(named name: String) -> [UInt8]?
+    /// Removes a note that a worker has stored; errors are ignored.
     func removeNote(named name: String)
 }
 
 extension HLSPackager: OutputDirectory {}
 
-/// An output whose room has ended, read from its directory, for uploads that are not complete yet.
+/// The output of an ended room, read from its directory so that incomplete uploads can be finished.
 package struct EndedOutput: OutputDirectory {
     private let store: any SegmentStore
     private let state: StateFile
     private let settings: HLSOutputSettings
     private let keys: SegmentKeys?
 
-    /// Opens a directory for reading; changes nothing in it.
+    /// Opens the directory of an ended room for reading; changes nothing in it.
     ///
-    /// - Parameter settings: The settings of the room; the grid is taken from the state file.
-    /// - Returns: `nil` if the directory has no ended room.
+    /// - Parameter settings: The output settings of the room; its frame and segment grid is taken from the state file.
+    /// - Returns: `nil` if the directory has no state file or its room has not ended.
     /// - Throws: ``MediaError/Code/invalidData`` for a damaged state file, ``MediaError/Code/rejected`` if listed media
     ///   cannot be decrypted with these settings.
     package static func open(
@@ -43,19 +45,19 @@ package struct EndedOutput: OutputDirectory {
             keys: try HLSPackager.claimKeys(settings, isBegun: true, store))
     }
 
-    /// Incarnation of the last worker of a room, from the state file of its directory; `nil` without a readable state
-    /// file.
+    /// Returns the incarnation (run number) of the last worker of the room in a directory; `nil` without a readable
+    /// state file.
     package static func lastIncarnation(inDirectory directory: String) -> Int64? {
         guard let bytes = DirectoryStore(directory: directory).read(StateFile.name) else { return nil }
         return (try? StateFile(json: bytes, path: StateFile.name))?.incarnation
     }
 
-    /// Number of listed media sequence numbers that are a gap in at least one track.
+    /// Number of media sequence numbers that are listed as a gap in at least one track.
     package var lostSegments: Int {
         Set(self.state.tracks.flatMap { $0.entries.filter(\.gap).map(\.mediaSequence) }).count
     }
 
-    /// Everything that the output lists.
+    /// Returns everything that the output's playlists list.
     ///
     /// - Parameter kinds: Kinds of the tracks, by name.
     /// - Throws: ``MediaError/Code/invalidData`` if a playlist or a track does not match the state file.

@@ -3,42 +3,46 @@ package import MediaTypes
 
 /// Settings of one HLS output of a room.
 package struct HLSOutputSettings: Sendable, Hashable {
-    /// Whether segments are removed from the playlists.
+    /// Whether playlists are sliding windows (`live`) or keep every segment (`event`, `EXT-X-PLAYLIST-TYPE:EVENT`).
     package enum PlaylistType: String, Sendable, Hashable, CaseIterable { case live, event }
 
-    /// The directory; created with its parents if it does not exist.
+    /// The output directory; created with its parents if it does not exist.
     package var directory: String
     /// File name of the multivariant playlist.
     package var multivariantName: String
+    /// Frame rate, GOP, segment and part lengths, and audio sample rate of the output.
     package var grid: OutputGrid
-    /// Least seconds that stay listed; at least three target durations. Ignored for event playlists.
+    /// Minimum duration of the listed segments in seconds; at least three target durations. Ignored for event
+    /// playlists.
     package var windowSeconds: Int
     package var playlistType: PlaylistType
-    /// Seconds that an unlisted segment is kept longer than players may need it; at least one target duration.
+    /// Seconds for which the file of a segment stays after the time that the HLS specification requires; at least one
+    /// target duration.
     package var deleteGraceSeconds: Int
     /// Title for the players' user interface.
     package var title: String?
-    /// Identifies the room to players independently of its URL; `nil` leaves the tag out.
+    /// Content ID that identifies the room to players independently of its URL; `nil` omits the tag.
     package var contentID: String?
-    /// Starts a new session in a directory whose room has ended; files of the ended session are removed. A room that
-    /// has not ended is continued even if this is set.
+    /// Whether to start a new session in a directory whose room has ended; files of the ended session are removed. A
+    /// room that has not ended is continued in any case.
     package var newSession: Bool
     /// The variants of the multivariant playlist, in its order; `nil`: every rendition with every audio track, or
     /// audio-only variants if there is no video.
     package var variants: [Variant]?
-    /// `receive` blocks while the store is behind, and no track is ever given up: for jobs that run faster than real
-    /// time. If it is false, a track that is two segments behind the others is listed as a gap.
+    /// Whether ``HLSPackager/receive(track:_:)`` blocks while the store is behind, so that no track becomes a gap for
+    /// being late: for jobs that run faster than real time. If it is false, a track that is two segments behind the
+    /// others is listed as a gap.
     package var waitsForStore: Bool
-    /// Nanoseconds that a part may wait to be stored for the next worker before viewers get it anyway. With the
-    /// encoders' delay, a part is available at most 150 ms after its last frame.
+    /// Maximum time in nanoseconds for which a part is withheld from viewers until it is stored for the next worker.
+    /// With the encoders' delay, a part is available at most 150 ms after its last frame.
     package var storePatience: Int64 = 50_000_000
-    /// Every video rendition has an I-frame playlist too.
+    /// Whether every video rendition also has an I-frame playlist.
     package var iFramePlaylists = false
-    /// The short segments at the start of a room. Playlists are first shown when they list ``StartupSegments/listed``
-    /// segments, or when the room ends. Later workers of the room do not use them. `nil`: playlists are shown with the
-    /// first segment, which has the full length.
+    /// The shorter segments at the start of a room, for a fast first playback. Playlists are then first shown when they
+    /// list ``StartupSegments/listed`` segments or the room ends. Later workers of the room do not use this setting.
+    /// `nil`: the first segment has the full length and playlists are shown with it.
     package var opening: StartupSegments?
-    /// `nil`: segments are not encrypted.
+    /// Encryption of the segments; `nil`: segments are not encrypted.
     package var encryption: EncryptionSettings?
 
     package init(
@@ -59,9 +63,9 @@ package struct HLSOutputSettings: Sendable, Hashable {
         self.variants = variants
     }
 
-    /// Tracks that are played together, by name.
+    /// A variant stream: the names of the video and audio track that are played together.
     package struct Variant: Sendable, Hashable {
-        /// `nil` for an audio-only variant.
+        /// Name of the video track; `nil` for an audio-only variant.
         package var video: String?
         package var audio: String?
 

@@ -2,20 +2,22 @@ import HLS
 package import MediaTypes
 
 extension HLSPackager {
-    /// The start of a run on the timeline.
+    /// Where a worker's run starts on the room's timeline.
     struct Plan {
-        /// First slot of the segmenters.
+        /// Index of the first segment that the segmenters make, including slate.
         var firstSlot: Int64
+        /// First live frame of the run, counted from the room's origin.
         var firstTick: Int64
-        /// Frames that are filled with slate, from the start of `firstSlot` to `firstTick`.
+        /// Frames to fill with slate: from the start of segment `firstSlot` to `firstTick`; `nil` without slate.
         var fill: Range<Int64>?
-        /// Slot boundaries. The first slot of a later worker is shorter if the previous worker ended between two
-        /// segments of the grid.
+        /// Segment boundaries. A later worker's first segment is shorter if the previous worker ended between two
+        /// regular boundaries.
         var slots: SegmentBoundaries
-        /// Starts of slots that are not on the grid.
+        /// First frames of segments that begin off the regular grid.
         var cuts: [Int64] = []
 
-        /// Moves the start of the run to `frame` or later, if viewers have already seen the frames before it.
+        /// Moves the first live frame to `frame` or later, if viewers have already seen frames up to there; slate fills
+        /// the difference.
         mutating func reach(_ frame: Int64, unit: Int) {
             guard let fill = self.fill, frame > fill.upperBound else { return }
             self.firstTick = (frame + Int64(unit) - 1) / Int64(unit) * Int64(unit)
@@ -23,27 +25,26 @@ extension HLSPackager {
         }
     }
 
-    /// Number of previous workers of the room whose leftover files are removed.
+    /// Number of previous workers whose leftover files are removed.
     static let orphanedRuns: Int64 = 8
-    /// Most leftover segments per worker: limits the loop for a store that reports every name as present.
+    /// Maximum number of leftover segments to remove per previous worker: limits the loop for a store that reports
+    /// every name as present.
     private static let mostOrphans: Int64 = 4_096
-    /// Longest outage in seconds that is filled with slate, whatever the window. All of the slate is written before
-    /// anything is shown (a quarter of a megabyte per second with a usual set of renditions), and no player waits
-    /// longer than that.
+    /// Longest outage, in seconds, that is filled with slate, whatever the playlist window. All slate is written before
+    /// playlists are shown again (about 250 kB per second of outage with a usual set of renditions), and players do not
+    /// wait longer.
     static let longestFill: Int64 = 300
 
-    /// Length of a ``Slate`` for this output in frames: a part, so that slate can follow every part and players can join
-    /// at each repetition, or a GOP if that is shorter. A rendition that has one frame in two has frames at its ends,
-    /// since parts and GOPs are multiples of its step.
+    /// Length in frames of the ``Slate`` clip for this output: one part, so that slate can follow every part and
+    /// players can join at each repetition, or one GOP if that is shorter. It also fits renditions with a reduced frame
+    /// rate, since parts and GOPs are multiples of their frame step.
     package var slateFrames: Int { min(self.settings.grid.partFrames, self.settings.grid.gopFrames) }
 
     /// Whether a previous worker has published in this room.
     package var hasPublishedBefore: Bool { self.claimed.nextMediaSequence > 0 }
 
     /// Whether this worker can continue the playlists seamlessly: a previous worker has published in this room, and the
-    /// outage is not longer than the window nor longer than five minutes, so that its viewers are still there.
-    ///
-    /// - Parameter now: Nanoseconds since the Unix epoch.
+    /// outage is not longer than the playlist window or five minutes, so that its viewers may still be playing.
     package func canContinue(at now: Int64) -> Bool {
         guard let origin = self.claimed.origin, self.claimed.nextMediaSequence > 0 else { return false }
         let target = self.settings.grid.targetDuration
@@ -51,23 +52,24 @@ extension HLSPackager {
         return self.frame(at: now, origin) - self.claimed.nextFrame <= longest * Int64(self.settings.grid.fps)
     }
 
-    /// The last frame that has begun at a time.
+    /// Returns the newest frame that has begun at a time, counted from the room's origin.
     private func frame(at now: Int64, _ origin: Int64) -> Int64 {
         let elapsed = max(0, now.subtractingReportingOverflow(origin).partialValue)
         return TimeMath.scale(elapsed, by: Int64(self.settings.grid.fps), over: TimeMath.nanoseconds, rounding: .down)
     }
 
-    /// Fixes the start of the run on the room's timeline. A new room begins now, with frame 0.
+    /// Starts this worker's run: fixes its first frame on the room's timeline. A new room begins now, with frame 0.
     ///
-    /// A later worker keeps the origin. If it ``canContinue(at:)``, slate fills the slots from the last published one
-    /// to the last GOP that has begun, and the run begins with that GOP. Its first frames are overdue, so the live edge
-    /// is where it would be without the outage. The first segments and parts are published when this returns.
-    /// Otherwise, or without slate, the run begins after a discontinuity, with the first unpublished segment slot that
-    /// starts now or later. If it cannot continue, it also gets a new initialization segment.
+    /// A later worker keeps the room's origin. If it ``canContinue(at:)``, slate fills the time from the last published
+    /// segment to the newest GOP that should have begun, and live media starts with that GOP. The first of those frames
+    /// are already overdue, so the live edge is where it would be without the outage. The first segments and parts are
+    /// published when this returns. Otherwise, or without slate, the run begins after a discontinuity with the first
+    /// unpublished segment that starts now or later. If the worker cannot continue, each track also gets a new
+    /// initialization segment.
     ///
     /// - Parameters:
     ///   - now: Nanoseconds since the Unix epoch.
-    ///   - slate: Must have one entry per track to be used; `nil` fills nothing.
+    ///   - slate: The slate clip, with one entry per track; with `nil` or another number of entries nothing is filled.
     /// - Throws: ``MediaError/Code/outputLost`` if the state cannot be written, ``MediaError/Code/superseded``,
     ///   ``MediaError/Code/invalidData`` for a state or a codec configuration that cannot be used.
     package func begin(now: Int64, slate: Slate? = nil) throws(MediaError) -> Beginning {
@@ -87,7 +89,8 @@ extension HLSPackager {
         if plan.fill == nil
             || !zip(publication.tracks, shown).allSatisfy({ self.fits($1, $0.kind, plan) })
         {
-            // The previous worker's media ends with what viewers know; nothing of it is continued.
+            // The previous worker's media ends with the segments that viewers already know; its last segment is not
+            // continued.
             if plan.fill != nil {
                 shown = publication.tracks.map {
                     self.shown(of: $0, in: previousEdge, from: publication.nextMediaSequence, closes: true)
@@ -119,12 +122,12 @@ extension HLSPackager {
             }
             plan.reach(ends.max() ?? 0, unit: slate.unit(grid, trackCount: self.tracks.count) ?? 1)
         }
-        // By slot.
+        // Configuration changes by segment index.
         var changes: [Int64: [ConfigurationChange]] = [:]
         for index in shown.indices {
             changes.merge(publication.resume(shown[index], track: index, from: plan.firstSlot), uniquingKeysWith: +)
         }
-        // After a cut the previous worker may have ended between two segments of the grid.
+        // After a segment of another length, the previous worker may have ended between two regular segment boundaries.
         if plan.fill != nil { publication.resume(at: plan.slots.firstFrame(ofSlot: plan.firstSlot)) }
         let breaks = Set(
             shown.flatMap { shown in
@@ -137,13 +140,14 @@ extension HLSPackager {
         let filled = plan.fill.map { fill in
             min(fill.upperBound, max(fill.lowerBound, starts.min() ?? 0))..<fill.upperBound
         }
-        // Ranges of the previous worker end where its frames end.
+        // The previous worker's open date ranges end where its frames end.
         if !isCleared {
             publication.resumeRanges(self.claimed.dateRanges, firstTick: filled?.lowerBound ?? plan.firstTick)
         }
-        // Keeps known ranges again: the previous worker may have been killed before it kept them.
+        // Passes known date ranges to the recording again: the previous worker may have been killed before it recorded
+        // them.
         for range in publication.dateRanges.ranges {
-            // Lasting ranges are still open, and a recording that begins now does not know them yet.
+            // Ranges that outlive a worker are still open, and a recording that begins now does not have them yet.
             let change: DateRange.Change
             if let end = range.end { change = .closed(id: range.id, end: end) } else { change = .opened(range) }
             self.keeper?.keep(change)
@@ -203,7 +207,7 @@ extension HLSPackager {
                 intake.slots.plan(cuts: planned)
                 intake.collector?.slots = intake.slots
             }
-            // For a slot that is not complete yet.
+            // For a segment that is not complete yet.
             let next = plan.firstSlot + Int64(slots.count)
             for slot in breaks where slot >= next { intake.collector?.breakTime(at: slot) }
             for (slot, changes) in changes where slot >= next {
@@ -224,7 +228,7 @@ extension HLSPackager {
             for (slot, changes) in changes.sorted(by: { $0.key < $1.key }) {
                 for change in changes { _ = edge.change(change, from: slot) }
             }
-            // A gap alone does not begin the run.
+            // If only gaps are listed, the run has not begun.
             if shown.contains(where: { !$0.segments.isEmpty }) { edge.begin(at: plan.firstSlot) }
             for track in output.indices { _ = edge.receive(output[track], track: track) }
             intake.edge = edge
@@ -256,7 +260,8 @@ extension HLSPackager {
             })
     }
 
-    /// Publishes unchanged what viewers of the previous worker know; this run continues after a discontinuity.
+    /// Publishes the segments that viewers of the previous worker know, unchanged, as the end of that worker's media;
+    /// this run continues after a discontinuity.
     private func close(
         _ shown: [ShownTrack], in publication: inout Publication, besides record: LiveEdgeRecord
     ) throws(MediaError) {
@@ -286,11 +291,12 @@ extension HLSPackager {
     private func plan(_ now: Int64, _ origin: Int64, _ slate: Slate?, _ publication: Publication) -> Plan {
         let grid = self.settings.grid
         let frames = Int64(grid.segmentFrames)
-        // A later worker numbers its slots as if it had made the opening cuts itself, so that no number decreases.
+        // A later worker numbers its segments as if it had made the short opening segments itself, so that no number
+        // decreases.
         var slots = SegmentBoundaries(grid: grid)
         var cuts = self.settings.opening?.cuts ?? []
         slots.plan(cuts: cuts)
-        // Never a slot that is already published, even if the clock was set back.
+        // Never an interval that is already published, even if the clock was set back.
         let next = (publication.nextFrame + frames - 1) / frames * frames
         guard let slate, let unit = slate.unit(grid, trackCount: self.tracks.count).map(Int64.init),
             self.canContinue(at: now)
@@ -305,7 +311,7 @@ extension HLSPackager {
             // Slate cannot begin at this frame.
             first = next
         } else if slots.firstFrame(ofSlot: slots.slot(ofFrame: first)) != first {
-            // The previous worker ended after a cut: one shorter slot, then the grid.
+            // The previous worker ended at an irregular boundary: one shorter segment follows, then the regular grid.
             cuts += [first, next]
             slots.plan(cuts: [first, next])
         }
@@ -313,7 +319,7 @@ extension HLSPackager {
             firstSlot: slots.slot(ofFrame: first), firstTick: end, fill: first..<end, slots: slots, cuts: cuts)
     }
 
-    /// The slots that all tracks have filled; published together.
+    /// Returns the segments that all tracks have completed; they are published together.
     private func slots(_ output: [[TrackSegmenter.Output]], _ plan: Plan, slateFrom frame: Int64)
         -> [AlignedSegment]
     {
@@ -332,7 +338,7 @@ extension HLSPackager {
         }
     }
 
-    /// Removes files that previous workers wrote and were killed before listing.
+    /// Removes files that previous workers wrote but never listed, because they were killed before.
     private func removeOrphans(besides record: LiveEdgeRecord) {
         let before = self.claimed.incarnation - 1
         guard before >= 1 else { return }
@@ -342,8 +348,8 @@ extension HLSPackager {
         for track in self.claimed.tracks {
             let names = TrackNames(track: track.name)
             for incarnation in max(1, before - Self.orphanedRuns)...before {
-                // At least two slots: the one being published and the one that was held back. A worker that was killed
-                // while it filled slots has left more.
+                // At least two segments: the one being published and the one whose writes were to be retried. A worker
+                // that was killed while it wrote slate has left more.
                 var number = next
                 while number < next + 2 || self.store.contains(names.segment(number, incarnation: incarnation)) {
                     try? self.store.remove(names.segment(number, incarnation: incarnation))

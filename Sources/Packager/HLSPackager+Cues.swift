@@ -3,15 +3,15 @@ package import MediaTypes
 
 /// Metadata for single frames, carried in the media itself.
 extension HLSPackager {
-    /// Whether a track's fragments carry messages. Only one kind of track does, since a player with both kinds would
-    /// show each message twice: video, or audio in an audio-only output.
+    /// Whether a track's fragments carry `emsg` messages. Only one kind of track does, because a player would show a
+    /// message from both kinds twice: video, or audio in an audio-only output.
     private func hasMessages(_ track: Int) -> Bool {
         self.tracks[track].kind == .video || !self.tracks.contains { $0.kind == .video }
     }
 
-    /// Makes a message for a frame.
+    /// Makes an event message (`emsg`) for a frame.
     ///
-    /// - Parameter number: Number of the message in this run.
+    /// - Parameter number: Number of the message in this worker's run.
     package func message(number: Int64, at frame: Int64, payload: [UInt8]) -> EventMessage {
         let grid = self.settings.grid
         let kind: TrackKind = self.tracks.contains { $0.kind == .video } ? .video : .audio
@@ -21,8 +21,8 @@ extension HLSPackager {
             id: id, time: grid.ticks(ofFrame: frame, kind), timescale: grid.timescale(of: kind), payload: payload)
     }
 
-    /// Adds metadata to a frame that no encoder has had yet. It is written once into the fragment and into the coded
-    /// frame of every rendition. Callable from any thread, after ``begin(now:slate:)``.
+    /// Adds timed metadata to a frame that has not been encoded yet. It is written once into the fragment and into the
+    /// coded frame of every rendition. Callable from any thread, after ``begin(now:slate:)``.
     package func cue(_ cue: FrameMetadata) {
         for (index, segmenter) in self.segmenters.enumerated() {
             let hasMessages = self.hasMessages(index)
@@ -30,22 +30,22 @@ extension HLSPackager {
         }
     }
 
-    /// Starts writing user data SEI into the video frames; after ``begin(now:slate:)``, before the first frame. Audio
-    /// tracks get no plan, because nothing would ever remove its entries.
+    /// Starts writing user data SEI messages into the video frames; call it after ``begin(now:slate:)`` and before the
+    /// first frame. Audio tracks do not use the plan, because they would never remove its entries.
     package func carry(_ plan: UserDataPlan) {
         for (track, segmenter) in zip(self.tracks, self.segmenters) where track.kind == .video {
             segmenter.state.withLock { $0?.cues.plan = plan }
         }
     }
 
-    /// Sets the layout that is on air from a frame on.
+    /// Sets the layout that user data SEI describes from a frame on.
     package func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool) {
         for segmenter in self.segmenters {
             segmenter.state.withLock { $0?.cues.plan?.show(layout, from: frame, isScheduled: isScheduled) }
         }
     }
 
-    /// Number of layouts in a track's plan.
+    /// Number of layouts that a track's user data plan holds.
     package func layoutCount(track: Int) -> Int {
         guard self.segmenters.indices.contains(track) else { return 0 }
         return self.segmenters[track].state.withLock { $0?.cues.plan?.layoutCount ?? 0 }

@@ -2,11 +2,11 @@ import HLS
 package import MediaTypes
 
 extension HLSPackager {
-    /// A new configuration of a track that takes effect with a cut.
+    /// A track's new codec configuration that takes effect at a forced segment boundary.
     package struct Recoding: Sendable {
         package var track: Int
         package var parameters: CodecParameters
-        /// Pixels.
+        /// Width in pixels.
         package var width: Int
         package var height: Int
 
@@ -18,18 +18,20 @@ extension HLSPackager {
         }
     }
 
-    /// Ends the open slot of every track before a frame; the next slot begins with that frame, which must be an IDR
-    /// frame in every rendition. Call it before any packet of this frame or a later one arrives.
+    /// Forces a segment boundary: the open segment of every track ends before a frame, and the next one begins with
+    /// that frame, which must be an IDR frame in every rendition. Call it before any packet of this frame or a later
+    /// one arrives.
     ///
     /// - Parameters:
-    ///   - isBreak: Every playlist gets an `EXT-X-DISCONTINUITY` there.
-    ///   - recoding: A track that has another configuration from there on. It is announced together with the cut:
-    ///     hls.js (1.6.15) keeps the map with which it first learned of a segment, even if only through the hint of the
-    ///     first part.
+    ///   - tick: The frame, counted from the room's origin.
+    ///   - isBreak: If true, every playlist gets an `EXT-X-DISCONTINUITY` at the boundary.
+    ///   - recoding: A track that has another configuration from the boundary on. It is announced together with the
+    ///     boundary: hls.js (1.6.15) keeps the map with which it first learned of a segment, even if only through the
+    ///     hint of the first part.
     package func cut(at tick: Int64, isBreak: Bool, recoding: Recoding? = nil) {
         var change: ConfigurationChange?
         if let recoding, self.tracks.indices.contains(recoding.track) {
-            // A configuration that cannot be written is rejected again, and reported, when its packets arrive.
+            // A configuration that cannot be written is rejected again, and then reported, when its packets arrive.
             let bytes = try? self.initialization(
                 of: recoding.track, recoding.parameters, width: recoding.width, height: recoding.height)
             change = bytes.map { ConfigurationChange(track: recoding.track, initialization: $0) }
@@ -52,8 +54,8 @@ extension HLSPackager {
         }
     }
 
-    /// Announces that the track's next packet is the first of another stream, an IDR frame. Call it on the track's
-    /// thread.
+    /// Announces that the track's next packet is the first packet of another coded stream, an IDR frame. Call it on the
+    /// thread that feeds this track.
     ///
     /// - Parameter isPlaced: See ``TrackSegmenter/beginStream(isPlaced:)``.
     package func beginStream(track: Int, isPlaced: Bool) {

@@ -2,74 +2,77 @@ import HLS
 import MediaTypes
 
 extension HLSPackager {
-    /// Media and changes on their way from the encoders to the writer.
+    /// Media and changes that the encoders have delivered and the writer has not taken yet; protected by a lock.
     struct Intake {
-        /// Slot boundaries.
+        /// The segment boundaries, which forced cuts change.
         var slots: SegmentBoundaries
         var collector: SegmentCollector?
-        /// Set by ``finish(endlist:)``.
+        /// Whether the playlists get `EXT-X-ENDLIST`; `nil` until ``finish(endlist:)`` is called.
         var endlist: Bool?
-        /// Frame after the last video frame, until the date ranges have been ended there.
+        /// The frame after the last video frame; `nil` again once the open date ranges have been ended there.
         var pictureEnd: Int64?
-        /// The writer has stopped.
+        /// Whether the writer has stopped.
         var isOver = false
-        /// Another worker may serve the room: the writer must check.
+        /// Whether the writer must check if a newer worker has claimed the room.
         var isDoubtful = false
-        /// Threads blocked in ``receive(track:_:)``.
+        /// Number of threads blocked in ``receive(track:_:)``.
         var waiting = 0
-        /// Receives the changes at the live edge; `nil` without listeners.
+        /// Callback for changes of the live-edge playlists; `nil` without a playback listener.
         var viewers: (@Sendable (LiveEdgeUpdate) -> Void)?
         var edge: LiveEdgePublication?
         /// Stores the parts at the live edge for the next worker.
         var keeper: LiveEdgeStore?
         private var kept: LiveEdgeRecord?
-        /// Incarnation of this worker; set with the keeper.
+        /// Incarnation (run number) of this worker; set together with ``keeper``.
         var incarnation: Int64 = 0
-        /// Called for every part that viewers can request.
+        /// Callback for every new part that viewers can request.
         var watcher: (@Sendable (_ track: Int, _ frames: Range<Int64>) -> Void)?
         var marks = MarkBoard()
-        /// Changes of date ranges that the directory has not listed yet.
+        /// Date range changes that the playlists in the directory do not contain yet.
         var rangeChanges: [DateRange.Change] = []
-        /// New bit rates by track, to be passed to the writer.
+        /// New declared bit rates by track index, to be passed to the writer.
         var rates: [Int: BitRates] = [:]
-        /// Most segments to list, and whether this limit still has to be passed to the writer.
+        /// Maximum number of segments to list, set when disk space is short; `nil`: no limit.
         var mostSegments: Int?
+        /// Whether ``mostSegments`` still has to be passed to the writer.
         var isLimitNew = false
 
         init(grid: OutputGrid) { self.slots = SegmentBoundaries(grid: grid) }
 
-        /// Lists ranges at the live edge, and with the next segment in the directory.
+        /// Lists date range changes at the live edge now, and in the directory's playlists with the next segment.
         mutating func list(_ changes: [DateRange.Change]) {
             self.rangeChanges += changes
             self.edge?.list(changes)
         }
 
-        /// Changes a track's configuration from the slot of a frame on, in the directory and at the live edge.
+        /// Changes a track's configuration from the segment of a frame on, in the directory and at the live edge.
         mutating func change(_ change: ConfigurationChange, firstTick: Int64) {
             let slot = self.slots.slot(ofFrame: firstTick)
             let (named, from) = self.edge?.change(change, from: slot) ?? (change, slot)
             self.collector?.change(named, from: from)
         }
 
-        /// Ends the live edge: open ranges end with the last frame.
+        /// Ends the live-edge playlists; open date ranges end with the last frame.
         mutating func endEdge() {
             if let end = self.pictureEnd.take() { self.list(self.marks.end(at: end)) }
             self.edge?.end()
             self.showEdge()
         }
 
+        /// Returns and clears the date range changes for the writer.
         mutating func takeRangeChanges() -> [DateRange.Change] {
             defer { self.rangeChanges = [] }
             return self.rangeChanges
         }
 
-        /// The directory's state file now has the segments below a number.
+        /// Notes that the directory's state file now has the segments below a media sequence number.
         mutating func noteRecorded(_ mediaSequence: Int64) {
             self.edge?.noteRecorded(mediaSequence)
             self.showEdge()
         }
 
-        /// Called with the lock held, so that updates are sent in the order they were made.
+        /// Sends changes of the live edge to the playback listener. Called with the lock held, so that updates are sent
+        /// in the order they were made.
         mutating func showEdge() {
             guard let viewers = self.viewers, let update = self.edge?.takeUpdate(), !update.isEmpty else { return }
             if let keeper = self.keeper, let edge = self.edge, case let record = edge.record, record != self.kept {
@@ -79,7 +82,7 @@ extension HLSPackager {
             viewers(update)
         }
 
-        /// Whether viewers may know the name of the track's segment with that number.
+        /// Whether viewers may know the URI of the track's segment with that media sequence number.
         func isPromised(_ track: Int, _ mediaSequence: Int64) -> Bool {
             guard let promised = self.kept?.promised, promised.indices.contains(track) else { return false }
             return mediaSequence < promised[track]

@@ -2,41 +2,42 @@ import HLS
 import MediaKernels
 import MediaTypes
 
-/// The parts of a complete segment that a previous worker has shown.
+/// A complete segment that a previous worker has listed, with its parts.
 struct ResumedSegment: Sendable {
     let mediaSequence: Int64
     let name: String
+    /// The segment's parts.
     let rows: [LiveEdgeRecord.Row]
-    /// One for each row.
+    /// The bytes of each part, in the order of ``rows``.
     let memories: [PacketMemory]
 }
 
-/// The media of a track that a previous worker has shown at the live edge.
+/// A track's media that a previous worker has listed at the live edge and that this worker lists again.
 struct ResumedLiveEdge: Sendable {
-    /// Segments that the state file lists, in order.
+    /// Segments with parts that the state file lists, in order.
     var segments: [ResumedSegment] = []
-    /// The parts after them, in order, beginning with the first part of a slot.
+    /// The parts after ``segments``, in order, beginning with the first part of a segment.
     var parts: [FinishedPart] = []
     /// Parts that the previous worker listed after ``parts`` and that this worker has to replace.
     var replaced: [(part: FinishedPart, name: String, mediaSequence: Int64)] = []
-    /// Names of ``parts`` and of the hinted part, by part number.
+    /// URIs of ``parts`` and of the part in the preload hint, by part number.
     var names: [Int64: String] = [:]
-    /// Frame after the last part; 0 without parts.
+    /// The frame after the last of ``parts``; 0 if there are none.
     var end: Int64 = 0
-    /// Slot of the first part.
+    /// Index of the segment that contains the first of ``parts``.
     var slot: Int64 = 0
-    /// Whether that slot begins with a discontinuity.
+    /// Whether the segment with that index begins with a discontinuity.
     var isBreak = false
 }
 
 extension HLSPackager {
-    /// Reads the parts of a track that the previous worker has stored, as far as they fit this run: parts on the grid
-    /// without a hole, with the initialization segment that this run continues, up to a frame at which slate can begin
+    /// Reads the parts of a track that the previous worker has stored, as far as this run can continue them: contiguous
+    /// parts on the regular grid with the initialization segment of this run, up to a frame at which slate can begin
     /// and before which no frame is missing.
     ///
     /// - Parameters:
-    ///   - shown: The segments before them, from the first slot of the plan on.
-    ///   - next: Media sequence number of that first slot.
+    ///   - shown: The track's complete segments before those parts, from the first segment of the plan on.
+    ///   - next: Media sequence number of the first segment of the plan.
     func kept(
         of track: TrackPublication, in previousEdge: PreviousLiveEdge, behind shown: ShownTrack, _ plan: Plan,
         number next: Int64, _ slate: Slate
@@ -58,7 +59,7 @@ extension HLSPackager {
         return self.continued(kept, rows, old.hint, track, plan.slots, number: next + count, slate)
     }
 
-    /// Adds the parts of the segments that are not complete.
+    /// Adds the parts of segments that are not complete.
     private func continued(
         _ before: ResumedLiveEdge, _ rows: [LiveEdgeRecord.Row], _ hint: String, _ track: TrackPublication,
         _ slots: SegmentBoundaries,
@@ -86,7 +87,7 @@ extension HLSPackager {
             kept.names[number] = row.name
             number = slots.partAfter(number)
         }
-        // The hint counts only if it fits the last row: then the record was written in time.
+        // The preload hint is valid only if it follows the last row: then the record was written in time.
         if isWhole, hint.hasSuffix("-\(next + (number - first) / perSlot).\((number - first) % perSlot).m4s") {
             kept.names[number] = hint
         }
@@ -108,8 +109,8 @@ extension HLSPackager {
         return kept
     }
 
-    /// Whether a frame of the part is shown after the part's end: then a frame that is shown before the end is still to
-    /// come.
+    /// Whether a part has outstanding reordered frames: one of its frames is displayed after the part's end, so a frame
+    /// with an earlier display time follows in the next part.
     private static func isOpen(_ part: FinishedPart) -> Bool {
         guard let samples = SegmentSamples(part.memory.bytes) else { return false }
         return samples.fragments.contains { fragment in
@@ -121,7 +122,8 @@ extension HLSPackager {
         }
     }
 
-    /// The parts of listed segments as ranges of their files, if the files consist of exactly those parts.
+    /// Returns the parts of listed segments as ranges of the segments' files; a segment is omitted if its file does not
+    /// consist of exactly those parts.
     func segments(of track: TrackPublication, _ rows: [LiveEdgeRecord.Row]) -> [ResumedSegment] {
         var kept: [ResumedSegment] = []
         for segment in track.window.segments where !segment.gap {
@@ -143,12 +145,13 @@ extension HLSPackager {
         return kept
     }
 
-    /// Removes the parts that the previous worker has stored: this run does not continue them.
+    /// Removes the live-edge files and parts that the previous worker has stored, because this run does not continue
+    /// them.
     func forget(_ record: LiveEdgeRecord) {
         for name in [LiveEdgeRecord.name, LiveEdgeMark.name] + record.names.sorted() { try? self.store.remove(name) }
     }
 
-    /// Names of parts that previous workers may have written without listing or removing them.
+    /// Returns the possible names of part files that previous workers wrote without listing or removing them.
     func unlistedParts(besides names: Set<String>) -> [String] {
         let before = self.claimed.incarnation - 1
         guard before >= 1 else { return [] }
@@ -168,8 +171,8 @@ extension HLSPackager {
 }
 
 extension SegmentBoundaries {
-    /// Time range of a part without holes: video from its first frame to that of the next part, audio the AAC frames
-    /// that start in it.
+    /// Returns the time range of a part in the track's timescale: for video from its first frame to that of the next
+    /// part, for audio the AAC frames that start in that range.
     fileprivate func ticks(ofPart number: Int64, _ kind: TrackKind) -> Range<Int64> {
         let first = self.firstFrame(ofPart: number)
         let frames = first..<max(first, self.firstFrame(ofPart: number + 1))

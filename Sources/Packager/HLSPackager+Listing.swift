@@ -1,8 +1,8 @@
 import HLS
 
 extension HLSPackager {
-    /// The segments that the playlists in the directory list now, oldest first. Callable from any thread; does not wait
-    /// for the store.
+    /// Returns the segments that the playlists in the directory list now, grouped over all tracks, oldest first.
+    /// Callable from any thread; does not wait for the store.
     package func listedSlots() -> [ListedSegmentSet] {
         guard let publication = self.listing.withLock({ $0 }) else { return [] }
         var slots: [Int64: [ListedSegmentSet.Track]] = [:]

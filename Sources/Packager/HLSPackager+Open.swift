@@ -11,14 +11,15 @@ extension HLSPackager {
             keeper: keeper, report: report)
     }
 
-    /// Prepares the store and claims the room in it: from now on a worker with a lower incarnation publishes nothing
-    /// more.
+    /// Prepares the store and claims the room in it: from then on a worker with a lower incarnation (run number)
+    /// publishes nothing more.
     ///
     /// - Parameters:
-    ///   - tracks: Renditions in the order players should try them, then the audio at one or several bit rates.
-    ///   - keeper: Called for everything that is listed, on the thread of ``run()`` and before that on the thread of
-    ///     ``begin(now:)``.
-    ///   - report: Called on the thread of ``run()``.
+    ///   - tracks: Renditions in the order in which players should try them, then the audio at one or several bit
+    ///     rates.
+    ///   - keeper: Receives everything that the playlists list, on the thread of ``run()`` and before that on the
+    ///     thread of ``begin(now:)``.
+    ///   - report: Receives the output's events, on the thread of ``run()``.
     /// - Throws: ``MediaError/Code/rejected`` for invalid tracks or names, or a grid that differs from the room's;
     ///   ``MediaError/Code/notCreatable``; ``MediaError/Code/roomExited`` for a room that has ended (unless
     ///   `newSession`); ``MediaError/Code/invalidData`` for a damaged state file or an unreadable codec configuration.
@@ -36,11 +37,11 @@ extension HLSPackager {
             keeper: keeper, report: report)
     }
 
-    /// What a running room in a directory offers, for a worker that has to offer the same. Changes nothing in the
-    /// directory.
+    /// Reads the tracks of the running room in a directory, for a worker that must offer the same ones. Changes nothing
+    /// in the directory.
     ///
-    /// - Returns: The names of its tracks, and whether its multivariant playlist has an audio-only variant; `nil` if
-    ///   the directory has no running room that has listed something, or its state cannot be read.
+    /// - Returns: The names of the room's tracks, and whether its multivariant playlist has an audio-only variant;
+    ///   `nil` if the directory has no running room that has listed something, or its state cannot be read.
     package static func running(in directory: String) -> (tracks: Set<String>, hasAudioOnly: Bool)? {
         let store = DirectoryStore(directory: directory)
         guard let bytes = store.read(StateFile.name), let state = try? StateFile(json: bytes, path: StateFile.name),
@@ -58,7 +59,8 @@ extension HLSPackager {
         guard !tracks.isEmpty else { throw refuse("there is no track", fix: "add a rendition or an audio track") }
         guard TrackNames.isValid(settings.multivariantName), settings.multivariantName.hasSuffix(".m3u8") else {
             throw refuse(
-                "\(settings.multivariantName) cannot name the multivariant playlist", fix: "use a plain name.m3u8")
+                "\(settings.multivariantName) cannot name the multivariant playlist",
+                fix: "use a file name without a path that ends with .m3u8")
         }
         for variant in settings.variants ?? [] {
             let isKnown = [(variant.video, TrackKind.video), (variant.audio, .audio)].allSatisfy { name, kind in
@@ -68,7 +70,9 @@ extension HLSPackager {
                 throw refuse("a variant names a track that the output does not have", fix: "name tracks of the output")
             }
         }
-        guard settings.variants?.isEmpty != true else { throw refuse("there is no variant", fix: "add a variant") }
+        guard settings.variants?.isEmpty != true else {
+            throw refuse("the list of variants is empty", fix: "add a variant or omit the list")
+        }
         var names: Set<String> = [settings.multivariantName]
         for track in tracks {
             guard TrackNames.isValid(track.name) else {
@@ -89,7 +93,7 @@ extension HLSPackager {
                 throw refuse(
                     "\(track.name) has one frame in \(track.frameStep), which does not fit parts of "
                         + "\(settings.grid.partFrames) and GOPs of \(settings.grid.gopFrames) frames",
-                    fix: "make both a multiple of it")
+                    fix: "make the part and GOP lengths multiples of \(track.frameStep) frames")
             }
             guard track.parameters.kind == track.kind, track.codecString != nil else {
                 throw MediaError(
@@ -113,15 +117,17 @@ extension HLSPackager {
                         fix: "choose another directory, or start a new session in this one with --new-session")
                 }
                 try self.remove(old, store)
-                // Media sequence numbers start again, the incarnation does not: it keeps file names distinct.
+                // Media sequence numbers start again at 0, but the incarnation continues to increase, so that file
+                // names stay distinct.
                 state.incarnation = old.incarnation
             } else {
                 guard old.grid == grid || old.nextMediaSequence == 0 else {
                     throw MediaError(
                         .rejected,
-                        "the room in \(settings.directory) runs on another grid (\(old.grid.fps) fps, "
-                            + "\(old.grid.gopFrames) frames × \(old.grid.segmentGops) a segment)", at: "hls",
-                        fix: "keep the grid for the life of a room, or choose another directory")
+                        "the room in \(settings.directory) has another frame rate or segment length "
+                            + "(\(old.grid.fps) fps, \(old.grid.segmentGops) GOPs of \(old.grid.gopFrames) frames "
+                            + "per segment)", at: "hls",
+                        fix: "keep frame rate and segment length for the life of a room, or choose another directory")
                 }
                 state = old
                 state.grid = grid
@@ -131,7 +137,7 @@ extension HLSPackager {
                 .notCreatable, "\(settings.directory) contains playlists but no \(StateFile.name)", at: "hls",
                 fix: "choose an empty directory, or take this one over with --new-session")
         }
-        // Before the state file: a worker that is killed in between has not claimed the room.
+        // Keys are written before the state file: a worker that is killed in between has not claimed the room.
         let keys = try self.claimKeys(settings, isBegun: state.nextMediaSequence > 0, store)
         state.incarnation += 1
         do {

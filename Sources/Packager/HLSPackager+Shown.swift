@@ -2,27 +2,28 @@ import HLS
 import MediaKernels
 import MediaTypes
 
-/// A segment that viewers of a previous worker know and that is not in the state file.
+/// A segment that a previous worker's live-edge playlist has listed and that is not in the state file.
 struct ShownSegment: Sendable {
-    /// The incarnation in its name; `nil` if no playlist has listed its name.
+    /// The incarnation (run number) in the segment's file name; `nil` if no playlist has listed that name.
     let incarnation: Int64?
-    /// Ticks of the track's timescale since the room's origin.
+    /// Start time in ticks of the track's timescale since the room's origin.
     let start: Int64
     let duration: Int64
     let discontinuity: Bool
-    /// The parts as they were shown, and their names; empty if the segment is a gap.
+    /// The segment's parts as the previous worker listed them; empty if the segment is a gap.
     let parts: [FinishedPart]
+    /// URIs of ``parts``.
     let names: [String]
-    /// Its initialization segment; `nil` for a gap.
+    /// The segment's initialization segment; `nil` for a gap.
     let map: (name: String, bytes: [UInt8])?
 }
 
-/// The segments of a track that viewers of a previous worker know, after those in the state file.
+/// The segments of a track that a previous worker's live-edge playlist has listed after those in the state file.
 struct ShownTrack: Sendable {
-    /// One for each media sequence number from the state file's next one on.
+    /// The segments with consecutive media sequence numbers, beginning with the state file's next number.
     var segments: [ShownSegment] = []
-    /// The initialization segments that apply from each of its segments on, followed by the one that this run continues
-    /// with.
+    /// Returns the initialization segments in use, each with the index of the first segment that it applies to. The
+    /// last one is that of this run, `last`.
     func maps(before last: (name: String, bytes: [UInt8])) -> [(index: Int, name: String, bytes: [UInt8])] {
         var maps: [(index: Int, name: String, bytes: [UInt8])] = []
         for (index, segment) in self.segments.enumerated() {
@@ -35,11 +36,12 @@ struct ShownTrack: Sendable {
     }
 }
 
-/// The files that the previous worker has left beside the state file.
+/// The live-edge files that the previous worker has left in addition to the state file.
 struct PreviousLiveEdge: Sendable {
     var record = LiveEdgeRecord(tracks: [], recorded: 0)
     var mark: LiveEdgeMark?
-    /// A mark that is further ahead than this many segments is damaged: it would mean hours without a single write.
+    /// Maximum number of segments by which a mark may be ahead of the state file. A larger distance means a damaged
+    /// file: it would take hours without a single write.
     private static let mostLost: Int64 = 4_096
 
     init(_ store: any SegmentStore) {
@@ -47,17 +49,18 @@ struct PreviousLiveEdge: Sendable {
         self.mark = store.read(LiveEdgeMark.name).flatMap { LiveEdgeMark($0) }
     }
 
-    /// Empty: a new room has no leftovers.
+    /// Makes an empty value for a new room, which has no leftover files.
     init() {}
 
+    /// The record's entry of a track; `nil` if it has none.
     func track(_ name: String) -> LiveEdgeRecord.Track? { self.record.tracks.first { $0.name == name } }
 
     /// Whether viewers saw more of the segment than the record contains.
     ///
     /// - Parameters:
-    ///   - parts: Number of its parts in the record.
-    ///   - next: First media sequence number after those in the state file.
-    /// - Returns: The incarnation of the worker that showed it; `nil` if nothing is lost.
+    ///   - parts: Number of the segment's parts in the record.
+    ///   - next: The state file's next media sequence number.
+    /// - Returns: The incarnation (run number) of the worker that listed the lost media; `nil` if nothing is lost.
     func isLost(_ number: Int64, parts: Int, of name: String, next: Int64) -> Int64? {
         guard let mark = self.mark, let reach = mark.tracks.first(where: { $0.name == name }),
             number < next &+ Self.mostLost,
@@ -68,10 +71,10 @@ struct PreviousLiveEdge: Sendable {
 }
 
 extension HLSPackager {
-    /// The segments of a track whose names viewers know. Stored ones are returned unchanged, others become gaps: a
-    /// number that a playlist has used never names anything else.
+    /// Returns the segments after those in the state file whose URIs viewers of the previous worker know. Stored
+    /// segments are returned unchanged, others become gaps: a URI that a playlist has used never names other media.
     ///
-    /// - Parameter closes: Also returns the incomplete segment, with the parts it has.
+    /// - Parameter closes: If true, the incomplete last segment is also returned, with the parts it has.
     func shown(
         of track: TrackPublication, in previousEdge: PreviousLiveEdge, from next: Int64, closes: Bool
     ) -> ShownTrack {
@@ -120,7 +123,7 @@ extension HLSPackager {
         }
     }
 
-    /// The contiguous parts of a segment; `nil` if one of them is missing.
+    /// Reads the contiguous parts of a segment; `nil` if one of the parts is missing.
     private func parts(_ rows: [LiveEdgeRecord.Row], of track: TrackPublication) -> [FinishedPart]? {
         guard !rows.isEmpty, rows.map(\.index) == Array(rows.indices) else { return nil }
         var parts: [FinishedPart] = []
@@ -137,7 +140,7 @@ extension HLSPackager {
         return parts
     }
 
-    /// Whether each segment lies within its slot.
+    /// Whether each segment lies within its interval of the segment grid.
     func fits(_ shown: ShownTrack, _ kind: TrackKind, _ plan: Plan) -> Bool {
         let grid = self.settings.grid
         return shown.segments.enumerated().allSatisfy { index, segment in
@@ -151,7 +154,7 @@ extension HLSPackager {
         }
     }
 
-    /// Converts a shown segment to what the segmenter would have completed.
+    /// Converts a previous worker's segment to the form in which the segmenter returns completed segments.
     func finished(_ segment: ShownSegment, _ track: TrackPublication, slot: Int64, _ slots: SegmentBoundaries)
         -> FinishedSegment
     {
@@ -171,7 +174,7 @@ extension HLSPackager {
             })
     }
 
-    /// Slots for the shown segments, which contain no media of this run.
+    /// Groups a previous worker's segments over all tracks, for publishing; they contain no media of this run.
     func slots(_ shown: [ShownTrack], _ publication: Publication, from slot: Int64) -> [AlignedSegment] {
         let grid = self.settings.grid
         var frame = publication.nextFrame
@@ -179,7 +182,7 @@ extension HLSPackager {
         return (0..<count).map { index in
             let at = slot + Int64(index)
             let row = zip(shown, publication.tracks).map { shown, track in
-                // A segment of unknown duration takes the length of the slot.
+                // A segment of unknown duration gets the regular length.
                 shown.segments.indices.contains(index) && shown.segments[index].duration > 0
                     ? self.finished(shown.segments[index], track, slot: at, SegmentBoundaries(grid: grid)) : nil
             }

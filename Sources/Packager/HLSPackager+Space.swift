@@ -5,9 +5,9 @@ extension HLSPackager {
     /// Number of segments that stay listed when the disk is full.
     package static let fewestSegments = 10
 
-    /// Limits the number of listed segments in every playlist, but never below three target durations. The oldest
-    /// segments are removed; their files are deleted three target durations later. `nil`: the settings apply. `EVENT`
-    /// playlists are not affected. Callable from any thread, at any time.
+    /// Limits the number of listed segments in every playlist, but never to less than three target durations; `nil`
+    /// removes the limit. The oldest segments are unlisted, and their files are deleted three target durations later.
+    /// `EVENT` playlists are not affected. Callable from any thread, at any time.
     package func limitWindow(to most: Int?) {
         let isNews = self.intake.withLock { intake in
             guard intake.mostSegments != most, !intake.isOver else { return false }
@@ -20,7 +20,7 @@ extension HLSPackager {
         if isNews { self.work.signal() }
     }
 
-    /// Passes a new limit to the writer.
+    /// Passes a new limit of listed segments to the writer.
     func applyLimit() -> PublicationWriter.Result {
         let most = self.intake.withLock { intake -> Int?? in
             guard intake.isLimitNew else { return nil }
@@ -33,8 +33,8 @@ extension HLSPackager {
         return result
     }
 
-    /// Frees space if a write failed because the store is full: shrinks the windows and deletes removed segments at
-    /// once. Viewers get the new playlists first, so that none of them lists a deleted file.
+    /// Frees space if a write failed because the disk is full: shortens the playlists and deletes unlisted segments at
+    /// once. Viewers get the new playlists first, so that no playlist lists a deleted file.
     func makeSpace(after events: [PackagerEvent]) -> PublicationWriter.Result {
         let isFull = events.contains { event in
             if case .outputFailed(let error) = event { error.code == .diskFull } else { false }

@@ -2,10 +2,10 @@ package import HLS
 package import MediaTypes
 import Synchronization
 
-/// What viewers are notified of and can request.
+/// The interface to the playback listener: notifications for viewers and the objects they can request.
 extension HLSPackager {
-    /// Calls `viewers` with every change at the live edge, including parts as soon as they are cut; call it before
-    /// ``begin(now:)``. Calls come from the encoders' threads, one at a time: they must not block.
+    /// Registers `viewers`, which is called with every change at the live edge, including each new part; call this
+    /// before ``begin(now:)``. The calls come from the encoders' threads, one at a time, and must not block.
     package func attach(_ viewers: @escaping @Sendable (LiveEdgeUpdate) -> Void) {
         self.intake.withLock { intake in
             intake.viewers = { [weak self] update in
@@ -15,14 +15,15 @@ extension HLSPackager {
         }
     }
 
-    /// The short segments at the start of this run; `nil` for a later worker, and if the room has none.
+    /// The short segments at the start of this run; `nil` for a later worker of the room, and if the room has no short
+    /// segments.
     package var opening: StartupSegments? { self.claimed.origin == nil ? self.settings.opening : nil }
 
-    /// Number of segments that playlists list when they are first shown.
+    /// Number of segments that playlists must list before they are first shown.
     var firstListed: Int { self.opening == nil ? 1 : StartupSegments.listed }
 
-    /// Calls `body` once, when viewers can first request all playlists including the multivariant one; immediately if
-    /// they already can. It must not block.
+    /// Calls `body` once, as soon as viewers can request all playlists including the multivariant one. `body` must not
+    /// block.
     package func whenShown(_ body: @escaping @Sendable () -> Void) {
         let isShown = self.firstShown.withLock { first in
             if !first.isShown { first.body = body }
@@ -31,7 +32,8 @@ extension HLSPackager {
         if isShown { body() }
     }
 
-    /// The multivariant playlist is available, and therefore all others: the live edge shows its playlists no later.
+    /// Notes that the multivariant playlist is available, and therefore all media playlists: those of the live edge are
+    /// shown no later.
     func noteFirstShown() {
         let body = self.firstShown.withLock { first in
             first.isShown = true
@@ -40,24 +42,25 @@ extension HLSPackager {
         body?()
     }
 
-    /// Runs before viewers are notified: the live edge does not wait for the store, but its segments need their keys.
+    /// Makes the keys of new segments available before viewers are notified of those segments: the live edge does not
+    /// wait for the store.
     private func noteShown(_ update: LiveEdgeUpdate) {
         guard self.keys != nil else { return }
         let numbers = update.playlists.filter { !$0.playlist.isIFramesOnly }.map {
             $0.playlist.position.nextMediaSequence
         }
-        // One at a time: see ``attach(_:)``.
+        // Calls come one at a time: see ``attach(_:)``.
         guard let newest = numbers.max(), newest > self.shownNumber.load(ordering: .relaxed) else { return }
         self.shownNumber.store(newest, ordering: .releasing)
     }
 
-    /// Calls `watcher` for every part as soon as players can request it, with its frames of the program; on the
-    /// encoder's thread.
+    /// Registers `watcher`, which is called on the encoder's thread for every part as soon as players can request it,
+    /// with the part's frames counted from the room's origin.
     package func watchParts(_ watcher: @escaping @Sendable (_ track: Int, _ frames: Range<Int64>) -> Void) {
         self.intake.withLock { $0.watcher = watcher }
     }
 
-    /// The server control that low-latency playlists of this output declare.
+    /// The `EXT-X-SERVER-CONTROL` values that low-latency playlists of this output declare.
     package var control: ServerControl { ServerControl(grid: self.settings.grid) }
 
     /// Target duration in seconds.
@@ -82,8 +85,9 @@ extension HLSPackager {
         return (names(.video), names(.audio))
     }
 
-    /// An object that viewers can request now: a playlist, an initialization segment, or a segment that is listed or
-    /// was until recently. Other files in the directory are never returned. Callable from any thread.
+    /// Looks up an object that viewers can request now: a playlist, an initialization segment, a key, or a segment that
+    /// is listed or was until recently; `nil` for every other name, even if a file of that name exists. Callable from
+    /// any thread.
     package func object(named name: String) -> PublishedObject? {
         self.objects.withLock { $0[name] } ?? self.keyObject(named: name) ?? self.extras.withLock { $0[name] }
             ?? self.beside.withLock { $0 }.lazy.compactMap { $0(name) }.first

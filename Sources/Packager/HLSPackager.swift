@@ -3,31 +3,31 @@ package import MediaTypes
 import Dispatch
 import Synchronization
 
-/// One HLS output of a room: takes the coded packets of all tracks, cuts them on the grid, and keeps the directory, the
-/// playlists and the objects for viewers consistent.
+/// An HLS output of a room: takes the coded packets of all tracks, cuts them into aligned segments and parts, and keeps
+/// the output directory, the playlists and the objects for viewers consistent.
 ///
 /// Call order: ``open(_:tracks:store:clock:report:)`` claims the directory, ``begin(now:)`` fixes the timeline,
-/// ``receive(track:_:)`` takes packets from the encoders, ``run()`` is the writer's thread, ``finish(endlist:)`` makes
-/// it return. It never reads the wall clock: all dates follow from the origin that it is given.
+/// ``receive(track:_:)`` takes packets from the encoders, ``run()`` is the writer's thread, and ``finish(endlist:)``
+/// makes ``run()`` return. The packager never reads the wall clock: all dates follow from the room's origin.
 package final class HLSPackager: Sendable {
-    /// How a run ended.
+    /// How a worker's run ended.
     package enum Outcome: Sendable, Equatable {
-        /// `EXT-X-ENDLIST` is written.
+        /// The playlists end with `EXT-X-ENDLIST`.
         case ended
-        /// The run is complete, but the store did not take the end; only for an output that
+        /// The room has ended, but the end could not be written to the store. Only for an output with
         /// ``HLSOutputSettings/waitsForStore``.
         case endLost
         /// The playlists are left open for the next worker.
         case drained
-        /// A newer worker serves this directory.
+        /// A newer worker serves this directory, so this one has stopped publishing.
         case superseded
     }
 
-    /// Start of a run.
+    /// Start of a worker's run on the room's timeline.
     package struct Beginning: Sendable, Hashable {
         /// Time zero of the room: nanoseconds since the Unix epoch.
         package let origin: Int64
-        /// First frame of this run, counted from the origin; the first of a segment.
+        /// First live frame of this run, counted from the room's origin. Segments begin with this frame.
         package let firstTick: Int64
 
         package init(origin: Int64, firstTick: Int64) {
@@ -36,9 +36,10 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    /// With `waitsForStore`: number of slots that may wait for the store before `receive` blocks.
+    /// Maximum number of complete segments that wait for the store, with `waitsForStore`; beyond it, `receive` blocks.
     private static let queuedSlots = 4
-    /// Nanoseconds without a packet after which this process may have been stopped and another worker started.
+    /// Nanoseconds without a packet after which the worker checks its claim: the process may have been stopped and
+    /// another worker started meanwhile.
     static let longestPause: Int64 = 500_000_000
 
     let settings: HLSOutputSettings
@@ -46,33 +47,39 @@ package final class HLSPackager: Sendable {
     let store: any SegmentStore
     let clock: any MonotonicClock
     let report: @Sendable (PackagerEvent) -> Void
+    /// The room's state file as it was when this worker claimed the room, with this worker's incarnation.
     let claimed: StateFile
-    /// Keys of an encrypted room.
+    /// Encryption keys; `nil` if segments are not encrypted.
     let keys: SegmentKeys?
-    /// Keeps listed media longer than the playlists do, for recordings.
+    /// Receives everything that is listed, for recordings, which keep media longer than the playlists; `nil` without
+    /// recording.
     let keeper: (any ListingObserver)?
     let segmenters: [LockedSegmenter]
+    /// Media and changes that wait for the writer.
     let intake: Mutex<Intake>
     let writer = Mutex<PublicationWriter?>(nil)
+    /// Objects that viewers can request, by name.
     let objects = Mutex<[String: PublishedObject]>([:])
-    /// The state that the playlists on disk list.
+    /// The publication whose playlists were last written to disk; `nil` before the first.
     let listing = Mutex<Publication?>(nil)
     /// Objects besides the media that viewers can request.
     let extras = Mutex<[String: PublishedObject]>([:])
+    /// Other consumers of the listing; see ``watchListing(_:)``.
     let listingWatchers = Mutex<[ListingWatcher]>([])
-    /// Lookups into other outputs whose objects this output's listener also serves; see ``serve(_:)``.
+    /// Lookup functions of other outputs whose objects this output's playback listener also serves; see ``serve(_:)``.
     let beside = Mutex<[@Sendable (String) -> PublishedObject?]>([])
-    /// Whether viewers can request the playlists, and the callback for it.
+    /// Whether viewers can request the playlists, and the callback for the moment from which they can.
     let firstShown = Mutex<(isShown: Bool, body: (@Sendable () -> Void)?)>((false, nil))
     let work = DispatchSemaphore(value: 0)
     /// Time of the last packet on ``clock``; 0 before the first.
     let lastPacket = Atomic<Int64>(0)
     private let space = DispatchSemaphore(value: 0)
-    /// The end could not be written yet.
+    /// Whether the end must be written again, because the store did not accept it.
     private let isEndDue = Atomic(false)
     /// The state file has the segments below this number.
     let recordedNumber: Atomic<Int64>
-    /// Viewers of the live edge have been shown the segments below this number; 0 without viewers.
+    /// The live-edge playlists have listed the segments below this media sequence number; 0 without a playback
+    /// listener. Only kept for encrypted rooms.
     let shownNumber = Atomic<Int64>(0)
 
     init(
@@ -93,15 +100,16 @@ package final class HLSPackager: Sendable {
         self.intake = Mutex(Intake(grid: settings.grid))
     }
 
-    /// Number of this run in the room; 1 for the first.
+    /// Number of this worker's run in the room; 1 for the first worker.
     package var incarnation: Int64 { self.claimed.incarnation }
 
-    /// The room's origin, if a previous worker has set it.
+    /// Time zero of the room in nanoseconds since the Unix epoch, if a previous worker has set it; otherwise `nil`.
     package var origin: Int64? { self.claimed.origin }
 
     // MARK: Packets
 
-    /// Takes the next packet of a track, in decoding order; times count from the room's origin, see ``TrackSegmenter``.
+    /// Takes the next packet of a track, in decoding order. Packet times count from the room's origin, see
+    /// ``TrackSegmenter``.
     ///
     /// Each track has one calling thread; several tracks may be fed at the same time. Packets before ``begin(now:)``
     /// and after ``finish(endlist:)`` are dropped.
@@ -113,14 +121,15 @@ package final class HLSPackager: Sendable {
         self.collect(output, track: track)
     }
 
-    /// Whether this worker still owns the room. A process that was stopped continues where it was; a newer worker may
-    /// have taken the room meanwhile. So it checks the claim after a pause, before it shows anything.
+    /// Whether this worker still owns the room. A stopped process continues where it was when it resumes, and a newer
+    /// worker may have claimed the room meanwhile. So this worker checks its claim after a pause, before it shows
+    /// anything.
     private func isOurs() -> Bool {
         var now = self.clock.now()
         let last = self.lastPacket.load(ordering: .acquiring)
         if last != 0, now &- last > Self.longestPause, !self.settings.waitsForStore {
-            // Checks again if the answer took as long as a pause, because the process may have been stopped during it.
-            // But only once: with a store this slow, every packet would otherwise start another check.
+            // If the check took as long as a pause, the process may have been stopped during it, so it is repeated.
+            // Only once: with a store this slow, every packet would otherwise start another check.
             for _ in 0..<2 {
                 guard !StateFile.isSuperseded(self.claimed.incarnation, in: self.store) else {
                     self.intake.withLock {
@@ -141,13 +150,13 @@ package final class HLSPackager: Sendable {
         return true
     }
 
-    /// Changes the configuration of a track's packets from a slot on: the track gets a new `EXT-X-MAP` in that slot,
-    /// and every playlist an `EXT-X-DISCONTINUITY`. Call it on the track's thread, before the first such packet.
+    /// Changes a track's codec configuration from a segment on: with that segment the track gets a new `EXT-X-MAP` and
+    /// every playlist an `EXT-X-DISCONTINUITY`. Call it on the track's thread, before the first such packet.
     ///
     /// - Parameters:
     ///   - parameters: H.264 with a global header; width and height in pixels.
-    ///   - firstTick: The first frame with the configuration. It should be the first of its slot; otherwise the slot's
-    ///     earlier frames are lost.
+    ///   - firstTick: The first frame with the configuration. It should be the first frame of a segment; otherwise that
+    ///     segment's earlier frames are lost.
     /// - Throws: ``MediaError/Code/invalidData`` for a configuration that cannot be read; nothing is changed then.
     package func configure(
         track: Int, _ parameters: CodecParameters, width: Int, height: Int, firstTick: Int64
@@ -160,6 +169,7 @@ package final class HLSPackager: Sendable {
         }
     }
 
+    /// Makes a track's initialization segment.
     func initialization(
         of track: Int, _ parameters: CodecParameters, width: Int, height: Int
     ) throws(MediaError) -> [UInt8] {
@@ -168,16 +178,16 @@ package final class HLSPackager: Sendable {
             place: "hls[\(self.tracks[track].name)]")
     }
 
-    /// A track is encoded at other bit rates from about now on. The multivariant playlist declares higher rates at
-    /// once, and lower rates once no segment with the higher rates is listed. Callable from any thread.
+    /// Declares that a track is encoded at other bit rates from about now on. The multivariant playlist declares higher
+    /// rates at once, and lower rates once no segment with the higher rates is listed. Callable from any thread.
     package func declare(_ rates: BitRates, track: Int) {
         self.intake.withLock { $0.rates[track] = rates }
         self.work.signal()
     }
 
-    /// Marks a change of the program at a frame. It becomes a date range in every playlist, listed with the first part
-    /// that contains the frame. Callable from any thread; a mark is never late if it arrives before its frame is
-    /// encoded.
+    /// Marks a change of the program at a frame. The mark becomes a date range in every playlist, listed with the first
+    /// part that contains the frame. A mark is in time if it arrives before its frame is encoded. Callable from any
+    /// thread.
     package func mark(_ mark: ProgramMark) {
         let isNews = self.intake.withLock { intake in
             guard intake.endlist == nil, !intake.isOver else { return false }
@@ -190,7 +200,7 @@ package final class HLSPackager: Sendable {
         if isNews { self.work.signal() }
     }
 
-    /// The frame up to which the output contains media.
+    /// Returns the frame up to which segmenter output contains media.
     private static func reach(of output: [TrackSegmenter.Output], _ slots: SegmentBoundaries) -> Int64 {
         output.reduce(0) { reach, item in
             switch item {
@@ -200,13 +210,16 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    /// - Parameter isLast: The track has ended: its last segment may be shorter than its parts.
+    /// Passes a segmenter's output to the live edge and to the writer.
+    ///
+    /// - Parameter isLast: Whether the track has ended: then its last segment may be shorter than its parts, and parts
+    ///   are listed only with it.
     func collect(_ output: [TrackSegmenter.Output], track: Int, isLast: Bool = false) {
         guard !output.isEmpty else { return }
         let (isReady, watcher, slots) = self.intake.withLock { intake in
             let reach = Self.reach(of: output, intake.slots)
-            // Before the part that shows it; in offline jobs with the segment, so that the same job always lists the
-            // same.
+            // A change is listed before the part that shows it. In offline jobs it is listed with its segment, so that
+            // the same job always produces the same playlists.
             let changes = self.settings.waitsForStore ? [] : intake.marks.release(before: reach)
             intake.list(changes)
             if let (segments, first) = intake.edge?.receive(output, track: track, partsToo: !isLast) {
@@ -277,8 +290,8 @@ package final class HLSPackager: Sendable {
         self.work.signal()
     }
 
-    /// Leaves out the incomplete segment: a short one would leave a hole in its slot. Date ranges stay open: the next
-    /// worker closes them.
+    /// Stops without the incomplete segment, because a shorter one would leave a hole in its interval. Date ranges stay
+    /// open: the next worker closes them.
     private func leaveOpen() {
         for segmenter in self.segmenters { segmenter.state.withLock { $0 = nil } }
         self.intake.withLock { intake in
@@ -292,10 +305,11 @@ package final class HLSPackager: Sendable {
 
     // MARK: The writer's thread
 
-    /// Publishes until ``finish(endlist:)`` or a newer worker ends it. Blocks; call it on a thread of its own.
+    /// Publishes until ``finish(endlist:)`` is called or a newer worker takes over. Blocks; call it on a thread of its
+    /// own.
     ///
-    /// If the store does not take the end, or the last segment before the next worker, the write is retried every
-    /// second. A caller that cannot wait stops and leaves it to another worker.
+    /// If the store does not accept the end, or the last segment before the next worker, the write is retried every
+    /// second. A caller that cannot wait that long stops the process and leaves the end to another worker.
     package func run() -> Outcome {
         while true {
             _ = self.work.wait(
@@ -305,12 +319,12 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    /// Nanoseconds from one attempt at the end to the next.
+    /// Nanoseconds between two attempts to write the end of the playlists.
     private static let endPace = 1_000_000_000
 
     /// Publishes everything that is ready, without waiting.
     ///
-    /// - Returns: `nil` while more media may come, and if the end could not be written.
+    /// - Returns: How the run ended; `nil` while more media may come or the end could not be written.
     package func step() -> Outcome? {
         while true {
             if self.isToLook() {
@@ -350,7 +364,7 @@ package final class HLSPackager: Sendable {
             if result == .superseded || self.makeSpace(after: events) == .superseded { return self.over(.superseded) }
             if slot == nil, let endlist {
                 let isUnwritten = result == .unwritten
-                // A job has no viewers at its live edge, and no deadline to end.
+                // An offline job has no viewers at its live edge, and no deadline for its end.
                 guard !isUnwritten || self.settings.waitsForStore else {
                     self.isEndDue.store(true, ordering: .relaxed)
                     return nil
@@ -360,7 +374,7 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    /// Passes new bit rates to the writer, which exists after ``begin(now:slate:)``.
+    /// Passes new bit rates to the writer, which exists after ``begin(now:slate:)`` has returned.
     private func applyRates() -> PublicationWriter.Result {
         let rates = self.intake.withLock { intake -> [Int: BitRates] in
             guard intake.collector != nil else { return [:] }
@@ -395,7 +409,8 @@ package final class HLSPackager: Sendable {
     private func over(_ outcome: Outcome) -> Outcome {
         let keeper = self.intake.withLock { intake in
             intake.isOver = true
-            // A newer worker owns the numbers: this one must not show anything under them.
+            // After a takeover a newer worker assigns the media sequence numbers: this worker must not list anything
+            // more.
             intake.edge = nil
             return intake.keeper.take()
         }

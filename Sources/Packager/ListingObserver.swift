@@ -1,30 +1,34 @@
 package import HLS
 package import MediaTypes
 
-/// Receives everything an output lists, in playlist order, before a later worker could know of it.
+/// Receives everything that an output lists, in playlist order and before the playlists are written, for example for a
+/// recording.
 ///
-/// Called on the writer's thread, which also publishes the live playlists: implementations must return quickly.
+/// The methods are called on the writer's thread, which also publishes the live playlists: implementations must return
+/// quickly.
 package protocol ListingObserver: Sendable {
-    /// A slot is about to be listed; its files are written. A repeated number replaces the earlier slot: a worker was
-    /// killed before its state file had the number.
+    /// Called before the playlists list a new segment of all tracks; the segment's files are already written. A
+    /// repeated media sequence number replaces the earlier segment: a worker was killed before its state file contained
+    /// the number.
     func keep(_ slot: ListedSegmentSet)
 
-    /// A date range has begun or ended.
+    /// Called when a date range has begun or ended.
     func keep(_ change: DateRange.Change)
 
-    /// The multivariant playlist; called again if it changes.
+    /// Called with the text of the multivariant playlist, and again whenever it changes.
     func keep(multivariant: String)
 
-    /// The playlists have ended: no slot follows.
+    /// Called when the playlists have ended: no segment follows.
     ///
-    /// - Parameter nextMediaSequence: The number after the last slot.
+    /// - Parameter nextMediaSequence: The media sequence number after the last segment.
     func ended(nextMediaSequence: Int64)
 }
 
-/// One slot of all tracks, as the playlists list it.
+/// The segments with one media sequence number in the playlists of all tracks.
 package struct ListedSegmentSet: Sendable, Hashable {
+    /// A track's segment in a set of segments with the same media sequence number.
     package struct Track: Sendable, Hashable {
-        /// Prefix of its file names.
+        /// Name of the track, the prefix of its file names.
         package let name: String
         package let kind: TrackKind
         package let segment: Segment
@@ -37,10 +41,10 @@ package struct ListedSegmentSet: Sendable, Hashable {
     }
 
     package let mediaSequence: Int64
-    /// Incarnation of the worker that lists it. Slots of an older worker that arrive after those of a newer one are
-    /// ignored.
+    /// Incarnation (run number) of the worker that lists the segments. Segments of an older worker that arrive after
+    /// those of a newer one are ignored.
     package let incarnation: Int64
-    /// Frames of the program, counted from the room's origin.
+    /// Frames that the segments cover, counted from the room's origin.
     package let frames: Range<Int64>
     package let tracks: [Track]
 

@@ -1,24 +1,25 @@
 import MediaTypes
 
-/// How far viewers have seen the live edge while the store did not take the ``LiveEdgeRecord`` in time.
+/// The last segments and parts that live-edge playlists have listed, stored for the next worker while the store did not
+/// accept the ``LiveEdgeRecord`` in time.
 ///
-/// It is written in place into an existing file of a fixed size, which works even if the disk is full or too slow for
-/// new files. The next worker lists a number that the mark names and the record does not have as a gap.
+/// The mark is written in place into an existing file of a fixed size, which works even if the disk is full or too slow
+/// for new files. The next worker lists a segment as a gap if the mark names it and the record does not contain it.
 struct LiveEdgeMark: Sendable, Hashable {
     struct Track: Sendable, Hashable {
         var name: String
-        /// The playlist listed the segments below this number as complete.
+        /// The track's playlist has listed the segments below this media sequence number as complete.
         var whole: Int64
-        /// Number of listed parts of the segment with that number.
+        /// Number of listed parts of the incomplete segment, which has the number ``whole``.
         var parts: Int
     }
 
-    /// The file's name.
+    /// Name of the mark file in the output directory.
     static let name = "edge.mark"
-    /// Size of the file in bytes.
+    /// Size of the mark file in bytes.
     private static let size = 4_096
 
-    /// Incarnation of the worker that listed them; it is part of their names.
+    /// Incarnation (run number) of the worker that listed the segments; it is part of their file names.
     var incarnation: Int64
     var tracks: [Track]
 
@@ -33,6 +34,8 @@ struct LiveEdgeMark: Sendable, Hashable {
 }
 
 extension LiveEdgeMark {
+    /// Reads a mark file.
+    ///
     /// - Returns: `nil` for a damaged file.
     init?(_ bytes: [UInt8]) {
         guard let root = JSONParser.parse(bytes).faultless, root[key: "version"]?.integer == 1,

@@ -2,44 +2,51 @@ import HLS
 import MediaKernels
 import MediaTypes
 
-/// The live edge of an output. It lists the same segments as the directory, with the same numbers and names, plus their
-/// parts, as soon as they exist. It is held in memory, does not wait for a store and keeps running if a store fails.
+/// The low-latency playlists of an output. They list the same segments as the playlists in the directory, with the same
+/// numbers and names, and also their parts, each as soon as it exists. This value is held in memory, does not wait for
+/// the store and continues if the store fails.
 ///
 /// Tracks are listed independently: an encoder that falls behind delays only its own rendition. Rules across tracks:
-/// (1) The media sequence number of a slot is the same in every playlist, and in the directory: for both, the run
-///     starts with the first slot in which any track has media.
-/// (2) A discontinuity is in the same slot of every playlist. If a configuration change arrives after another track has
-///     listed part of its slot, the change therefore begins with the first slot that no track has listed anything of,
-///     here and in the directory.
+/// (1) A segment has the same media sequence number in every playlist, and in the directory: for both, the run starts
+///     with the first segment in which any track has media.
+/// (2) A discontinuity is before the same segment in every playlist. If a configuration change arrives after another
+///     track has listed part of its segment, the change therefore begins with the first segment of which no track has
+///     listed anything, here and in the directory.
 /// (3) Playlists are shown only when each of them has a segment (at the start of a room: the first few segments).
 /// (4) A segment is listed as complete once the state file has its number, or with the next part at the latest. Before
-///     that, the record for the next worker includes it with its last part: a URI that a playlist ever listed keeps its
-///     bytes and its number.
+///     that, the record for the next worker includes the segment with its last part: a URI that a playlist ever listed
+///     keeps its bytes and its number.
 struct LiveEdgePublication: Sendable {
     let control: ServerControl
     private(set) var tracks: [LiveEdgeTrack]
+    /// Whether a previous worker has published segments in this room.
     private let isContinued: Bool
     /// Number of segments in each playlist when it is first shown.
     private let firstListed: Int
+    /// Index of the first segment of the run; `nil` before any media arrives.
     private var firstSlot: Int64?
     private var isShown = false
     private var isEnded = false
-    /// Tracks whose playlist has been shown at least once.
+    /// Indices of the tracks whose playlist has been shown at least once.
     private var known: Set<Int> = []
-    /// Names new initialization segments in the same way as the directory.
+    /// Copy of the directory's publication, used to name new initialization segments in the same way.
     private var naming: Publication
+    /// Whether a file with this name exists that viewers can request.
     private let isStored: @Sendable (String) -> Bool
+    /// Changes since the last ``takeUpdate()``.
     private var update = LiveEdgeUpdate()
     /// Changes of date ranges that are not listed yet; see ``list(_:)``.
     private var laterChanges: [DateRange.Change] = []
-    /// The newest slots that got a discontinuity before any track had listed part of them.
+    /// Indices of recent segments that got a discontinuity before any track had listed part of them.
     private var broken: Set<Int64> = []
 
+    /// Makes the live edge of an output at the start of a worker's run.
+    ///
     /// - Parameters:
-    ///   - publication: The state at the start of the run.
+    ///   - publication: The output's state at the start of the run.
     ///   - firstListed: Number of segments that each playlist lists when it is first shown, unless the room ends
     ///     earlier.
-    ///   - isStored: Whether the segment of that name is in a file that viewers can request.
+    ///   - isStored: Returns whether a file with a segment's name exists that viewers can request.
     init(_ publication: Publication, firstListed: Int = 1, isStored: @escaping @Sendable (String) -> Bool) {
         self.control = ServerControl(grid: publication.grid)
         self.tracks = publication.tracks.map { track in
@@ -61,10 +68,11 @@ struct LiveEdgePublication: Sendable {
 
     // MARK: Input
 
-    /// Adds the parts and segments that a segmenter has completed.
+    /// Adds the parts and segments that a track's segmenter has completed.
     ///
-    /// - Parameter partsToo: Lists parts as they come; otherwise together with their segment, which may have been cut.
-    /// - Returns: The segments for the directory to list, and the first slot of the run.
+    /// - Parameter partsToo: Whether parts are listed at once; if false, they are listed with their segment, which may
+    ///   have been shortened.
+    /// - Returns: The segments that the directory's playlists must list, and the index of the first segment of the run.
     mutating func receive(
         _ output: [TrackSegmenter.Output], track: Int, partsToo: Bool = true
     ) -> (segments: [FinishedSegment], firstSlot: Int64?) {
@@ -88,14 +96,15 @@ struct LiveEdgePublication: Sendable {
     /// Whether any media of this run is listed.
     var hasBegun: Bool { self.firstSlot != nil }
 
-    /// The state file now has all segments below a number. Keeps (4).
+    /// Notes that the state file now has all segments below a media sequence number, so that they can be listed as
+    /// complete; rule (4) of ``LiveEdgePublication``.
     mutating func noteRecorded(_ mediaSequence: Int64) {
         for index in self.tracks.indices {
             self.tracks[index].noteRecorded(mediaSequence, isStored: self.isStored, &self.update)
         }
     }
 
-    /// Fixes the first slot of the run. Keeps (1).
+    /// Fixes the first segment of the run, for all tracks; rule (1) of ``LiveEdgePublication``.
     mutating func begin(at slot: Int64) {
         guard self.firstSlot == nil else { return }
         self.firstSlot = slot
@@ -105,15 +114,17 @@ struct LiveEdgePublication: Sendable {
         }
     }
 
-    /// The directory lists a gap for the track: the live edge stops waiting for it.
+    /// Lists a gap for a track, because the directory lists one: the live edge stops waiting for this segment.
     mutating func giveUp(track: Int, slot: Int64) {
         guard self.tracks.indices.contains(track), self.firstSlot != nil, !self.isEnded else { return }
         self.tracks[track].giveUp(slot, isStored: self.isStored, &self.update)
     }
 
-    /// Changes a track's configuration from a slot on. Keeps (2).
+    /// Changes a track's codec configuration from a segment on, or later if tracks have already listed part of that
+    /// segment; rule (2) of ``LiveEdgePublication``.
     ///
-    /// - Returns: The change with its name, and the slot in which it takes effect.
+    /// - Returns: The change with the URI of its initialization segment, and the index of the segment in which it takes
+    ///   effect.
     mutating func change(_ change: ConfigurationChange, from slot: Int64) -> (ConfigurationChange, Int64) {
         guard self.tracks.indices.contains(change.track), !self.isEnded else { return (change, slot) }
         let before = self.naming.tracks[change.track].map
@@ -123,7 +134,8 @@ struct LiveEdgePublication: Sendable {
         named.map = map
         guard map != before else { return (named, slot) }
         self.add(map, change.initialization, self.tracks[change.track].kind)
-        // If all playlists already have a discontinuity in the slot, only this track must be free of listed parts.
+        // If all playlists already have a discontinuity before the segment, only this track must not have listed parts
+        // of it.
         let waiting = self.broken.contains(slot) ? [self.tracks[change.track]] : self.tracks
         let free = self.firstSlot == nil ? slot : waiting.reduce(slot) { max($0, $1.untouchedSlot) }
         if self.isContinued || free != self.firstSlot {
@@ -134,12 +146,13 @@ struct LiveEdgePublication: Sendable {
         return (named, free)
     }
 
-    /// Sets new slot boundaries.
+    /// Sets new segment boundaries.
     mutating func setSlots(_ slots: SegmentBoundaries) {
         for index in self.tracks.indices { self.tracks[index].slots = slots }
     }
 
-    /// Adds a discontinuity at a slot to every playlist. Does nothing if a track has already listed part of the slot.
+    /// Adds a discontinuity before a segment to every playlist. Does nothing if a track has already listed part of the
+    /// segment.
     mutating func breakTime(at slot: Int64) {
         guard !self.isEnded, self.firstSlot == nil || self.tracks.allSatisfy({ $0.untouchedSlot <= slot }) else {
             return
@@ -150,9 +163,9 @@ struct LiveEdgePublication: Sendable {
         for index in self.tracks.indices { self.tracks[index].breakTime(at: slot) }
     }
 
-    /// Adds changes of date ranges to every playlist's next text. Exception: a range that begins, and all changes after
-    /// it, wait until the segment that contains its start is complete in every playlist. hls.js (1.6.15) looks that
-    /// segment up among the complete ones, and stops loading if it does not find it.
+    /// Lists date range changes in the next version of every playlist. Exception: a range that begins, and all changes
+    /// after it, wait until the segment that contains the range's start is complete in every playlist. hls.js (1.6.15)
+    /// looks that segment up among the complete ones, and stops loading if it does not find it.
     mutating func list(_ changes: [DateRange.Change]) {
         guard !self.isEnded else { return }
         self.laterChanges += changes
@@ -171,7 +184,8 @@ struct LiveEdgePublication: Sendable {
         }
     }
 
-    /// Removes past ranges from all playlists at the same time: the set must be the same in every playlist (§6.2.4).
+    /// Removes date ranges that ended before the listed media. All playlists must have the same set (§6.2.4), so they
+    /// are removed from all at the same time.
     private mutating func dropPassedRanges() {
         guard let first = self.tracks.first, !first.dateRanges.isEmpty,
             let start = self.tracks.compactMap({ $0.track.window.segments.first?.programDate }).min()
@@ -182,7 +196,7 @@ struct LiveEdgePublication: Sendable {
         for index in self.tracks.indices { self.tracks[index].removeRanges(passed, memory: memory) }
     }
 
-    /// Limits the number of listed segments; see ``PlaylistWindow/limit(to:)``.
+    /// Limits the number of listed segments in all playlists; see ``PlaylistWindow/limit(to:)``.
     mutating func limit(to most: Int?) {
         for index in self.tracks.indices { self.tracks[index].limit(to: most, isStored: self.isStored, &self.update) }
     }
@@ -197,9 +211,10 @@ struct LiveEdgePublication: Sendable {
 
     // MARK: For the next worker
 
-    /// Continues with the part of a track that the previous worker has shown; before any media of the track arrives.
+    /// Continues a track with the segments and parts that the previous worker has listed; call it before any media of
+    /// the track arrives.
     ///
-    /// - Parameter slot: Slot of the next segment.
+    /// - Parameter slot: Index of the next segment.
     mutating func resume(_ kept: ResumedLiveEdge, track: Int, from slot: Int64) {
         guard self.tracks.indices.contains(track) else { return }
         self.tracks[track].give(names: kept.names, from: slot)
@@ -214,16 +229,17 @@ struct LiveEdgePublication: Sendable {
         LiveEdgeRecord(tracks: self.tracks.map(\.record), recorded: self.tracks.map(\.recorded).min() ?? 0)
     }
 
-    /// How far viewers have been shown the live edge.
+    /// The segments and parts that the playlists have listed so far, as a mark for the next worker.
     func mark(_ incarnation: Int64) -> LiveEdgeMark {
         LiveEdgeMark(incarnation: incarnation, tracks: self.tracks.map(\.reach))
     }
 
     // MARK: Output
 
-    /// All changes since the last call; audio tracks first.
+    /// Returns all changes since the last call, with the playlists of audio tracks first.
     mutating func takeUpdate() -> LiveEdgeUpdate {
-        // Keeps (3). If more than one is required they must be listed as complete, because players count only those.
+        // Rule (3). If more than one segment is required, the segments must be listed as complete, because players
+        // count only those.
         let least = self.isEnded ? 1 : self.firstListed
         if !self.isShown,
             self.tracks.allSatisfy({ (least > 1 ? $0.track.window.segments.count : $0.segmentCount) >= least })

@@ -1,14 +1,15 @@
 import MediaTypes
 
-/// The parts that viewers of the live edge may request. It is stored with every part, so that the next worker lists the
-/// same parts under the same names and continues with the hinted one. Spec: rfc8216bis §6.2.2 (a part stays available
-/// for three target durations), §4.4.5.3 (a hinted part must follow).
+/// The parts that viewers of the live edge may request, as stored for the next worker (`edge.json`). It is written with
+/// every part, so that the next worker lists the same parts under the same names and continues with the part of the
+/// preload hint. Spec: rfc8216bis §6.2.2 (a part stays available for three target durations), §4.4.5.3 (a hinted part
+/// must follow).
 struct LiveEdgeRecord: Sendable, Hashable {
-    /// A part. Its bytes are a range of its segment's file, or an object of its own if the state file does not have the
-    /// segment.
+    /// A listed part. Its bytes are a range of its segment's file or, if the state file does not have the segment, an
+    /// object of its own.
     struct Row: Sendable, Hashable {
         var mediaSequence: Int64
-        /// Index in its segment.
+        /// Index of the part in its segment.
         var index: Int
         var name: String
         /// Ticks of the track's timescale since the room's origin.
@@ -16,49 +17,49 @@ struct LiveEdgeRecord: Sendable, Hashable {
         var duration: Int64
         var byteCount: Int
         var independent: Bool
-        /// Whether its segment begins with a discontinuity.
+        /// Whether the part's segment begins with a discontinuity.
         var discontinuity: Bool
     }
 
-    /// A segment that the state file does not have and that the playlist lists as complete, or will with its next part.
-    /// Number and name stay, whether or not the next worker has its bytes.
+    /// A complete segment that the state file does not have yet. The playlist lists it as complete now or with its next
+    /// part. The next worker keeps its number and name, whether or not it has the bytes.
     struct Whole: Sendable, Hashable {
         var mediaSequence: Int64
-        /// The incarnation in its file name.
+        /// Incarnation (run number) of the worker in the segment's file name.
         var incarnation: Int64
         /// Ticks of the track's timescale since the room's origin.
         var start: Int64
         var duration: Int64
         var discontinuity: Bool
         var gap: Bool
-        /// Name of its initialization segment.
+        /// URI of the segment's initialization segment.
         var map: String
     }
 
     struct Track: Sendable, Hashable {
         var name: String
-        /// Name of the initialization segment of the last rows.
+        /// URI of the initialization segment that the newest rows use.
         var map: String
-        /// With consecutive numbers, in order; the rows list their parts.
+        /// Complete segments with consecutive numbers, oldest first; ``rows`` contains their parts.
         var whole: [Whole] = []
-        /// In order.
+        /// The listed parts, oldest first.
         var rows: [Row]
-        /// Name of the part after the last row.
+        /// URI in the preload hint: the part after the last row.
         var hint: String
     }
 
-    /// The file's name.
+    /// Name of the record file in the output directory.
     static let name = "edge.json"
-    /// Most rows per track: a file with more is damaged.
+    /// Maximum number of rows per track; a file with more is treated as damaged.
     private static let mostRows = 4_096
-    /// Most complete segments per track: half an hour in which the state file cannot be written.
+    /// Maximum number of complete segments per track: half an hour during which the state file cannot be written.
     static let mostWhole = 1_024
 
     var tracks: [Track]
-    /// The state file has the segments below this number.
+    /// The state file has the segments below this media sequence number.
     var recorded: Int64
 
-    /// Names of the part objects that belong to the record.
+    /// Names of the part files that belong to this record.
     var names: Set<String> {
         var names: Set<String> = []
         names.reserveCapacity(self.tracks.reduce(0) { $0 + $1.rows.count })
@@ -68,14 +69,15 @@ struct LiveEdgeRecord: Sendable, Hashable {
         return names
     }
 
-    /// For each track: viewers may know the names of the segments below this number.
+    /// Per track, the media sequence number below which viewers may know the segments' URIs.
     var promised: [Int64] {
         self.tracks.map { track in max(self.recorded, track.whole.last.map { $0.mediaSequence + 1 } ?? 0) }
     }
 
-    /// The file's content.
-    // Rows as in the state file: [media sequence, index, name, start, duration, bytes, flags: 1 discontinuity, 4 independent].
-    // Whole segments: [media sequence, incarnation, start, duration, flags: 1 discontinuity, 2 gap, initialization segment].
+    /// The content of the record file.
+    // Format of rows, as in the state file: [media sequence, index, name, start, duration, bytes, flags: 1
+    // discontinuity, 4 independent]. Format of whole segments: [media sequence, incarnation, start, duration, flags: 1
+    // discontinuity, 2 gap, initialization segment].
     var json: String {
         "{\n\"version\": 1,\n\"recorded\": \(self.recorded),\n\"tracks\": ["
             + self.tracks.map { track in
@@ -96,7 +98,9 @@ struct LiveEdgeRecord: Sendable, Hashable {
 }
 
 extension LiveEdgeRecord {
-    /// - Returns: `nil` if the file is damaged: only the parts it named are lost then.
+    /// Reads a record file.
+    ///
+    /// - Returns: `nil` if the file is damaged; then only the parts that it listed are lost.
     init?(json bytes: [UInt8]) {
         guard let root = JSONParser.parse(bytes, limit: StateFile.mostBytes).faultless,
             root[key: "version"]?.integer == 1,

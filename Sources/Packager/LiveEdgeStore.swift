@@ -4,46 +4,51 @@ import MediaKernels
 import MediaTypes
 import Synchronization
 
-/// Stores the parts at the live edge, so that the next worker has them, before viewers see them.
+/// Stores the parts at the live edge for the next worker before viewers see them.
 ///
-/// The live edge must not wait for a slow store. ``keep(_:_:_:)`` waits at most ``HLSOutputSettings/storePatience``.
+/// The live edge must not wait for a slow store, so ``keep(_:_:_:)`` waits at most ``HLSOutputSettings/storePatience``.
 /// After a timeout it does not wait again until the store has finished all pending writes. Parts that are not stored in
-/// time are lost if the worker dies; the ``LiveEdgeMark`` then tells the next worker which numbers viewers know.
+/// time are lost if the worker dies; the ``LiveEdgeMark`` then tells the next worker which segments and parts viewers
+/// know.
 final class LiveEdgeStore: Sendable {
     private struct State {
         /// Number of unfinished writes.
         var pending = 0
-        /// A wait timed out, and the store has not caught up since.
+        /// Whether a wait timed out and the store has not caught up since.
         var isSlow = false
         /// Names of objects that are in the store or being written.
         var names: Set<String>
-        /// Number of records so far, and of the newest one that is in the store.
+        /// Number of records so far.
         var count = 0
+        /// Number of the newest record that is in the store.
         var written = 0
-        /// See ``LiveEdgeRecord/promised``.
+        /// The values of ``LiveEdgeRecord/promised`` in the newest record.
         var promised: [Int64] = []
-        /// Objects of the record that are not in the store yet.
+        /// Parts and initialization segments of the newest record that are not in the store yet, by name.
         var unwritten: [String: PacketMemory] = [:]
-        /// The newest mark to be written.
+        /// The newest mark that has not been written; `nil` if there is none.
         var mark: LiveEdgeMark?
+        /// Whether a mark is being written.
         var isMarking = false
     }
 
-    /// Most pending writes for a store that hangs.
+    /// Maximum number of pending writes, for a store that hangs.
     private static let mostPending = 8
 
     private let store: any SegmentStore
     private let clock: any MonotonicClock
-    /// Nanoseconds.
+    /// Maximum wait for the store in nanoseconds.
     private let patience: Int64
     private let state: Mutex<State>
-    // One serial writer, in the order of the parts. A dedicated thread would sleep for half a second at a time.
+    // A serial queue writes in the order of the parts. A dedicated thread would sleep for half a second at a time.
     private let queue = DispatchQueue(label: "keep-edge")
-    // Separate from the other queue, which may hang.
+    // Marks have their own queue, because the other queue may hang.
     private let marks = DispatchQueue(label: "mark-edge")
 
+    /// Makes a store for the live edge of one worker's run.
+    ///
     /// - Parameters:
-    ///   - names: Objects that the previous worker kept, to be removed when they are no longer needed.
+    ///   - names: Names of the objects that the previous worker stored, to be removed when they are no longer needed.
     ///   - incarnation: Incarnation of this worker.
     init(
         store: any SegmentStore, clock: any MonotonicClock, patience: Int64, names: Set<String>, incarnation: Int64
@@ -52,8 +57,8 @@ final class LiveEdgeStore: Sendable {
         self.clock = clock
         self.patience = patience
         self.state = Mutex(State(names: names))
-        // Created early, while there is disk space. An existing file stays until this worker has something to write: it
-        // may name segments that are not in the state file yet.
+        // The mark file is created early, while there is disk space. An existing file stays until this worker has a
+        // mark to write: it may name segments that are not in the state file yet.
         let mark = LiveEdgeMark(incarnation: incarnation, tracks: [])
         self.marks.async {
             guard !store.contains(LiveEdgeMark.name), let bytes = mark.bytes else { return }
@@ -63,7 +68,7 @@ final class LiveEdgeStore: Sendable {
 
     /// Stores `record` for the next worker, with the parts and initialization segments among `objects`.
     ///
-    /// - Parameter mark: How far viewers have seen the edge after this; written if the record is not stored in time.
+    /// - Parameter mark: The segments and parts listed after this update; written if the record is not stored in time.
     func keep(_ record: LiveEdgeRecord, _ objects: [LiveEdgeUpdate.Object], _ mark: @autoclosure () -> LiveEdgeMark) {
         let names = record.names
         func isNamed(_ object: String) -> Bool {
@@ -89,7 +94,7 @@ final class LiveEdgeStore: Sendable {
         if isNews, self.state.withLock({ $0.written < number }) { self.write(mark()) }
     }
 
-    /// Writes the record and waits for it, at most for the patience.
+    /// Starts to write a record and, if asked to, waits until it is written, but at most ``patience`` nanoseconds.
     private func write(_ record: LiveEdgeRecord, _ work: (waits: Bool, removed: Set<String>), _ number: Int) {
         let (since, done) = (self.clock.now(), DispatchSemaphore(value: 0))
         self.queue.async {
@@ -108,6 +113,8 @@ final class LiveEdgeStore: Sendable {
         }
     }
 
+    /// Writes a record and its objects.
+    ///
     /// - Returns: Whether the store has the whole record.
     private func write(_ record: LiveEdgeRecord, _ removed: Set<String>) -> Bool {
         defer { for name in removed { try? self.store.remove(name) } }
@@ -119,12 +126,14 @@ final class LiveEdgeStore: Sendable {
             try self.store.put(LiveEdgeRecord.name, bytes: Array(record.json.utf8))
             return true
         } catch {
-            // Failed segment writes report the store; the next worker does without the parts.
+            // The error is reported when segments cannot be written either; the next worker continues without these
+            // parts.
             return false
         }
     }
 
-    /// Writes a mark and waits for it, at most for the patience. Does not wait if another mark is being written.
+    /// Writes a mark and waits until it is written, but at most ``patience`` nanoseconds. Does not wait if another mark
+    /// is being written; this mark then follows it.
     private func write(_ mark: LiveEdgeMark) {
         let isFree = self.state.withLock { state in
             state.mark = mark
@@ -150,7 +159,7 @@ final class LiveEdgeStore: Sendable {
         }
     }
 
-    /// Removes all files: the room is not continued.
+    /// Removes the live-edge files, because the room has ended and no worker continues it.
     func removeAll() {
         let names = self.state.withLock { state in
             defer { state.names = [] }
@@ -163,7 +172,7 @@ final class LiveEdgeStore: Sendable {
         self.settle()
     }
 
-    /// Waits until everything is written.
+    /// Waits until all pending writes are finished.
     func settle() {
         self.marks.sync {}
         self.queue.sync {}

@@ -1,15 +1,16 @@
 import HLS
 
 extension LiveEdgeTrack {
-    /// Identifies a version of the I-frame playlist's text.
+    /// The values that change with every new version of the I-frame playlist.
     struct ShownIFrames: Sendable, Hashable {
         let first: Int64
         let next: Int64
         let isEnded: Bool
     }
 
-    /// The I-frame playlist; `nil` if it has not changed since it was last taken, or if the track has none. It only
-    /// contains complete segments (rfc8216bis appendix B.1: such playlists have no parts).
+    /// Returns the I-frame playlist and marks it as taken; `nil` if it has not changed since the last call or the track
+    /// has no I-frame playlist. It lists only complete segments (rfc8216bis appendix B.1: I-frame playlists have no
+    /// parts).
     mutating func takeIFrames(_ control: ServerControl) -> (name: String, playlist: MediaPlaylist)? {
         guard self.track.hasIFrames else { return nil }
         let window = self.track.window

@@ -1,7 +1,8 @@
 import HLS
 import MediaTypes
 
-/// One track at the live edge: its window, the parts of the open segment, and the media that is still in memory.
+/// The live-edge playlist of one track: its listed segments, the parts of the segment in progress, and the names of the
+/// media that is still in memory.
 struct LiveEdgeTrack: Sendable {
     /// A segment whose bytes are in memory.
     private struct Held {
@@ -10,46 +11,54 @@ struct LiveEdgeTrack: Sendable {
         var rows: [LiveEdgeRecord.Row]
         /// Names of parts that the previous worker listed for this segment and that other parts have replaced.
         var replaced: [String] = []
-        /// Nanoseconds of media time at which its parts are released; set once the playlist no longer names them.
+        /// Media time in nanoseconds at which the segment's parts are released; `nil` while the playlist still lists
+        /// them.
         var leavesAt: Int64?
     }
 
-    /// A configuration that applies from a slot on.
+    /// A codec configuration that applies from a segment on.
     private struct Change {
         let slot: Int64
         let map: InitializationSegment
         let bytes: [UInt8]
     }
 
-    /// Most segments kept in memory beyond their time because no file has them: 64 are two minutes of a failing disk.
+    /// Maximum number of segments kept in memory because no file has them: 64 are two minutes of a failing disk.
     private static let longestUnstored = 64
 
+    /// The track's listed segments and initialization segment.
     private(set) var track: TrackPublication
     let grid: OutputGrid
-    /// Slot boundaries.
+    /// The segment boundaries, which forced cuts change.
     var slots: SegmentBoundaries
     let origin: Int64
     let incarnation: Int64
-    /// Slot of the open segment.
+    /// Index of the segment in progress.
     private(set) var slot: Int64 = 0
-    /// Slots that are gaps in any case: their packets have a new configuration, but the slots are listed under the old
-    /// one.
+    /// Indices of segments that must be listed as gaps: their packets have a new configuration, but the segments are
+    /// listed with the old one.
     private var unnamed: Range<Int64> = 0..<0
+    /// Media of the parts of the segment in progress.
     private var finished: [FinishedPart] = []
+    /// Parts of the segment in progress, as the playlist lists them.
     private(set) var parts: [Part] = []
+    /// Configuration changes that have not taken effect yet, oldest first.
     private var changes: [Change] = []
+    /// Complete segments whose bytes are still in memory, oldest first.
     private var held: [Held] = []
-    /// Slots that begin with a discontinuity; the same for all tracks.
+    /// Indices of segments that begin with a discontinuity; the same for all tracks.
     private var discontinuities: Set<Int64> = []
+    /// Whether the playlist has changed since it was last taken.
     private(set) var isChanged = false
-    /// The open segment has all its parts and waits until the state file has its number.
+    /// Whether the segment in progress has all its parts and waits until the state file has its number.
     private(set) var isWhole = false
-    /// The state file has the segments below this number.
+    /// The state file has the segments below this media sequence number.
     private(set) var recorded: Int64 = 0
     private(set) var dateRanges = DateRangeList()
-    /// Part names that the previous worker has listed, by part number.
+    /// URIs of parts that the previous worker has listed, by part number; this worker uses them again.
     private var givenNames: [Int64: String] = [:]
-    /// Parts of the open segment as in ``ResumedLiveEdge/replaced``.
+    /// URIs of parts of the segment in progress that the previous worker listed and this worker replaces; see
+    /// ``ResumedLiveEdge/replaced``.
     private var replaced: [String] = []
     /// Version of the I-frame playlist that was last taken.
     var shownIFrames: ShownIFrames?
@@ -60,18 +69,19 @@ struct LiveEdgeTrack: Sendable {
         self.slots = SegmentBoundaries(grid: grid)
         self.origin = origin
         self.incarnation = incarnation
-        // The directory keeps a segment until no track needs it, but the previous worker's live edge may have listed this
-        // track without it, and EXT-X-MEDIA-SEQUENCE must not decrease (rfc8216bis §4.4.3.2).
+        // The directory keeps a segment until no track needs it, but the previous worker's live edge may have listed
+        // this track without it, and EXT-X-MEDIA-SEQUENCE must not decrease (rfc8216bis §4.4.3.2).
         self.track.window.removeFirst(self.track.window.removableCount)
     }
 
     var kind: TrackKind { self.track.kind }
     var playlistName: String { self.track.names.playlist }
-    /// Number of segments that are listed, or will be with the next part.
+    /// Number of segments that are listed as complete, or will be with the next part.
     var segmentCount: Int { self.track.window.segments.count + (self.isWhole ? 1 : 0) }
-    /// The first slot of which nothing is listed.
+    /// Index of the first segment of which nothing is listed.
     var untouchedSlot: Int64 { self.parts.isEmpty ? self.slot : self.slot + 1 }
 
+    /// Fixes the first segment of the run.
     mutating func begin(at slot: Int64, discontinuity: Bool, continuing: Bool) {
         self.slot = slot
         // The first segment of a room has no discontinuity.
@@ -82,8 +92,10 @@ struct LiveEdgeTrack: Sendable {
 
     // MARK: Configurations
 
-    /// - Parameter packets: The slot from which the track's packets have the new configuration; slots before `slot`
-    ///   become gaps.
+    /// Changes the codec configuration from segment `slot` on.
+    ///
+    /// - Parameter packets: Index of the first segment whose packets have the new configuration; segments from there up
+    ///   to `slot` become gaps.
     mutating func change(to map: InitializationSegment, bytes: [UInt8], from slot: Int64, packets: Int64) {
         if packets < slot { self.unnamed = packets..<slot }
         self.changes.append(Change(slot: slot, map: map, bytes: bytes))
@@ -92,6 +104,7 @@ struct LiveEdgeTrack: Sendable {
         self.applyChanges()
     }
 
+    /// Adds a discontinuity before a segment.
     mutating func breakTime(at slot: Int64) { self.discontinuities.insert(slot) }
 
     private mutating func applyChanges() {
@@ -103,20 +116,23 @@ struct LiveEdgeTrack: Sendable {
         }
     }
 
+    /// Whether a segment must be listed as a gap, because its packets have a configuration that is not listed yet.
     func isGap(_ slot: Int64) -> Bool { self.unnamed.contains(slot) }
 
     // MARK: Date ranges
 
-    /// Takes over the ranges that are listed when the run begins.
+    /// Takes over the date ranges that are listed when the run begins.
     mutating func resume(_ ranges: DateRangeList) { self.dateRanges = ranges }
 
+    /// Lists a date range change with the next version of the playlist.
     mutating func list(_ change: DateRange.Change) {
         self.dateRanges.list(
             change, mediaSequence: self.track.window.nextMediaSequence, part: self.parts.count, at: self.endDate)
         self.isChanged = true
     }
 
-    /// Whether the segment that contains a date is complete. Dates are written in milliseconds.
+    /// Whether the segment that contains a date is listed as complete, with a margin of one millisecond, the precision
+    /// of dates in playlists.
     func isWhole(_ date: Int64) -> Bool {
         guard let last = self.track.window.segments.last else { return false }
         return date < last.programDate &+ last.duration.nanoseconds &- 1_000_000
@@ -127,7 +143,7 @@ struct LiveEdgeTrack: Sendable {
         self.isChanged = true
     }
 
-    /// Date of the end of the listed media.
+    /// Date at which the listed media ends, in nanoseconds since the Unix epoch.
     private var endDate: Int64 {
         let timescale = Int64(self.track.timescale)
         let end =
@@ -138,8 +154,10 @@ struct LiveEdgeTrack: Sendable {
 
     // MARK: Media
 
+    /// Lists a part of the segment in progress.
     mutating func append(_ part: FinishedPart, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
-        // Players must not wait for a part because of a slow or failing store.
+        // A slow or failing store must not delay parts, so the previous segment is completed even if the state file
+        // does not have it.
         if self.isWhole, self.grid.slot(ofPart: part.number) > self.slot { self.close(asGap: false, isStored, &update) }
         guard self.grid.slot(ofPart: part.number) == self.slot, !self.isGap(self.slot),
             part.number > self.finished.last?.number ?? -1
@@ -156,9 +174,10 @@ struct LiveEdgeTrack: Sendable {
         self.isChanged = true
     }
 
-    /// Completes the open segment.
+    /// Completes the segment in progress.
     ///
-    /// - Parameter segment: The whole segment; parts that are not listed yet are added. Without parts it becomes a gap.
+    /// - Parameter segment: The whole segment; its parts that are not listed yet are added. A segment without parts
+    ///   becomes a gap.
     mutating func close(_ segment: FinishedSegment, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         guard segment.slot == self.slot else { return }
         for part in segment.parts { self.append(part, isStored: isStored, &update) }
@@ -171,20 +190,21 @@ struct LiveEdgeTrack: Sendable {
         self.close(asGap: isGap, isStored, &update)
     }
 
-    /// The state file now has all segments below a number.
+    /// Notes that the state file now has all segments below a media sequence number, and lists a waiting segment as
+    /// complete.
     mutating func noteRecorded(_ mediaSequence: Int64, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         self.recorded = max(self.recorded, mediaSequence)
         guard self.isWhole, self.track.window.nextMediaSequence < self.recorded else { return }
         self.close(asGap: false, isStored, &update)
     }
 
-    /// Lists the slot as a gap: no more media comes for it.
+    /// Lists the segments up to a segment index as gaps, because no more media arrives for them.
     mutating func giveUp(_ slot: Int64, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         if self.isWhole { self.close(asGap: false, isStored, &update) }
         while self.slot <= slot { self.close(asGap: true, isStored, &update) }
     }
 
-    /// Ends the track.
+    /// Ends the track's playlist.
     mutating func end(isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         if !self.parts.isEmpty { self.close(asGap: false, isStored, &update) }
         self.track.window.end()
@@ -213,7 +233,7 @@ struct LiveEdgeTrack: Sendable {
         } else if !self.parts.isEmpty {
             segment = segment.with(parts: self.parts)
         }
-        // It fits by construction. If it does not, a gap with the slot's length is listed.
+        // The segment follows the last one by construction. If it does not, a gap of the regular length is listed.
         do { try self.track.window.append(segment) } catch {
             try? self.track.window.append(
                 self.track.segment(
@@ -239,17 +259,17 @@ struct LiveEdgeTrack: Sendable {
 
     // MARK: For the next worker
 
-    /// Sets the names of coming parts that viewers already know.
+    /// Sets the URIs that coming parts must use because viewers already know them.
     ///
-    /// - Parameter slot: Slot of the next segment.
+    /// - Parameter slot: Index of the next segment.
     mutating func give(names: [Int64: String], from slot: Int64) {
         self.givenNames = names
-        // The hint is listed before the first part arrives.
+        // The preload hint depends on the index and is listed before the first part arrives.
         self.slot = slot
     }
 
-    /// Keeps a replaced part available as long as its segment's other parts: viewers may have read its URI from the
-    /// previous worker.
+    /// Keeps a replaced part available as long as the other parts of its segment: viewers may have read its URI in a
+    /// playlist of the previous worker.
     mutating func keep(
         replaced part: FinishedPart, name: String, of mediaSequence: Int64, _ update: inout LiveEdgeUpdate
     ) {
@@ -258,7 +278,7 @@ struct LiveEdgeTrack: Sendable {
         self.replaced.append(name)
     }
 
-    /// The name of a part of the open segment, or of the first one after it.
+    /// Returns the URI of the next part, of the segment in progress or of the one after it.
     private func nextPartName(_ mediaSequence: Int64, index: Int) -> String {
         let ahead = mediaSequence - self.track.window.nextMediaSequence
         let number = (self.slot + ahead) * Int64(self.grid.partsPerSegment) + Int64(index)
@@ -266,9 +286,9 @@ struct LiveEdgeTrack: Sendable {
             ?? self.track.names.part(mediaSequence, index: index, incarnation: self.incarnation)
     }
 
-    /// The parts that viewers may request, and the hinted one.
+    /// The track's part of the record for the next worker: the parts that viewers may request, and the preload hint.
     var record: LiveEdgeRecord.Track {
-        // Built with a single allocation, because it runs with every part on the encoder's thread.
+        // The array is allocated once, because this runs with every part on the encoder's thread.
         var rows: [LiveEdgeRecord.Row] = []
         rows.reserveCapacity(self.held.reduce(self.parts.count) { $0 + $1.rows.count })
         for segment in self.held { rows.append(contentsOf: segment.rows) }
@@ -278,7 +298,7 @@ struct LiveEdgeTrack: Sendable {
             name: self.track.names.track, map: self.track.map.uri, whole: self.whole, rows: rows, hint: self.nextHint)
     }
 
-    /// The segments that are not in the state file and that are listed as complete, or will be with the next part.
+    /// The segments that the state file does not have and that are listed as complete, or will be with the next part.
     private var whole: [LiveEdgeRecord.Whole] {
         let window = self.track.window
         let count = Int(
@@ -300,11 +320,12 @@ struct LiveEdgeTrack: Sendable {
         return whole
     }
 
+    /// The incarnation (run number of a worker) in the file name of a segment.
     private func incarnation(of mediaSequence: Int64) -> Int64 {
         self.track.given[mediaSequence] ?? self.incarnation
     }
 
-    /// How far viewers have seen the track.
+    /// The last segment and part that the playlist has listed.
     var reach: LiveEdgeMark.Track {
         LiveEdgeMark.Track(
             name: self.track.names.track, whole: self.track.window.nextMediaSequence, parts: self.parts.count)
@@ -346,7 +367,7 @@ struct LiveEdgeTrack: Sendable {
         self.isChanged = true
     }
 
-    /// Name of the next part.
+    /// URI of the next part, for the preload hint.
     private var nextHint: String {
         let number = self.track.window.nextMediaSequence
         return self.isWhole
@@ -355,6 +376,7 @@ struct LiveEdgeTrack: Sendable {
 
     // MARK: Memory
 
+    /// Limits the number of listed segments; `nil` removes the limit.
     mutating func limit(to most: Int?, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         self.track.window.limit(to: most)
         let count = self.track.window.removableCount
@@ -363,8 +385,8 @@ struct LiveEdgeTrack: Sendable {
         self.retire(isStored, &update)
     }
 
-    /// Releases memory: parts after three target durations in which the playlist did not name them (§6.2.2), segments
-    /// once a file has them.
+    /// Releases media in memory: parts three target durations after the playlist stopped listing them (§6.2.2),
+    /// segments once a file has them.
     private mutating func retire(_ isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         guard let last = self.track.window.segments.last else { return }
         let timescale = Int64(last.duration.timescale)
@@ -375,7 +397,7 @@ struct LiveEdgeTrack: Sendable {
         {
             self.held[index].leavesAt = now &+ stay
         }
-        // A configuration that comes back uses its initialization segment again, which must stay.
+        // A configuration that is used again uses the same initialization segment, which must stay.
         let expired = Set(self.track.window.takeExpired(at: now, current: self.track.map))
             .subtracting(self.changes.map(\.map.uri))
         var kept: [Held] = []

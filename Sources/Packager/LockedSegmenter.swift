@@ -1,9 +1,9 @@
 import HLS
 import Synchronization
 
-/// A track's segmenter with its lock: encoders of different tracks do not wait for each other here.
+/// A track's segmenter with a lock of its own, so that encoders of different tracks do not wait for each other.
 final class LockedSegmenter: Sendable {
-    /// `nil` before the run begins and after it has finished.
+    /// The segmenter; `nil` before the run begins and after it has finished.
     let state = Mutex<TrackSegmenter?>(nil)
 
     /// Finishes the segmenter and stops using it.

@@ -2,18 +2,22 @@ import Dispatch
 package import MediaTypes
 import Synchronization
 
-/// An MPEG-TS output beside an HLS output. It receives the listing of the HLS output and makes the same segments in a
-/// directory of its own, on its own thread, so that a slow disk there delays nothing else.
+/// An MPEG-TS output in addition to an HLS output with fMP4 segments. It receives the listing of the HLS output and
+/// makes the same segments as MPEG-TS in a directory of its own, on its own thread, so that a slow disk there delays
+/// nothing else.
 ///
-/// Call ``begin()`` before the packager begins, ``run()`` on the thread, and ``finish()`` when nothing more is listed.
+/// Call ``begin()`` before the packager begins, ``run()`` on that thread, and ``finish()`` when no more segments are
+/// listed.
 package final class MPEGTSOutput: Sendable {
-    /// Most waiting listings: beyond this the store is too slow, and segments are lost.
+    /// Maximum number of listings that wait for the store; beyond it, the oldest but one is dropped and its segments
+    /// are lost.
     private static let mostWaiting = 256
 
     private struct State {
         var waiting: [OutputListing] = []
-        /// The last listing, if the store has not taken its end.
+        /// The last listing, if the end of its playlists could not be written yet.
         var pendingListing: OutputListing?
+        /// Whether no more listings follow.
         var isOver = false
         var isFailing = false
         var made: (segments: Int64, bytes: Int64) = (0, 0)
@@ -29,13 +33,16 @@ package final class MPEGTSOutput: Sendable {
     private let objects = Mutex<[String: PublishedObject]>([:])
     private let state = Mutex(State())
     private let work = DispatchSemaphore(value: 0)
+    /// Whether segments are made before the packager continues.
     private let waits: Bool
     private let report: @Sendable (MediaError?) -> Void
 
+    /// Makes an MPEG-TS output for an HLS output.
+    ///
     /// - Parameters:
-    ///   - store: Used by nothing else.
-    ///   - waits: Segments are made before the packager continues: for jobs that run faster than real time.
-    ///   - report: Called with an error when writing starts to fail, and with `nil` when it works again.
+    ///   - store: The destination of the MPEG-TS output; no other output uses it.
+    ///   - waits: Whether segments are made before the packager continues: for jobs that run faster than real time.
+    ///   - report: Called with an error when writing starts to fail, and with `nil` when writing works again.
     package init(
         outputID: String, packager: HLSPackager, store: any SegmentStore, multivariantName: String, waits: Bool,
         report: @escaping @Sendable (MediaError?) -> Void
@@ -75,7 +82,9 @@ package final class MPEGTSOutput: Sendable {
         self.work.signal()
     }
 
-    /// - Returns: Whether the listing must be taken again, because the store has not taken the end.
+    /// Makes the new segments of a listing and writes the playlists.
+    ///
+    /// - Returns: Whether the listing must be processed again, because the end could not be written.
     @discardableResult
     private func take(_ listing: OutputListing) -> Bool {
         let (failures, objects, made, isPending, lost) = self.publication.withLock { publication in
@@ -100,7 +109,8 @@ package final class MPEGTSOutput: Sendable {
 
     /// Makes segments until ``finish()``. Blocks.
     ///
-    /// If the store does not take the end, it is retried every second, until it succeeds or the caller gives up.
+    /// If the end of the playlists cannot be written, the write is retried every second until it succeeds or the caller
+    /// stops the process.
     package func run() {
         while true {
             let isPending = self.state.withLock { $0.pendingListing != nil }
@@ -109,12 +119,12 @@ package final class MPEGTSOutput: Sendable {
         }
     }
 
-    /// Nanoseconds from one attempt to write the end to the next.
+    /// Nanoseconds between two attempts to write the end of the playlists.
     private static let endPace = 1_000_000_000
 
     /// Makes the segments listed so far, without waiting.
     ///
-    /// - Returns: Whether nothing follows, and the end, if any, is in the store.
+    /// - Returns: Whether the output is finished: no more listings follow, and the end, if any, is written.
     package func step() -> Bool {
         let (listings, isOver) = self.state.withLock { state in
             defer { (state.waiting, state.pendingListing) = ([], nil) }
@@ -134,7 +144,7 @@ package final class MPEGTSOutput: Sendable {
         self.work.signal()
     }
 
-    /// An object that viewers can request now, including keys.
+    /// Looks up an object that viewers can request now, including encryption keys; `nil` for other names.
     package func object(named name: String) -> PublishedObject? {
         self.objects.withLock { $0[name] } ?? self.packager.keyObject(named: name)
     }
@@ -145,12 +155,13 @@ package final class MPEGTSOutput: Sendable {
         self.state.withLock { ($0.lost, $0.isEndMissing, $0.failure) }
     }
 
-    /// Number of segments so far, and their bytes.
+    /// Number of segments made so far, and their bytes.
     package var made: (segments: Int64, bytes: Int64) { self.state.withLock { $0.made } }
 }
 
 extension HLSPackager {
-    /// Also serves objects of another output, under their own names; call it before the listener opens.
+    /// Makes this output's playback listener also serve objects of another output, under their own names; call it
+    /// before the listener opens.
     package func serve(_ object: @escaping @Sendable (String) -> PublishedObject?) {
         self.beside.withLock { $0.append(object) }
     }

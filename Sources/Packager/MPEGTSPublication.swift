@@ -2,79 +2,86 @@ import HLS
 import MediaKernels
 import MediaTypes
 
-/// The segments of an output as MPEG-2 transport streams, for devices that only know old HLS: video and audio of each
-/// rendition in one stream, in playlists of version 3. The segments have the same numbers and are made from the
-/// published fragments.
+/// The MPEG-TS version of an HLS output, for devices that only support old HLS: each segment contains video and audio
+/// of a rendition, listed in playlists of version 3. The segments have the same numbers as in the HLS output and are
+/// made from its published fragments.
 ///
-/// A value: it takes the listing and a store, and produces files and playlists. Every segment of a rendition is made
-/// once, in order. It becomes a gap if its media cannot be read, its file cannot be written, or its listing was dropped
-/// because the store is too slow.
+/// A value: it takes the listing of the HLS output and a store, and produces files and playlists. Every segment of a
+/// rendition is made once, in order. It becomes a gap if its media cannot be read, its file cannot be written, or its
+/// listing was dropped because the store is too slow.
 ///
 /// Segments of an encrypted room are encrypted as a whole. They use the keys of the rendition's video with the same key
 /// rotation, but initialization vectors of their own. Spec: RFC 8216 §4.3.2.4, §5.2.
 struct MPEGTSPublication: Sendable {
-    /// One playlist.
+    /// One MPEG-TS media playlist: a video track with its audio, or only audio.
     struct Rendition: Sendable {
         let name: String
         var video: TrackDescription?
         let audio: TrackDescription?
         var window: PlaylistWindow
         var muxer = MPEGTSMuxer()
-        /// Ticks of the video timescale; see ``MPEGTSReading/units(_:kind:timescale:reorder:)``.
+        /// Reorder delay in ticks of the video timescale; see ``MPEGTSReading/units(_:kind:timescale:reorder:)``.
         var reorder: Int64
-        /// The next segment does not continue one that this worker has made: its continuity counters start anew, or it
-        /// follows a hole.
+        /// Whether the next segment does not continue a segment that this worker has made: then its continuity counters
+        /// start anew, because it is the first or follows a gap.
         var isFirst = true
-        /// The last audio configuration.
+        /// The last audio configuration; `nil` before any audio.
         var sound: AudioSpecificConfig?
 
         var playlistName: String { "\(self.name).m3u8" }
         var main: TrackDescription? { self.video ?? self.audio }
     }
 
-    /// Placeholder for the initialization segment, which MPEG-TS playlists do not have.
+    /// Placeholder for `EXT-X-MAP`, which MPEG-TS playlists do not have.
     private static let noMap = InitializationSegment(uri: "none")
     /// Reorder depth in frames that is assumed until the encoder shows a larger one.
     private static let usualReorder: Int64 = 2
-    /// Note with the room's origin, which tells whose files are in the directory.
+    /// Name of the file with the room's origin, which tells to which room the files in the directory belong.
     private static let noteName = ".origin"
 
     private let grid: OutputGrid
     private let multivariantName: String
     private let title: String?
     private let contentID: String?
-    /// The metadata stream is declared from the start, since metadata may come at any time; offline jobs have none.
+    /// Whether a timed metadata stream is declared from the start, since metadata may arrive at any time; false for
+    /// offline jobs.
     private let hasMetadata: Bool
     private let descriptions: [(video: TrackDescription?, audio: TrackDescription?)]
-    /// Keys of an encrypted room.
+    /// Encryption keys; `nil` if segments are not encrypted.
     private let keys: SegmentKeys?
     private(set) var renditions: [Rendition] = []
     private var origin: Int64?
+    /// Media sequence number of the next segment to make.
     private var next: Int64 = 0
     private var isEnded = false
-    /// The playlists in the store have ended. Until then the listing with the end may be taken again.
+    /// Whether the ended playlists are in the store. Until then the last listing may be processed again.
     private(set) var isEndWritten = false
-    /// Existing files belong to the previous worker of this room; for the first listing.
+    /// Whether existing files were written by a previous worker of this room and can be used; only for the first
+    /// listing.
     private var trustsFiles = false
-    /// Segments were lost, and one of them may have begun with a discontinuity.
+    /// Whether segments were lost and one of them may have begun with a discontinuity: the next segment then gets one.
     private var isBroken = false
     private var writtenMultivariant: [UInt8] = []
+    /// Codec configurations by URI of the initialization segment.
     private var maps: [String: (video: AVCConfiguration?, audio: AudioSpecificConfig?)] = [:]
     /// Objects for viewers, by name.
     private(set) var objects: [String: PublishedObject] = [:]
+    /// Errors since the last ``takeFailures()``.
     private(set) var failures: [MediaError] = []
-    /// Files that could not be deleted when they expired, oldest first.
+    /// Names of files that could not be deleted when they expired, oldest first.
     private var undeleted: [String] = []
     /// Number of segments made, and their bytes.
     private(set) var made: Int64 = 0
     private(set) var madeBytes: Int64 = 0
-    /// Number of media sequence numbers that are a gap here but not in the HLS output.
+    /// Number of media sequence numbers that are a gap in the MPEG-TS playlists but not in the HLS output.
     private(set) var lost: Int64 = 0
 
+    /// Makes an empty publication for the tracks and variants of an HLS output.
+    ///
     /// - Parameters:
     ///   - settings: Settings of the HLS output.
-    ///   - tracks: Its tracks.
-    ///   - keys: Its keys; `nil`: segments are not encrypted.
+    ///   - tracks: Tracks of the HLS output.
+    ///   - keys: Encryption keys of the HLS output; `nil`: segments are not encrypted.
     init(settings: HLSOutputSettings, tracks: [TrackDescription], multivariantName: String, keys: SegmentKeys? = nil) {
         self.keys = keys
         self.grid = settings.grid
@@ -102,9 +109,9 @@ struct MPEGTSPublication: Sendable {
 
     // MARK: Listing
 
-    /// Takes over the listing of the HLS output.
+    /// Takes over a listing of the HLS output: makes the new segments, writes the playlists and deletes expired files.
     ///
-    /// - Parameter files: The media of that output.
+    /// - Parameter files: Reads the media of the HLS output.
     mutating func list(_ listing: OutputListing, store: any SegmentStore, files: some ClearFiles) {
         if self.origin == nil { self.begin(listing, store: store) }
         guard listing.origin == self.origin, !self.isEndWritten else { return }
@@ -127,7 +134,8 @@ struct MPEGTSPublication: Sendable {
         self.isEndWritten = true
     }
 
-    /// Writes everything again if the directory was moved away, emptied or mounted over; lost segments become gaps.
+    /// Recreates the directory if it was moved away, emptied or mounted over: playlists are written again, and lost
+    /// segments become gaps.
     private mutating func restorePlace(_ store: any SegmentStore) {
         guard !self.writtenMultivariant.isEmpty, let origin = self.origin, !store.contains(self.multivariantName) else {
             return
@@ -151,11 +159,13 @@ struct MPEGTSPublication: Sendable {
         self.failures.append(
             MediaError(
                 .outputLost,
-                "the transport streams' directory was moved away, emptied or mounted over: \(numbers.count) segments are lost",
-                at: "hls", fix: "leave the directory alone while the room runs"))
+                "the directory of the MPEG-TS output was moved away, emptied or mounted over: "
+                    + "\(numbers.count) segments are lost",
+                at: "hls", fix: "do not move, empty or mount over the directory while the room runs"))
     }
 
-    /// Makes the files durable: an orchestrator that learns that the room has ended may stop the machine.
+    /// Flushes all listed files to disk after the room has ended: an orchestrator that learns that the room has ended
+    /// may stop the machine.
     private mutating func settle(store: any SegmentStore) {
         let files = self.renditions.flatMap { rendition in
             rendition.window.segments.filter { !$0.gap }.map(\.uri) + [rendition.playlistName]
@@ -189,7 +199,7 @@ struct MPEGTSPublication: Sendable {
 
     private mutating func begin(_ listing: OutputListing, store: any SegmentStore) {
         self.origin = listing.origin
-        // Another room's files may have the same names.
+        // The files of another room may have the same names.
         let note = Array("\(listing.origin)\n".utf8)
         self.trustsFiles = store.read(Self.noteName) == note
         let firsts = listing.tracks.map { $0.segments.first?.mediaSequence ?? listing.nextMediaSequence }
@@ -220,7 +230,8 @@ struct MPEGTSPublication: Sendable {
         do throws(MediaError) { try store.put(Self.noteName, bytes: note) } catch { self.failures.append(error) }
     }
 
-    /// Keeps offering segments that are no longer listed but may still be requested, whichever worker listed them.
+    /// Makes segments available that are no longer listed but may still be requested, including those of previous
+    /// workers.
     private mutating func showRetired(_ store: any SegmentStore) {
         for segment in self.renditions.flatMap(\.window.retired) where !segment.gap {
             if let size = store.size(of: segment.uri), self.isWhole(size) { self.show(file: segment.uri, size, store) }
@@ -236,9 +247,10 @@ struct MPEGTSPublication: Sendable {
         }
     }
 
-    /// The name of a segment here, as unique as in the HLS output.
+    /// Returns the name of an MPEG-TS segment, derived from the unique name of the HLS output's segment.
     private static func name(of uri: String) -> String { uri.hasSuffix(".m4s") ? "\(uri.dropLast(4)).ts" : "\(uri).ts" }
 
+    /// Makes and lists the segment with a media sequence number in every rendition.
     private mutating func add(
         _ number: Int64, _ listing: OutputListing, store: any SegmentStore, files: some ClearFiles
     ) {
@@ -286,7 +298,8 @@ struct MPEGTSPublication: Sendable {
         self.next = number &+ 1
     }
 
-    /// After a crash of the machine, a file is usually empty or has only whole pages of its content.
+    /// Whether a file of this size can be a complete segment: after a crash of the machine, a file is usually empty or
+    /// has only whole pages of its content.
     private func isWhole(_ size: Int) -> Bool {
         size > 0 && (self.keys != nil || size.isMultiple(of: MPEGTSPacketWriter.packetSize))
     }
@@ -300,8 +313,8 @@ struct MPEGTSPublication: Sendable {
         }
     }
 
-    /// Lists a gap for a segment whose listing was dropped because the store is too slow, as long as the longest listed
-    /// segment.
+    /// Lists a gap for a segment whose listing was dropped because the store is too slow. The gap is as long as the
+    /// longest listed segment.
     private mutating func lose(_ number: Int64, _ index: Int) {
         let segments = self.renditions[index].window.segments
         guard let last = segments.last,
@@ -318,6 +331,8 @@ struct MPEGTSPublication: Sendable {
                 byteCount: 0), index)
     }
 
+    /// Encrypts a segment if the room is encrypted, and writes its file.
+    ///
     /// - Returns: The size of the file; 0 if it could not be written.
     private mutating func put(
         _ name: String, _ bytes: [UInt8], _ index: Int, _ number: Int64, _ store: any SegmentStore
@@ -338,7 +353,9 @@ struct MPEGTSPublication: Sendable {
 
     // MARK: Media
 
-    /// - Returns: `nil` if the media cannot be read.
+    /// Makes the bytes of an MPEG-TS segment.
+    ///
+    /// - Returns: `nil` if the media of the HLS output cannot be read.
     private mutating func make(_ index: Int, _ main: Segment, _ sound: Segment?, _ files: some ClearFiles) -> [UInt8]? {
         let rendition = self.renditions[index]
         let kind: TrackKind = rendition.video == nil ? .audio : .video
@@ -380,6 +397,7 @@ struct MPEGTSPublication: Sendable {
         return nil
     }
 
+    /// Returns the codec configuration of an initialization segment; `nil` if it cannot be read.
     private mutating func configuration(
         _ uri: String, _ files: some ClearFiles
     ) -> (video: AVCConfiguration?, audio: AudioSpecificConfig?)? {
@@ -387,7 +405,7 @@ struct MPEGTSPublication: Sendable {
         guard let bytes = files.initialization(uri) else { return nil }
         let facts = MPEGTSReading.configuration(bytes)
         guard facts.video != nil || facts.audio != nil else { return nil }
-        // A room has only a few canvases, so this limit is rarely reached.
+        // A room has only a few output sizes, so this limit is rarely reached.
         if self.maps.count >= 64 { self.maps.removeAll() }
         self.maps[uri] = facts
         return facts
@@ -395,7 +413,9 @@ struct MPEGTSPublication: Sendable {
 
     // MARK: Playlists
 
-    /// - Returns: Whether all existing playlists are in the store.
+    /// Writes the playlists.
+    ///
+    /// - Returns: Whether all playlists are in the store.
     private mutating func publish(_ listing: OutputListing, store: any SegmentStore) -> Bool {
         guard self.renditions.contains(where: { !$0.window.segments.isEmpty }) else { return true }
         let target = self.grid.targetDuration
@@ -454,7 +474,7 @@ struct MPEGTSPublication: Sendable {
         return playlist
     }
 
-    /// Removes from the start of each playlist the segments that all windows allow to remove.
+    /// Removes old segments from the start of each playlist, as many as the windows of all playlists allow.
     private mutating func trimHeads() {
         let head = self.renditions.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
         for index in self.renditions.indices {
@@ -482,12 +502,12 @@ struct MPEGTSPublication: Sendable {
     }
 }
 
-/// Reads back an output's media; `nil` if it no longer exists. Blocks.
+/// Reads and decrypts media files of an output. The methods block, and return `nil` if the file no longer exists.
 protocol ClearFiles {
-    /// - Parameter uri: URI of an initialization segment.
+    /// Reads an initialization segment.
     func initialization(_ uri: String) -> [UInt8]?
 
-    /// The decrypted segment.
+    /// Reads and decrypts a media segment.
     func segment(_ segment: Segment, of track: String) -> [UInt8]?
 }
 

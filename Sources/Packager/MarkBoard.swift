@@ -1,10 +1,10 @@
 import HLS
 import MediaTypes
 
-/// Marks of the program that wait for their frame, and the date ranges that are open.
+/// Program changes that wait for their frame, and the date ranges that are open.
 ///
-/// A range is listed with the first part that reaches its first frame, in all playlists at the same time. Until then a
-/// command may still cancel it; a listed range can never be changed.
+/// A date range is listed with the first part that reaches its first frame, in all playlists at the same time. Until
+/// then a command may still cancel it; the start and attributes of a listed range never change.
 struct MarkBoard: Sendable {
     private struct Open: Sendable {
         let id: String
@@ -21,9 +21,12 @@ struct MarkBoard: Sendable {
     /// All frames before this one are listed in at least one playlist.
     private var reached: Int64 = .min
 
-    /// Starts the timeline. Marks from before the start of the program apply from its first frame on.
+    /// Starts the timeline. Marks that were set for an earlier frame apply from the first frame on.
     ///
-    /// - Parameter kept: Ranges of a previous worker that are still open.
+    /// - Parameters:
+    ///   - origin: Time zero of the room: nanoseconds since the Unix epoch.
+    ///   - firstTick: First frame of this run, counted from the origin.
+    ///   - kept: Date ranges of a previous worker that are still open.
     mutating func begin(origin: Int64, fps: Int, incarnation: Int64, firstTick: Int64, kept: [DateRange] = []) {
         for range in kept where range.end == nil {
             let tick = TimeMath.scale(range.start &- origin, by: Int64(fps), over: TimeMath.nanoseconds)
@@ -36,7 +39,10 @@ struct MarkBoard: Sendable {
         for index in self.pending.indices { self.pending[index].tick = max(self.pending[index].tick, firstTick) }
     }
 
-    /// - Returns: Changes to list at once, because their frame is already published.
+    /// Adds a program change. It replaces a waiting change of the same class at the same frame. If it is not scheduled,
+    /// it also replaces unscheduled changes of its class that wait for later frames.
+    ///
+    /// - Returns: Date range changes to list at once, because their frame is already published.
     mutating func put(_ mark: ProgramMark) -> [DateRange.Change] {
         self.pending.removeAll { other in
             other.rangeClass == mark.rangeClass
@@ -47,7 +53,7 @@ struct MarkBoard: Sendable {
         return self.release()
     }
 
-    /// Returns the changes to list with a part or a segment that reaches up to a frame.
+    /// Returns the date range changes to list with a part or a segment that reaches up to a frame.
     mutating func release(before frame: Int64) -> [DateRange.Change] {
         guard frame > self.reached else { return [] }
         self.reached = frame
@@ -79,7 +85,7 @@ struct MarkBoard: Sendable {
         return changes
     }
 
-    /// Ends the program with the frame before `tick`: open ranges end there, and waiting marks are dropped.
+    /// Ends the program with the frame before `tick`: open date ranges end there, and waiting marks are dropped.
     mutating func end(at tick: Int64) -> [DateRange.Change] {
         let changes = self.release(before: tick)
         self.pending = []

@@ -1,7 +1,7 @@
 import MediaKernels
 import Libc
 
-/// An open descriptor of an output directory.
+/// An open file descriptor of an output directory, which stays usable after the directory is moved.
 final class OpenDirectory: HeldDirectory {
     private let directory: String
     private let descriptor: Int32
@@ -14,8 +14,8 @@ final class OpenDirectory: HeldDirectory {
 
     deinit { close(self.descriptor) }
 
-    /// Whether the path still leads to the open directory. If the path cannot be checked for a reason other than that
-    /// it is missing, the answer is true: the next write reports the error.
+    /// Whether the path still leads to the open directory. True also if the path cannot be checked for another reason
+    /// than that it does not exist: the next write then reports the error.
     var isCurrent: Bool {
         var (held, now) = (stat(), stat())
         guard fstat(self.descriptor, &held) == 0 else { return true }

@@ -1,37 +1,43 @@
 package import HLS
 package import MediaTypes
 
-/// The content of an output's playlists, for another store that lists the same: everything the first time, then only
-/// what was added.
+/// The content of an output's playlists, for a consumer that builds the same playlists elsewhere, such as an upload.
+/// The first listing contains everything, each later one only what was added.
 package struct OutputListing: Sendable {
+    /// The listed content of one track.
     package struct Track: Sendable {
-        /// Prefix of its file names.
+        /// Name of the track, the prefix of its file names.
         package let name: String
         package let kind: TrackKind
         package let playlistName: String
+        /// MIME type of the track's segments.
         package let contentType: String
+        /// Whether the playlist is a sliding window or keeps every segment.
         package let style: PlaylistWindow.Style
-        /// Seconds.
+        /// Target duration in seconds.
         package let targetDuration: Int
-        /// Nanoseconds; see ``PlaylistWindow/slack`` and ``PlaylistWindow/longestDuration``.
+        /// Nanoseconds for which unlisted segments are kept longer than required; see ``PlaylistWindow/slack``.
         package let slack: Int64
+        /// Duration in nanoseconds of the longest playlist so far; see ``PlaylistWindow/longestDuration``.
         package let longestDuration: Int64
-        /// Discontinuity sequence of the first of ``segments``.
+        /// Discontinuity sequence number of the first of ``segments``.
         package let discontinuitySequence: Int64
-        /// With consecutive numbers, newest last.
+        /// The listed segments with consecutive numbers, newest last.
         package let segments: [Segment]
-        /// Segments that are no longer listed but not deleted; only the first time.
+        /// Segments that are no longer listed but not deleted; empty in all listings but the first.
         package let retired: [RetiredSegment]
+        /// The track's I-frame playlist; `nil` if it has none.
         package let iFrames: IFrames?
-        /// See ``PlaylistWindow/mostSegments``: set if disk space is short.
+        /// Maximum number of listed segments, set while disk space is short; `nil`: no limit. See
+        /// ``PlaylistWindow/mostSegments``.
         package let mostSegments: Int?
         /// Declared bit rates; `nil` if unknown.
         package let rates: BitRates?
 
-        /// Its I-frame playlist.
+        /// Name and first media sequence number of a track's I-frame playlist.
         package struct IFrames: Sendable, Hashable {
             package let name: String
-            /// See ``PlaylistWindow/iFrameSequence``; for the first of ``Track/segments``.
+            /// Number of I frames before the first of ``Track/segments``; see ``PlaylistWindow/iFrameSequence``.
             package let sequence: Int64
 
             package init(name: String, sequence: Int64) {
@@ -72,7 +78,7 @@ package struct OutputListing: Sendable {
     package let multivariant: String
     /// Whether the playlists have `EXT-X-ENDLIST`.
     package let isEnded: Bool
-    /// Number after the newest segment.
+    /// Media sequence number after the newest segment.
     package let nextMediaSequence: Int64
 
     package init(
@@ -88,7 +94,9 @@ package struct OutputListing: Sendable {
         self.nextMediaSequence = nextMediaSequence
     }
 
-    /// - Parameter number: First segment to include; `nil`: all listed ones.
+    /// Makes a listing of a publication.
+    ///
+    /// - Parameter number: Media sequence number of the first segment to include; `nil`: all listed segments.
     init(_ publication: Publication, from number: Int64?) {
         self.init(
             origin: publication.origin,
@@ -115,16 +123,17 @@ package struct OutputListing: Sendable {
 }
 
 extension HLSPackager {
-    /// Calls `watcher` with everything that is listed and its files in the directory; before ``begin(now:)``. Calls
-    /// come from the writer's thread: they must not block.
+    /// Registers `watcher`, which is called with every change of the listing, after the listed files are in the
+    /// directory; call this before ``begin(now:)``. Calls come from the writer's thread and must not block.
     ///
-    /// - Parameter watcher: Returns whether it has accepted the listing. If not, it must discard earlier listings, and
-    ///   the next call passes everything again.
+    /// - Parameter watcher: Returns whether it has accepted the listing. If it has not, it must discard earlier
+    ///   listings, and the next call passes everything again.
     package func watchListing(_ watcher: @escaping @Sendable (OutputListing) -> Bool) {
         self.listingWatchers.withLock { $0.append(ListingWatcher(told: nil, tell: watcher)) }
     }
 
-    /// The `note` callback of ``PublicationWriter/init(publication:store:clock:keeper:show:note:recorded:)``.
+    /// Passes the current publication to the listing watchers; the `note` callback of
+    /// ``PublicationWriter/init(publication:store:clock:keeper:show:note:recorded:)``.
     func tellListing(_ publication: Publication) {
         self.listing.withLock { $0 = publication }
         self.listingWatchers.withLock { watchers in
@@ -135,27 +144,29 @@ extension HLSPackager {
         }
     }
 
-    /// The bytes of a file of the output; `nil` if it no longer exists. Blocks.
+    /// Reads a file of the output; `nil` if the file no longer exists. Blocks while reading.
     package func bytes(ofFile name: String) -> [UInt8]? {
         TrackNames.isValid(name) && !name.hasSuffix(".json") ? self.store.read(name) : nil
     }
 
-    /// The decrypted bytes of a listed segment; `nil` if it no longer exists or cannot be decrypted. Blocks.
+    /// Reads and decrypts a listed segment; `nil` if its file no longer exists or cannot be decrypted. Blocks while
+    /// reading.
     package func clearBytes(of segment: Segment, track: String) -> [UInt8]? {
         self.bytes(ofFile: segment.uri).flatMap { self.opened($0, of: segment.mediaSequence, track: track) }
     }
 
-    /// Decrypts a segment's file; `nil` if that fails.
+    /// Decrypts the bytes of a segment's file; returns them unchanged if the room is not encrypted, `nil` if decryption
+    /// fails.
     package func opened(_ bytes: [UInt8], of mediaSequence: Int64, track: String) -> [UInt8]? {
         guard let keys = self.keys else { return bytes }
         return keys.opened(bytes, of: mediaSequence, track: track)
     }
 
-    /// Stores a note for the next worker, in the output's directory.
+    /// Stores a note, a small hidden file in the output's directory, for the next worker.
     ///
     /// - Parameters:
     ///   - name: A plain, unique name that begins with a dot.
-    ///   - durable: The note survives a crash of the machine once this returns.
+    ///   - durable: If true, the note survives a crash of the machine once this returns.
     package func keep(note bytes: [UInt8], named name: String, durable: Bool) throws(MediaError) {
         try self.store.put(name, bytes: bytes, durable: durable)
     }
@@ -165,15 +176,16 @@ extension HLSPackager {
     package func removeNote(named name: String) { try? self.store.remove(name) }
 }
 
-/// A watcher of the listing.
+/// A consumer of the listing, and what was passed to it.
 struct ListingWatcher: Sendable {
-    /// Number after the last segment that was passed to it.
+    /// Media sequence number after the last segment that the watcher accepted; `nil` if it needs everything.
     var told: Int64?
     let tell: @Sendable (OutputListing) -> Bool
 }
 
 extension HLSPackager {
-    /// Makes slate with the duration and the initialization segment of a listed segment, to replace it.
+    /// Makes a slate segment with the duration and the initialization segment of a listed segment, to replace that
+    /// segment.
     ///
     /// - Returns: `nil` if slate does not fit: the segment was cut short, or its configuration is not the track's
     ///   first.
@@ -189,7 +201,7 @@ extension HLSPackager {
         let (start, end) = (segment.start, segment.start &+ segment.duration.ticks)
         let frames = frame(start)..<max(frame(start), frame(end))
         guard self.tracks[index].kind == .audio || frames.count.isMultiple(of: slate.frames) else { return nil }
-        // Its fragments get the numbers of the segment they replace.
+        // The fragments get the same numbers as those of the replaced segment.
         var slots = SegmentBoundaries(grid: grid)
         slots.plan(cuts: self.settings.opening?.cuts ?? [])
         var segmenter = TrackSegmenter(
@@ -204,7 +216,7 @@ extension HLSPackager {
         return keys.sealed(memories, of: segment.mediaSequence, track: name).bytes
     }
 
-    /// Whether this is the track's first initialization segment: its name has no change number.
+    /// Whether a URI names a track's first initialization segment: such a name has no change number.
     private static func isFirstConfiguration(_ uri: String, of track: String) -> Bool {
         guard uri.hasPrefix("\(track)-"), uri.hasSuffix(".mp4") else { return false }
         return uri.dropFirst(track.utf8.count + 1).dropLast(4).utf8.allSatisfy(\.isDigit)
@@ -212,7 +224,8 @@ extension HLSPackager {
 }
 
 extension HLSPackager {
-    /// Offers viewers an object besides the media, under a name that nothing listed uses. Callable from any thread.
+    /// Makes an additional object, such as a thumbnail index, available to viewers. Names of playlists, segments and
+    /// initialization segments are ignored. Callable from any thread.
     package func show(_ bytes: [UInt8], as name: String, contentType: String) {
         guard TrackNames.isValid(name), !name.hasSuffix(".m3u8"), !name.hasSuffix(".m4s"), !name.hasSuffix(".mp4")
         else {

@@ -1,20 +1,21 @@
-/// What the state file of an HLS output says about its room, for tools that look at directories of any room.
+/// A summary of the state file of an HLS output, for tools that inspect the directories of several rooms.
 package struct OutputSummary: Sendable, Hashable {
-    /// Name of the state file. A directory with it is the directory of an HLS output.
+    /// Name of the state file. Every directory that contains this file is the directory of an HLS output.
     package static let stateFile = StateFile.name
 
-    /// Bytes of the state file that are enough for ``init(head:)``.
+    /// Number of bytes at the beginning of the state file that ``init(head:)`` needs.
     package static let headSize = 512
 
-    /// Number of the room's last worker, counted from 1.
+    /// Run number of the room's last worker, counted from 1.
     package let incarnation: Int64
-    /// Whether the room has ended: no worker continues it.
+    /// Whether the room has ended, so that no worker continues it.
     package let hasEnded: Bool
     package let multivariantName: String
 
-    /// Reads the beginning of a state file, as workers write it.
+    /// Reads the summary from the beginning of a state file.
     ///
-    /// - Returns: `nil` for another form; then ``init(json:)`` reads the whole file.
+    /// - Returns: `nil` if the file is formatted in another way than workers write it; ``init(json:)`` can still read
+    ///   the whole file.
     package init?(head bytes: [UInt8]) {
         let lines = String(decoding: bytes.prefix(Self.headSize), as: UTF8.self).split(separator: "\n")
         func value(_ key: String) -> Substring? {
@@ -33,7 +34,7 @@ package struct OutputSummary: Sendable, Hashable {
         self.multivariantName = String(name.dropFirst().dropLast())
     }
 
-    /// Reads a whole state file.
+    /// Reads the summary from a whole state file.
     ///
     /// - Returns: `nil` for a damaged file.
     package init?(json bytes: [UInt8]) {

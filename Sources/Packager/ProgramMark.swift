@@ -1,20 +1,21 @@
 package import HLS
 
-/// A change of the program at a frame. It ends the open date range of the same class and may begin a new one.
+/// A change of the program at a frame, listed as a date range. It ends the open date range of the same class and may
+/// begin a new one.
 package struct ProgramMark: Sendable, Hashable {
-    /// Prefix of classes whose ranges outlive a worker: the next worker continues them.
+    /// Prefix of the classes of date ranges that outlive a worker: the next worker continues them.
     package static let lastingClass = "live.tandem.state."
 
-    /// `CLASS` of the date range; one range per class is open at a time.
+    /// `CLASS` of the date range. Only one range per class is open at a time.
     package var rangeClass: String
     /// The first frame that shows the change, counted from the room's origin.
     package var tick: Int64
-    /// The caller named the tick. Otherwise the change takes effect as soon as possible and cancels changes planned for
-    /// later frames.
+    /// Whether the caller chose the frame. Otherwise the change takes effect as soon as possible and cancels other
+    /// unscheduled changes of its class that wait for later frames.
     package var isScheduled: Bool
-    /// Attributes of the range; `nil`: only ends the open range of the class.
+    /// Attributes of the new date range; `nil`: the change only ends the open range of the class.
     package var attributes: [DateRange.Attribute]?
-    /// Expected length in nanoseconds.
+    /// Expected duration in nanoseconds (`PLANNED-DURATION`); `nil` if unknown.
     package var plannedDuration: Int64?
 
     package init(

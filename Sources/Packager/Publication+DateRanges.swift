@@ -2,14 +2,14 @@ import HLS
 import MediaTypes
 
 extension Publication {
-    /// Adds changes of date ranges at the end of every playlist.
+    /// Lists date range changes in every playlist, before the next segment.
     mutating func list(_ changes: [DateRange.Change]) {
         for change in changes {
             self.dateRanges.list(change, mediaSequence: self.nextMediaSequence, at: self.endDate)
         }
     }
 
-    /// Removes the ranges that end before the first listed segment of every playlist.
+    /// Removes the date ranges that end before the first listed segment of every playlist.
     mutating func dropPassedRanges() {
         let starts = self.tracks.compactMap { $0.window.segments.first?.programDate }
         guard let start = starts.min() else { return }
@@ -18,16 +18,15 @@ extension Publication {
             memory: Int64(self.grid.targetDuration) * 6_000_000_000)
     }
 
-    /// End of the last published slot.
+    /// Date at which the last published segment ends, in nanoseconds since the Unix epoch.
     private var endDate: Int64 {
         self.origin
             &+ TimeMath.scale(self.nextFrame, by: TimeMath.nanoseconds, over: Int64(max(1, self.grid.fps)))
     }
 
-    /// Takes over the ranges that the previous worker has listed. Its open ranges end with its last segment: nothing
-    /// shows them any more, and what comes on air now gets a range of its own. Ranges of the lasting classes stay open.
-    ///
-    /// - Parameter firstTick: First frame of this run.
+    /// Takes over the date ranges that the previous worker has listed. Its open ranges end with its last segment,
+    /// because this worker opens ranges of its own for what it shows. Ranges of the class ``ProgramMark/lastingClass``
+    /// stay open.
     mutating func resumeRanges(_ rows: [StateFile.Range], firstTick: Int64) {
         for row in rows {
             self.dateRanges.list(.opened(row.range), mediaSequence: row.mediaSequence, at: 0)
@@ -40,7 +39,8 @@ extension Publication {
             })
     }
 
-    /// The ranges that the state file keeps: the newest, up to its limit. Written with every segment and every change.
+    /// The date ranges that the state file stores: the newest ones, up to its limit. They are written with every
+    /// segment and every change.
     var rangeRows: [StateFile.Range] {
         zip(self.dateRanges.ranges, self.dateRanges.openings).suffix(StateFile.mostRanges).map {
             StateFile.Range(range: $0, mediaSequence: $1)

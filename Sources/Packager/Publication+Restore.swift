@@ -2,14 +2,15 @@ import HLS
 import MediaTypes
 
 extension Publication {
-    /// The publication a run starts with: empty in a new room, otherwise as the previous worker left it.
+    /// Returns the publication with which a worker's run starts: empty in a new room, otherwise as the previous worker
+    /// left it.
     ///
-    /// A track that the state does not have starts with an empty window at the room's sequence numbers. Segments of
-    /// tracks that are no longer configured are deleted once players no longer need them.
+    /// A track that the state file does not contain starts with an empty playlist at the room's sequence numbers.
+    /// Segments of tracks that are no longer configured are deleted once players no longer need them.
     ///
     /// - Parameters:
-    ///   - state: Read when this run claimed the room; its incarnation is this run's.
-    ///   - keepsMaps: An initialization segment with the same bytes keeps its name.
+    ///   - state: The state file as read when this run claimed the room; its incarnation is that of this run.
+    ///   - keepsMaps: Whether an initialization segment with unchanged bytes keeps its name.
     /// - Throws: ``MediaError/Code/invalidData`` for an inconsistent state or a codec configuration that cannot be
     ///   read.
     static func restore(
@@ -58,13 +59,13 @@ extension Publication {
         let maps = (old?.maps ?? []).map(InitializationSegment.init(uri:))
         var reused: (map: InitializationSegment, bytes: [UInt8])?
         if keepsMaps, let old {
-            // The initialization segment of the newest segment first.
+            // The initialization segment of the newest segment is tried first.
             let newest = old.entries.last.flatMap { maps.indices.contains($0.map) ? maps[$0.map] : nil }
             for map in [newest].compactMap({ $0 }) + maps.reversed() where reused == nil {
                 guard let bytes = store.read(map.uri),
                     bytes == initialization || Self.covers(bytes, description, grid, place)
                 else { continue }
-                // The same bytes keep their name: players then see no change of configuration.
+                // If the bytes are the same, the name stays, so that players see no change of configuration.
                 reused = (map, bytes)
             }
         }
@@ -96,8 +97,8 @@ extension Publication {
             meterOfAll: BandwidthMeter(targetDuration: grid.targetDuration), incarnations: incarnations, keys: keys)
     }
 
-    /// Whether an earlier initialization segment has the track's parameter sets plus those of another stream: a
-    /// publisher's stream that can be passed through instead of the encoder's. Nothing else may differ.
+    /// Whether an earlier initialization segment contains the track's parameter sets plus those of a publisher's stream
+    /// that can be passed through instead of the encoder's. Nothing else may differ.
     private static func covers(
         _ bytes: [UInt8], _ description: TrackDescription, _ grid: OutputGrid, _ place: String
     ) -> Bool {
@@ -119,7 +120,8 @@ extension Publication {
             fix: "move the directory away or choose another one")
     }
 
-    /// Segments of tracks that are no longer configured: deleted once no viewer can still play them.
+    /// Returns the segments of tracks that are no longer configured, each with the time at which no viewer can play it
+    /// any more and it is deleted.
     private static func leftBehind(
         _ state: StateFile, tracks: [TrackDescription], settings: HLSOutputSettings
     ) -> [RetiredSegment] {

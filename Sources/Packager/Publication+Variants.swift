@@ -3,7 +3,7 @@ import MediaTypes
 
 /// The variants that players can choose from.
 extension Publication {
-    /// The tracks of a variant; at least one of them.
+    /// A variant's video and audio track; at least one of them is set.
     private struct Combination {
         var video: TrackPublication?
         var audio: TrackPublication?
@@ -29,7 +29,7 @@ extension Publication {
         let combinations = self.combinations
         let hasPictures = combinations.contains { $0.video != nil }
         let audio = self.tracks.filter { $0.kind == .audio }.map { track in
-            // The same name for all: they are the same audio (§4.4.6.1.1).
+            // All tracks have the same name, because they are the same audio (§4.4.6.1.1).
             MultivariantPlaylist.Audio(
                 group: track.names.track, name: "Audio", uri: track.names.playlist, channels: track.description.channels
             )
@@ -54,7 +54,7 @@ extension Publication {
         return playlist
     }
 
-    /// One I-frame playlist per rendition, in the order of the variants.
+    /// Returns one I-frame playlist per rendition, in the order of the variants.
     private func iFrameLists(_ combinations: [Combination]) -> [MultivariantPlaylist.IFrames] {
         var seen: Set<String> = []
         return combinations.compactMap(\.video).filter { $0.hasIFrames && seen.insert($0.names.track).inserted }.map {
@@ -75,7 +75,8 @@ extension Publication {
             audioBitrate: sound?.bitrate ?? 0, audioPeak: sound?.maxBitrate ?? 0, grid: self.grid)
     }
 
-    /// Variants whose measured bit rate exceeds the declared one by more than a tenth; each rendition is reported once.
+    /// Returns an event for each variant whose measured bit rate exceeds the declared one by more than a tenth; each
+    /// rendition is reported once.
     mutating func takeAlarms() -> [PackagerEvent] {
         var alarms: [PackagerEvent] = []
         for combination in self.combinations {

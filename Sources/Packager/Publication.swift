@@ -1,30 +1,36 @@
 import HLS
 import MediaTypes
 
-/// The complete state of an output as a value: the source of the playlists, the state file and the objects for viewers.
+/// The complete state of an HLS output as a value. The playlists, the state file and the objects for viewers are made
+/// from it.
 struct Publication: Sendable {
     let settings: HLSOutputSettings
+    /// Time zero of the room: nanoseconds since the Unix epoch.
     let origin: Int64
+    /// Number of this worker's run in the room; 1 for the first.
     let incarnation: Int64
     var tracks: [TrackPublication]
-    /// The same in every playlist.
+    /// The listed date ranges, the same in every playlist.
     var dateRanges = DateRangeList()
     private(set) var nextMediaSequence: Int64
+    /// First frame after the last listed segment, counted from the origin.
     private(set) var nextFrame: Int64
     private(set) var isEnded = false
-    /// The next segment follows a gap in time or another worker's media.
+    /// Whether the next segment needs an `EXT-X-DISCONTINUITY`, because it follows a hole in time or media of another
+    /// worker.
     private(set) var discontinuityIsDue: Bool
-    /// Tracks already reported for their measured bit rate.
+    /// Names of the tracks whose measured bit rate has already been reported as too high.
     var alarmed: Set<String> = []
-    /// How many initialization segments of a track keep their names: a room has a few canvases, a hostile operator
-    /// could make many.
+    /// Maximum number of initialization segments per track that keep their names: a room has a few output sizes, but a
+    /// hostile operator could make many.
     private static let rememberedInitializations = 16
-    /// Variants declare the measured bit rate if it is higher.
+    /// Whether variants declare the measured peak bit rate if it is higher than the configured one.
     var declaresMeasured = false
-    /// Bit rate histories of tracks whose rates have changed.
+    /// Bit rate histories by index of the tracks whose rates have changed.
     private var rates: [Int: DeclaredRateHistory] = [:]
     private var changeCount: Int64 = 0
-    /// Every configuration a track has had in this run, once it has had a second one.
+    /// The configurations that a track has had in this run, by track index; only for tracks that have changed their
+    /// configuration.
     private var initializations: [Int: [(bytes: [UInt8], map: InitializationSegment)]] = [:]
 
     init(
@@ -42,8 +48,8 @@ struct Publication: Sendable {
 
     var grid: OutputGrid { self.settings.grid }
 
-    /// The next segment begins with `frame`, usually where the previous worker ended. No discontinuity is needed if
-    /// every playlist continues with the same initialization segment, without a hole or an overlap.
+    /// Begins this run with `frame`, usually where the previous worker ended. No discontinuity is needed if every
+    /// playlist continues with the same initialization segment, without a hole or an overlap.
     mutating func resume(at frame: Int64) {
         let sound = self.grid.soundFrames(frame..<frame).lowerBound
         self.discontinuityIsDue = self.tracks.contains { track in
@@ -52,18 +58,18 @@ struct Publication: Sendable {
             let (start, tolerance) =
                 track.kind == .video
                 ? (self.grid.ticks(ofFrame: frame, .video), 0)
-                // A gap is as long as its slot, which may not be a whole number of audio frames.
+                // The length of a gap may not be a whole number of audio frames.
                 : (sound, last.gap ? OutputGrid.samplesPerAudioFrame : 0)
             return (start - last.start - last.duration.ticks).magnitude > UInt64(tolerance)
         }
     }
     var hasSegments: Bool { self.tracks.contains { !$0.window.segments.isEmpty } }
 
-    /// Lists a slot in every playlist. Then removes from the start of each playlist the segments that all windows allow
-    /// to remove, so that media sequence numbers stay equal.
+    /// Lists the segments of all tracks for one interval. Then removes old segments from the start of each playlist, as
+    /// many as the windows of all playlists allow, so that media sequence numbers stay equal.
     ///
-    /// - Parameter missing: Tracks whose segment could not be written.
-    /// - Returns: The listed slot.
+    /// - Parameter missing: Indices of the tracks whose segment could not be written; they get a gap.
+    /// - Returns: The listed segment, over all tracks.
     /// - Throws: ``MediaError/Code/internal`` if a segment breaks the playlist's rules; nothing is changed then.
     mutating func append(_ slot: AlignedSegment, missing: Set<Int>) throws(MediaError) -> ListedSlot {
         let number = self.nextMediaSequence
@@ -102,7 +108,7 @@ struct Publication: Sendable {
         let firstFrame = frames.lowerBound
         self.nextFrame = frames.upperBound
         self.dropPassedRanges()
-        // The slot is reported with the times of its video, if it has video.
+        // The segment is reported with the times of its video, if it has video.
         let pictures = zip(tracks, listed).first { $0.kind == .video && !$1.gap }?.1
         let shown = pictures ?? listed.first { !$0.gap } ?? listed.first
         let duration = shown?.duration ?? self.grid.segmentDuration
@@ -116,7 +122,7 @@ struct Publication: Sendable {
     }
 
     /// Applies configuration changes from the next segment on. A configuration that a track had before keeps its name,
-    /// so that a room that alternates between two canvases names two initialization segments, not one per change.
+    /// so that a room that alternates between two output sizes has two initialization segments, not one per change.
     ///
     /// - Parameter isStored: Whether the store has a file of that name.
     mutating func apply(_ changes: [ConfigurationChange], isStored: (String) -> Bool) {
@@ -145,7 +151,7 @@ struct Publication: Sendable {
         }
     }
 
-    /// Changes the declared bit rates of tracks from about the next segment on.
+    /// Changes the declared bit rates of tracks, by track index, from about the next segment on.
     mutating func declare(_ rates: [Int: BitRates]) {
         for (index, rates) in rates where self.tracks.indices.contains(index) {
             var history = self.rates[index] ?? DeclaredRateHistory(self.tracks[index].description.rates)
@@ -156,7 +162,8 @@ struct Publication: Sendable {
         }
     }
 
-    /// Takes over the highest bit rates of a track's segments that the previous worker has listed.
+    /// Takes over from the previous worker the highest bit rates of a track's listed segments, which still have to be
+    /// declared.
     mutating func resumeRates(_ highest: BitRates, of index: Int) {
         let now = self.tracks[index].description.rates
         guard highest.bounding(now) != now else { return }
@@ -166,7 +173,8 @@ struct Publication: Sendable {
         self.tracks[index].description.rates = history.bound
     }
 
-    /// The multivariant playlist for a recording, which has all segments: it declares no less than the measured rates.
+    /// The multivariant playlist for a recording. A recording contains all segments, so the playlist declares at least
+    /// the highest measured rates.
     var multivariantOfAll: MultivariantPlaylist {
         var all = self
         all.declaresMeasured = true
@@ -186,13 +194,13 @@ struct Publication: Sendable {
         }
     }
 
-    /// Adds a discontinuity to the next segment.
+    /// Adds an `EXT-X-DISCONTINUITY` before the next segment, unless it is the first one of the room.
     mutating func breakTime() { self.discontinuityIsDue = self.discontinuityIsDue || self.hasSegments }
 
-    /// Plans the segments that viewers of a previous worker know as the next segments of a track; after them the track
-    /// continues with its own configuration.
+    /// Reserves the next media sequence numbers of a track for the segments that the previous worker's live edge has
+    /// listed. After those segments the track continues with the configuration of this run.
     ///
-    /// - Returns: Configuration changes by slot.
+    /// - Returns: Configuration changes by segment index.
     mutating func resume(_ shown: ShownTrack, track index: Int, from slot: Int64) -> [Int64: [ConfigurationChange]] {
         for (offset, segment) in shown.segments.enumerated() {
             self.tracks[index].given[self.nextMediaSequence + Int64(offset)] = segment.incarnation
@@ -212,7 +220,7 @@ struct Publication: Sendable {
         return changes
     }
 
-    /// Begins this run with the next segment: after a discontinuity, with the initialization segments of these tracks.
+    /// Begins this run with the next segment, after a discontinuity and with the initialization segments of `tracks`.
     mutating func beginRun(_ tracks: [TrackPublication]) {
         for index in self.tracks.indices where tracks.indices.contains(index) {
             self.tracks[index].map = tracks[index].map
@@ -222,7 +230,7 @@ struct Publication: Sendable {
         self.breakTime()
     }
 
-    /// Marks segments whose bytes are lost as gaps.
+    /// Turns the segments with these URIs, whose files are lost, into gaps.
     mutating func lose(_ uris: Set<String>) {
         for index in self.tracks.indices { self.tracks[index].window.lose(uris) }
     }
@@ -233,9 +241,10 @@ struct Publication: Sendable {
         for index in self.tracks.indices { self.tracks[index].window.end() }
     }
 
-    /// Removes from the start of each playlist the segments that all windows allow to remove.
+    /// Removes old segments from the start of each playlist, as many as the windows of all playlists allow.
     mutating func trimHeads() {
-        // The first number that all playlists may start with: a newer playlist started later than the others.
+        // The first media sequence number with which all playlists may start: the playlist of a newer track started
+        // later.
         let head = self.tracks.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
         for index in self.tracks.indices {
             let first = self.tracks[index].window.mediaSequence
@@ -246,16 +255,16 @@ struct Publication: Sendable {
         self.forgetRates()
     }
 
-    /// Limits the number of listed segments; see ``PlaylistWindow/limit(to:)``.
+    /// Limits the number of listed segments in all playlists; see ``PlaylistWindow/limit(to:)``.
     mutating func limit(to most: Int?) {
         for index in self.tracks.indices { self.tracks[index].window.limit(to: most) }
         self.trimHeads()
         self.dropPassedRanges()
     }
 
-    /// Names of files that may be deleted now.
+    /// Returns the names of files that may be deleted now.
     ///
-    /// - Parameter hurries: Returns all unlisted segments, even if players may still request them.
+    /// - Parameter hurries: Whether to return all unlisted segments, even if players may still request them.
     mutating func takeExpired(hurries: Bool = false) -> [String] {
         let mediaTime = TimeMath.rescale(self.nextFrame, from: Int64(self.grid.fps), to: TimeMath.nanoseconds)
         if hurries { for index in self.tracks.indices { self.tracks[index].window.hurry(to: mediaTime) } }
@@ -266,7 +275,7 @@ struct Publication: Sendable {
         return names
     }
 
-    /// Every file that a player of the whole playlist requests, and the state file.
+    /// Names of all listed segments, initialization segments and playlists, and of the state file.
     var listedNames: [String] {
         let media = self.tracks.flatMap { track in
             track.maps.map(\.uri) + track.window.segments.filter { !$0.gap }.map(\.uri)
@@ -274,7 +283,7 @@ struct Publication: Sendable {
         return media + self.playlistNames + [StateFile.name]
     }
 
-    /// All playlists, including the multivariant one.
+    /// Names of all playlists, including the multivariant one.
     var playlistNames: [String] {
         self.tracks.map(\.names.playlist) + self.tracks.filter(\.hasIFrames).map(\.names.iFramePlaylist)
             + [self.settings.multivariantName]
@@ -292,7 +301,8 @@ struct Publication: Sendable {
             }, dateRanges: self.rangeRows)
     }
 
-    /// Media playlists, audio first: a player that sees a new video segment then always finds the matching audio.
+    /// The texts of the media playlists, audio first: a player that sees a new video segment then always finds the
+    /// matching audio.
     var mediaPlaylists: [(name: String, text: String)] {
         let order = self.tracks.filter { $0.kind == .audio } + self.tracks.filter { $0.kind == .video }
         let lists = order.map {
@@ -305,7 +315,7 @@ struct Publication: Sendable {
     }
 }
 
-/// A listed slot; ``PublishedSegment`` without its publication time.
+/// A listed segment over all tracks; ``PublishedSegment`` without its publication time.
 struct ListedSlot: Sendable {
     let mediaSequence: Int64
     let programDate: Int64

@@ -3,10 +3,11 @@ import MediaTypes
 
 /// Recovery when the directory is moved away, emptied or mounted over during the run.
 extension PublicationWriter {
-    /// Most bytes to copy from the old directory, because players wait meanwhile. Hard links cost nothing.
+    /// Maximum number of bytes to copy from the old directory, because players wait meanwhile. Hard links do not count.
     private static let mostCopied = 256 << 20
 
-    /// Whether the path leads to another directory, or written files are missing.
+    /// Whether the output directory was replaced: its path leads to another directory, or files that were written are
+    /// missing.
     private var isPlaceLost: Bool {
         // Some network file systems report a new inode number for a directory on each request; so the state file is
         // compared as well.
@@ -17,8 +18,8 @@ extension PublicationWriter {
             || !self.writtenMultivariant.isEmpty && !self.store.contains(self.publication.settings.multivariantName)
     }
 
-    /// Writes everything again that is missing, from the old directory if it can still be read. Lost segments become
-    /// gaps; they keep their names.
+    /// Recreates the output directory if it was replaced. Missing files are restored from the old directory if it can
+    /// still be read. Lost segments become gaps; they keep their names.
     mutating func restorePlace() -> Result {
         guard self.isPlaceLost else { return .done }
         let lost: Int
@@ -36,7 +37,7 @@ extension PublicationWriter {
         self.writtenMultivariant = []
         let result = self.publication.hasSegments ? self.publish() : self.writeState()
         guard result == .done else { return result == .superseded ? .superseded : .done }
-        // Only once everything is there; otherwise another attempt follows.
+        // The recovery is complete only once these files exist; otherwise another attempt follows.
         guard self.store.contains(StateFile.name),
             !self.publication.hasSegments || !self.isShown
                 || self.store.contains(self.publication.settings.multivariantName)
@@ -61,10 +62,12 @@ extension PublicationWriter {
         }
     }
 
+    /// Restores missing files from the old directory, and turns segments that cannot be restored into gaps.
+    ///
     /// - Returns: Number of listed segments that are lost.
     private mutating func restoreObjects() -> Int {
         var rest = Self.mostCopied
-        // Newest first, because players request those.
+        // Newest segments first, because players request those.
         let numbers = self.publication.tracks.map { track in
             track.window.segments.reversed().filter { !$0.gap }.map(\.uri)
         }

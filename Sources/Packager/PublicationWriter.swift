@@ -1,23 +1,27 @@
 import HLS
 import MediaTypes
 
-/// Writes a publication to its store in an order in which a viewer never sees a name without its bytes: initialization
-/// segments, segments of all tracks, the state file, media playlists (audio first), the multivariant playlist if it
-/// changed, deletions.
+/// Writes a publication to its store in an order in which a viewer never sees a name before its bytes exist:
+/// initialization segments, segments of all tracks, the state file, media playlists (audio first), the multivariant
+/// playlist if it changed, deletions.
 ///
-/// The end of the room is recorded in the state file last: after that no later worker can complete missing playlists.
+/// The end of the room is recorded in the state file last, because no later worker can complete missing playlists after
+/// that.
 ///
-/// A slot whose segments cannot be written is *held*: it is retried when the next slot is ready, and after that listed
-/// as a gap in the playlists concerned. The writer never traps, and it retries after every failure.
+/// A segment that cannot be written is *held*: the write is retried when the next segment is ready, and if it fails
+/// again the segment is listed as a gap in the playlists concerned. The writer never traps, and it retries after every
+/// failure.
 struct PublicationWriter: Sendable {
-    /// Result of an attempt to publish. `unwritten`: the store lacks the end, or the last segments of playlists that
-    /// stay open.
+    /// Result of an attempt to publish. `superseded`: a newer worker has claimed the room. `unwritten`: the end of the
+    /// playlists, or the last segments of playlists that stay open, could not be written.
     enum Result: Sendable, Equatable { case done, superseded, unwritten }
 
+    /// The segments of one interval that are not listed yet, and which of them must still be written.
     private struct HeldSlot {
         let slot: AlignedSegment
+        /// Indices of the tracks whose segment is not written.
         var unwritten: Set<Int>
-        /// Why the last attempt failed.
+        /// The error of the last attempt.
         var failure: MediaError?
     }
 
@@ -25,40 +29,48 @@ struct PublicationWriter: Sendable {
     private let clock: any MonotonicClock
     /// Number of segments to list before the playlists are first shown and written.
     private let firstListed: Int64
-    /// Whether the playlists may be shown.
+    /// Whether the playlists may be shown to viewers.
     private(set) var isShown = false
-    /// Replaces the set of objects that viewers can request.
+    /// Callback that replaces the set of objects that viewers can request.
     private let show: @Sendable ([String: PublishedObject]) -> Void
-    /// Called with the publication whenever the playlists change.
+    /// Callback that receives the publication whenever the playlists change.
     private let note: @Sendable (Publication) -> Void
-    /// Called once the state file has the segments below a number.
+    /// Callback that receives the media sequence number below which the state file has all segments, whenever it is
+    /// written.
     private let recorded: @Sendable (Int64) -> Void
-    /// Whether viewers of the live edge know the name of a track's segment with that number.
+    /// Returns whether viewers of the live edge may know the URI of a track's segment with a media sequence number.
     private let isPromised: @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool
-    /// Keeps listed media longer than the playlists do, for recordings.
+    /// Receives everything that is listed, for recordings, which keep media longer than the playlists; `nil` without
+    /// recording.
     private let keeper: (any ListingObserver)?
     var publication: Publication
+    /// The newest segment, if it is not listed yet.
     private var held: HeldSlot?
+    /// Listed segments whose playlists have not been written, so that no event has been reported.
     private var unannounced: [ListedSlot] = []
+    /// Objects that viewers can request, by name.
     var objects: [String: PublishedObject] = [:]
+    /// Text of the multivariant playlist that was last written; empty if it must be written again.
     var writtenMultivariant: [UInt8] = []
-    /// The multivariant playlist that the keeper has.
+    /// Text of the multivariant playlist that was last passed to ``keeper``.
     private var keptMultivariant = ""
+    /// Content of the state file as this worker last wrote it.
     private(set) var writtenState: [UInt8] = []
-    /// The last publish failed partway.
+    /// Whether the last publish failed, so that playlists may be outdated.
     private var isStale = false
-    /// The state file lacks changes of date ranges.
+    /// Whether the state file lacks changes of date ranges.
     private var isStateStale = false
-    /// The playlists in the store have `EXT-X-ENDLIST`.
+    /// Whether the playlists in the store have `EXT-X-ENDLIST`.
     private var isEndListed = false
     /// The next media sequence number in the state file; never above the publication's.
     private(set) var recordedMediaSequence: Int64
+    /// Events that have not been taken yet.
     var events: [PackagerEvent] = []
-    /// Files that could not be deleted when they expired, oldest first.
+    /// Names of files that could not be deleted when they expired, oldest first.
     private var undeleted: [String] = []
-    /// The directory that everything was written to.
+    /// The output directory, kept open to detect if it is replaced; `nil` if the store cannot detect that.
     var place: (any HeldDirectory)?
-    /// When this worker last checked that it owns the room, on ``clock``.
+    /// Time on ``clock`` at which this worker last checked that it owns the room.
     private var assuredAt: Int64 = 0
 
     init(
@@ -80,10 +92,10 @@ struct PublicationWriter: Sendable {
         self.isPromised = isPromised
     }
 
-    /// Adds an event from outside the writer.
+    /// Adds an event that did not arise in the writer.
     mutating func note(_ event: PackagerEvent) { self.events.append(event) }
 
-    /// Events since the last call, in order.
+    /// Returns the events since the last call, in order.
     mutating func takeEvents() -> [PackagerEvent] {
         defer { self.events.removeAll() }
         return self.events
@@ -91,8 +103,8 @@ struct PublicationWriter: Sendable {
 
     // MARK: Steps of a run
 
-    /// Writes the origin to the state file before anything depends on it, and shows viewers what the previous worker
-    /// has left.
+    /// Writes the room's origin to the state file before anything depends on it, and makes the previous worker's
+    /// playlists and segments available to viewers.
     ///
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/superseded``.
     mutating func begin() throws(MediaError) {
@@ -117,7 +129,8 @@ struct PublicationWriter: Sendable {
         self.showPlaylists(Texts(self.publication))
     }
 
-    /// Publishes a slot, after the held one if there is one.
+    /// Writes the segments of one interval and lists them, after the held segment if there is one. If a write fails,
+    /// the segments are held for another attempt.
     mutating func commit(_ slot: AlignedSegment) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         if self.restorePlace() == .superseded || self.settleHeld() == .superseded { return .superseded }
@@ -131,18 +144,19 @@ struct PublicationWriter: Sendable {
         return held.unwritten.isEmpty ? self.settleHeld() : .done
     }
 
-    /// Publishes the held slot, then ends the playlists or leaves them open. If it returns `unwritten`, call it again.
+    /// Publishes the held segment, then ends the playlists or leaves them open. If the result is `unwritten`, call this
+    /// again.
     mutating func end(endlist: Bool) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         // No further segments come, so there is nothing to wait for.
         self.isShown = true
         if self.restorePlace() == .superseded { return .superseded }
-        // The last segment before the next worker is worth waiting for: no later slot is delayed by it.
+        // The last segment before the next worker is worth waiting for: no later segment is delayed by it.
         if !endlist, !self.writeHeld() { return .unwritten }
         if self.settleHeld() == .superseded { return .superseded }
         guard endlist, self.publication.hasSegments else {
             if self.unannounced.isEmpty, !self.isStale {
-                // Viewers of the live edge have seen the changes.
+                // Viewers of the live edge have seen the changes of date ranges.
                 return self.isStateStale && !endlist ? self.writeState() : .done
             }
             let result = self.publish()
@@ -151,7 +165,8 @@ struct PublicationWriter: Sendable {
         self.publication.end()
         if self.publish() == .superseded { return .superseded }
         guard self.isEndListed else { return .unwritten }
-        // The few playlists first: a day's segments may take longer than the time until the process is killed.
+        // The few playlists are flushed first: a day's segments may take longer than the time until the process is
+        // killed.
         self.synchronize(self.publication.playlistNames)
         // From here on no later worker can continue in this directory.
         let result = self.writeState()
@@ -173,7 +188,7 @@ struct PublicationWriter: Sendable {
 
     /// Writes only the state file.
     ///
-    /// - Returns: `unwritten` if the store did not take it.
+    /// - Returns: `unwritten` if the state file could not be written.
     mutating func writeState() -> Result {
         do {
             let store = self.store
@@ -189,7 +204,8 @@ struct PublicationWriter: Sendable {
         }
     }
 
-    /// Gives way to a newer worker if there is one; otherwise checks that the written files still exist.
+    /// Checks whether a newer worker has claimed the room, and then stops publishing; otherwise checks that the written
+    /// files still exist.
     mutating func look() -> Result { self.isSuperseded() ? self.giveWay() : self.restorePlace() }
 
     /// Writes changes of date ranges to the state file before the next segment lists them: viewers of the live edge may
@@ -201,14 +217,15 @@ struct PublicationWriter: Sendable {
         return self.writeState() == .superseded ? .superseded : .done
     }
 
-    /// Lists the changes with the next segment.
+    /// Lists date range changes with the next segment, and passes them to the recording.
     mutating func list(_ changes: [DateRange.Change]) {
         self.publication.list(changes)
         if !changes.isEmpty { self.isStateStale = true }
         for change in changes { self.keeper?.keep(change) }
     }
 
-    /// Declares other bit rates of some tracks; at once if segments are listed.
+    /// Declares other bit rates for some tracks, by track index. If segments are listed, the playlists are written at
+    /// once.
     mutating func declare(_ rates: [Int: BitRates]) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.publication.declare(rates)
@@ -217,15 +234,14 @@ struct PublicationWriter: Sendable {
 
     // MARK: Space
 
-    /// Limits the number of listed segments; `nil`: the settings apply.
+    /// Limits the number of listed segments in all playlists; `nil` removes the limit.
     mutating func limit(to most: Int?) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.publication.limit(to: most)
         return self.publication.hasSegments && most != nil ? self.publish() : .done
     }
 
-    /// Frees space in a full store: deletes all unlisted segments at once, oldest first, and retries what could not be
-    /// written.
+    /// Frees space on a full disk: deletes all unlisted segments at once, oldest first, and retries the failed writes.
     mutating func makeSpace() -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.delete(self.publication.takeExpired(hurries: true))
@@ -239,7 +255,7 @@ struct PublicationWriter: Sendable {
 
     // MARK: Segments
 
-    /// Lists the held slot, after one more attempt to write missing segments.
+    /// Lists the held segment, after one more attempt to write it; tracks whose write fails again get a gap.
     private mutating func settleHeld() -> Result {
         guard var held = self.held else { return .done }
         if !held.unwritten.isEmpty { self.write(&held) }
@@ -268,9 +284,9 @@ struct PublicationWriter: Sendable {
         return held.slot.isFollowed ? .done : self.publish()
     }
 
-    /// Retries the held slot.
+    /// Retries to write the held segment.
     ///
-    /// - Returns: Whether all of it is written.
+    /// - Returns: Whether the segments of all tracks are written.
     private mutating func writeHeld() -> Bool {
         guard var held = self.held, !held.unwritten.isEmpty else { return true }
         self.write(&held)
@@ -318,13 +334,15 @@ struct PublicationWriter: Sendable {
 
     // MARK: Lists
 
+    /// Writes the state file, then the playlists, unless a newer worker has claimed the room.
     mutating func publish() -> Result {
         do {
             let store = self.store
             let result = try store.exclusively { () throws(MediaError) -> Result in
                 guard !self.isSuperseded() else { return .superseded }
                 try self.putState()
-                // The numbers are safe now: viewers of this process may see them even if a file fails below.
+                // The state file has the new media sequence numbers: the live edge may list them even if a write below
+                // fails.
                 self.recorded(self.recordedMediaSequence)
                 guard self.isShown || self.publication.nextMediaSequence >= self.firstListed else { return .done }
                 self.isShown = true
@@ -379,7 +397,7 @@ struct PublicationWriter: Sendable {
             for name in expired { self.objects[name] = nil }
             self.show(self.objects)
         }
-        // A map that could not be deleted when it expired may be in use again.
+        // An initialization segment that could not be deleted when it expired may be in use again.
         let needed: Set<String> =
             self.undeleted.isEmpty ? [] : Set(self.publication.tracks.flatMap(\.maps).map(\.uri))
         let names = self.undeleted.filter { !needed.contains($0) } + expired
@@ -399,21 +417,22 @@ struct PublicationWriter: Sendable {
 
     // MARK: Giving way
 
-    /// Whether the state file has a higher incarnation. If the file is missing or damaged, the answer is no: this
-    /// worker writes it again.
+    /// Whether a newer worker has claimed the room: the state file has a higher incarnation. False if the file is
+    /// missing or damaged, because this worker then writes it again.
     private mutating func isSuperseded() -> Bool {
         self.assuredAt = self.clock.now()
         return StateFile.isSuperseded(self.publication.incarnation, in: self.store, known: self.writtenState)
     }
 
-    /// Checks again if this process may have been stopped since the last check: a newer worker does not wait for the
-    /// lock of a stopped process.
+    /// Whether this worker still owns the room. The state file is read again only if this process may have been stopped
+    /// since the last check: a newer worker does not wait for the lock of a stopped process.
     private mutating func isStillOurs() -> Bool {
         self.clock.now() &- self.assuredAt < HLSPackager.longestPause || !self.isSuperseded()
     }
 
-    /// Removes segments that the state file does not have: the newer worker does not know them. Segments whose names
-    /// viewers know stay: these names now belong to the newer worker.
+    /// Stops publishing because a newer worker has claimed the room. Removes segments that the state file does not
+    /// have, since the newer worker does not know them. Segments whose URIs viewers know stay, because the newer worker
+    /// has taken them over.
     private mutating func giveWay() -> Result {
         for number in self.recordedMediaSequence...self.publication.nextMediaSequence {
             for (index, track) in self.publication.tracks.enumerated() where !self.isPromised(index, number) {
@@ -441,7 +460,8 @@ struct PublicationWriter: Sendable {
             body: .bytes(bytes), contentType: track.contentType, cacheControl: PublishedObject.immutable)
     }
 
-    /// The playlists, rendered once for viewers and store: those of a day are megabytes.
+    /// The texts of the playlists, rendered once for both viewers and store, because the playlists of a day are
+    /// megabytes.
     private struct Texts {
         let media: [(name: String, text: [UInt8])]
         let multivariant: [UInt8]

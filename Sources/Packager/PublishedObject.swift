@@ -1,6 +1,6 @@
-/// An object that viewers can request.
+/// An object that viewers can request over HTTP, with its headers.
 package struct PublishedObject: Sendable, Hashable {
-    /// Location of the bytes.
+    /// The content of an object, or the file that has it.
     package enum Body: Sendable, Hashable {
         case bytes([UInt8])
         /// A finished file; its content never changes.
@@ -17,8 +17,8 @@ package struct PublishedObject: Sendable, Hashable {
         self.cacheControl = cacheControl
     }
 
-    /// Spec: rfc8216bis §4.
+    /// MIME type of playlists. Spec: rfc8216bis §4.
     static let playlistType = "application/vnd.apple.mpegurl"
-    /// A segment's name never gets other bytes.
+    /// `Cache-Control` of segments: the bytes of a segment's name never change.
     static let immutable = "public, max-age=31536000, immutable"
 }

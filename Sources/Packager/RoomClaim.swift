@@ -1,7 +1,7 @@
 package import MediaTypes
 
-/// A worker's claim on its room, for writing files beside the output's. Valid until a worker with a higher incarnation
-/// claims the room.
+/// A worker's claim on its room, for writing additional files in its directory. It is valid until a worker with a
+/// higher incarnation (run number) claims the room.
 package struct RoomClaim: Sendable {
     private let store: any SegmentStore
     package let incarnation: Int64
@@ -11,8 +11,8 @@ package struct RoomClaim: Sendable {
         self.incarnation = incarnation
     }
 
-    /// Runs `body` under the lock of the room's store if the claim is still valid. No worker can claim the room
-    /// meanwhile, unless the lock is held for more than a second.
+    /// Runs `body` under the lock of the room's store if the claim is still valid. While `body` runs, no other worker
+    /// can claim the room, unless the lock is held for more than a second.
     ///
     /// - Throws: ``MediaError/Code/superseded`` if the claim is not valid, and the errors of `body`.
     package func whileValid<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R {
@@ -28,12 +28,13 @@ package struct RoomClaim: Sendable {
 }
 
 extension HLSPackager {
+    /// This worker's claim on the room.
     package var claim: RoomClaim { RoomClaim(store: self.store, incarnation: self.claimed.incarnation) }
 }
 
 extension StateFile {
-    /// Like ``isSuperseded(_:in:known:)``, for callers that have not written the file: reads only the beginning of a
-    /// large file.
+    /// Whether a worker with a higher incarnation has claimed the room. Unlike ``isSuperseded(_:in:known:)`` it reads
+    /// only the beginning of the state file if that is enough.
     static func isSuperseded(_ incarnation: Int64, atHeadIn store: any SegmentStore) -> Bool {
         guard let head = store.read(Self.name, prefix: Self.headSize) else { return false }
         if let claimed = Self.incarnation(atHeadOf: head) { return claimed > incarnation }

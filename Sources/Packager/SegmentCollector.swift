@@ -1,27 +1,30 @@
 import HLS
 import MediaTypes
 
-/// Collects the segments of all tracks: a slot is published in all playlists at the same time.
+/// Collects the segments of all tracks for each segment interval, so that they are published in all playlists at the
+/// same time.
 ///
-/// States: *open* until ``close(cuttingSoundAt:)``, then *closed*. Slots are taken in order, each at most once.
+/// States: *open* until ``close(cuttingSoundAt:)``, then *closed*. Completed intervals are taken in order, each at most
+/// once.
 struct SegmentCollector: Sendable {
-    /// In an open live room, a track that is behind the first one by the duration of this many whole segments is given
-    /// up for the slot: an encoder that hangs must not stall the viewers of other renditions for longer than they have
-    /// buffered.
+    /// Maximum lag of a track behind the fastest one in live rooms, in durations of a regular segment. A track that is
+    /// further behind gets a gap: an encoder that hangs must not stall the viewers of other renditions for longer than
+    /// they have buffered.
     static let longestLag: Int64 = 2
 
-    /// Slots that wait for a hanging store keep their media, up to this many (a minute). Beyond it, the oldest become
-    /// gaps, which bounds the memory of a room.
+    /// Maximum number of segments that keep their media while they wait for a hanging store (about a minute). Beyond
+    /// it, the oldest become gaps, which bounds the memory of a room.
     static let mostReady = 32
 
     private let kinds: [TrackKind]
-    /// Whether to wait for all tracks, and never give one up.
+    /// Whether to wait for all tracks, however far one lags behind, as in offline jobs.
     private let waits: Bool
+    /// Index of the first segment interval that is not complete.
     private var nextSlot: Int64
     private var pending: [Int64: [FinishedSegment?]] = [:]
     private var changes: [Int64: [ConfigurationChange]] = [:]
     private var breaks: Set<Int64> = []
-    /// Slot boundaries; `nil`: on the grid.
+    /// Segment boundaries; `nil` if all segments have the regular length.
     var slots: SegmentBoundaries?
     private var ready: [AlignedSegment] = []
     private var anythingTaken = false
@@ -34,34 +37,36 @@ struct SegmentCollector: Sendable {
         self.waits = waits
     }
 
-    /// Number of slots that wait to be published.
+    /// Number of complete segments that wait to be published.
     var readyCount: Int { self.ready.count }
 
-    /// Sets the run's first slot, even if it has no media.
+    /// Sets the first segment of the run, even if it has no media.
     mutating func begin(at slot: Int64) {
         guard !self.anythingTaken else { return }
         self.anythingTaken = true
         self.nextSlot = max(self.nextSlot, slot)
     }
 
-    /// Tracks that were given up for a slot since the last call.
+    /// Returns the tracks that got a gap because they lagged behind, with the index of the segment, since the last
+    /// call.
     mutating func takeGivenUp() -> [(slot: Int64, track: Int)] {
         defer { self.givenUp.removeAll() }
         return self.givenUp
     }
 
-    /// Changes a track's configuration from a slot on, or from the next slot that is not complete yet.
+    /// Changes a track's codec configuration from segment `slot` on or, if that is already complete, from the first
+    /// incomplete segment on.
     mutating func change(_ change: ConfigurationChange, from slot: Int64) {
         guard !self.isClosed else { return }
         self.changes[max(slot, self.nextSlot), default: []].append(change)
     }
 
-    /// Adds a discontinuity at a slot that is not complete yet.
+    /// Adds a discontinuity before segment `slot` or, if that is already complete, before the first incomplete segment.
     mutating func breakTime(at slot: Int64) {
         if !self.isClosed { self.breaks.insert(max(slot, self.nextSlot)) }
     }
 
-    /// Adds a track's segment. A segment of a slot that was completed without it is dropped.
+    /// Adds a track's segment. It is dropped if its interval was already completed with a gap.
     mutating func insert(_ segment: FinishedSegment, track: Int) {
         guard !self.isClosed, segment.slot >= self.nextSlot, self.kinds.indices.contains(track) else { return }
         self.pending[segment.slot, default: Array(repeating: nil, count: self.kinds.count)][track] = segment
@@ -77,7 +82,8 @@ struct SegmentCollector: Sendable {
         }
     }
 
-    /// Shorter segments count with their actual length.
+    /// Whether the slowest track lags too far behind the newest segment. Shorter segments count with their actual
+    /// length.
     private func isTooFarBehind(_ newest: Int64) -> Bool {
         guard let slots = self.slots else { return newest - self.nextSlot >= Self.longestLag }
         let frames = slots.firstFrame(ofSlot: newest) - slots.firstFrame(ofSlot: self.nextSlot)
@@ -106,7 +112,7 @@ struct SegmentCollector: Sendable {
         }
     }
 
-    /// Ends the collection: all remaining slots are completed, and audio is cut at the end of the video.
+    /// Ends the collection: all remaining segments are completed, and audio is cut at the end of the video.
     ///
     /// - Parameter end: Frame at which the video ends; `nil` for audio-only output.
     mutating func close(cuttingSoundAt end: Int64?, grid: OutputGrid) {
@@ -125,12 +131,12 @@ struct SegmentCollector: Sendable {
         self.pending = [:]
     }
 
-    /// Ends the collection and drops incomplete slots.
+    /// Ends the collection and drops segments that are not complete in all tracks.
     mutating func abandon() {
         self.isClosed = true
         self.pending = [:]
     }
 
-    /// The next slot to publish.
+    /// Removes and returns the next segment to publish; `nil` if none is complete.
     mutating func take() -> AlignedSegment? { self.ready.isEmpty ? nil : self.ready.removeFirst() }
 }

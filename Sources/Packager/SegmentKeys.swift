@@ -9,10 +9,10 @@ package struct EncryptionSettings: Sendable, Hashable, CustomReflectable {
     package var room: String
     /// Number of segments per key; 1 or more.
     package var rotation: Int64
-    /// URI template with `{track}` and `{period}` for the track's name and the number of its key; `nil`:
-    /// ``SegmentKeys/name(_:track:)``.
+    /// URI template for keys on another server, with `{track}` and `{period}` for the track's name and the key's
+    /// number. `nil`: this worker serves the keys under ``SegmentKeys/name(_:track:)``.
     package var keyURI: String?
-    /// `nil`: random.
+    /// The secret from which all keys are derived; `nil`: a random one.
     package var secret: [UInt8]?
 
     package init(room: String, rotation: Int64, keyURI: String? = nil, secret: [UInt8]? = nil) {
@@ -22,18 +22,19 @@ package struct EncryptionSettings: Sendable, Hashable, CustomReflectable {
         self.secret = secret
     }
 
-    /// Keeps the secret out of dumps.
+    /// Keeps the secret out of debug output.
     package var customMirror: Mirror { Mirror(self, children: ["rotation": self.rotation]) }
 }
 
-/// The keys of a room: one for each track and period of segments, each with its own initialization vector.
+/// The AES-128 keys of a room: one for each track and each run of `rotation` segments (a period), each with its own
+/// initialization vector.
 ///
 /// All keys are derived from a secret, so only the secret is stored. The key of track `t` and period `p` is the first
 /// half of HMAC-SHA256 over the lines `tandem-aes-128`, room, `key`, `t`, `p`, without a line break at the end.
 /// Initialization vectors also depend on a salt of the session; playlists contain them. Each track has its own keys
 /// because hls.js (1.6.15) reports an error if it loads the same key for audio and video at the same time.
 struct SegmentKeys: Sendable, CustomReflectable {
-    /// The key file, readable only by this user and never served to viewers.
+    /// Name of the key file, which only this user can read and which is never served to viewers.
     static let fileName = ".keys.json"
     private static let secretSize = 32
     private static let longestSecret = 4_096
@@ -52,12 +53,14 @@ struct SegmentKeys: Sendable, CustomReflectable {
         return Array(code.prefix(BlockCipher.blockSize))
     }
 
+    /// Number of the key period that contains a segment.
     func period(of mediaSequence: Int64) -> Int64 { max(0, mediaSequence) / self.settings.rotation }
 
-    /// 16 bytes.
+    /// Returns the AES-128 key (16 bytes) of a track's key period.
     func key(_ period: Int64, track: String) -> [UInt8] { self.derived(["key", track, "\(period)"]) }
 
-    /// The container of the encrypted media: both containers use the same key, each with its own initialization vector.
+    /// The container of the encrypted media: fMP4 or MPEG-TS. Both use the same key, each with its own initialization
+    /// vector.
     enum Form: String, Sendable {
         case fragments
         case transport
@@ -68,7 +71,7 @@ struct SegmentKeys: Sendable, CustomReflectable {
         return self.derived(form == .fragments ? words : words + [form.rawValue])
     }
 
-    /// The key that playlists declare for a segment.
+    /// Returns the `EXT-X-KEY` values that playlists declare for a segment.
     func segmentKey(of mediaSequence: Int64, track: String, _ form: Form = .fragments) -> SegmentKey {
         let period = self.period(of: mediaSequence)
         let uri =
@@ -78,10 +81,10 @@ struct SegmentKeys: Sendable, CustomReflectable {
         return SegmentKey(method: .aes128, uri: uri, initializationVector: self.vector(period, track: track, form))
     }
 
-    /// The key's name at the playback listener.
+    /// Returns the name under which the playback listener serves a key.
     static func name(_ period: Int64, track: String) -> String { "\(track)-\(period).key" }
 
-    /// Track and period in a key's name.
+    /// Parses the name of a key into its track and period; `nil` for other names.
     static func place(named name: String) -> (track: String, period: Int64)? {
         guard name.hasSuffix(".key"), let dash = name.lastIndex(of: "-"),
             let period = Int64(name[name.index(after: dash)...].dropLast(4)), period >= 0
@@ -92,7 +95,7 @@ struct SegmentKeys: Sendable, CustomReflectable {
 
     // MARK: Media
 
-    /// Encrypts a segment or a part as one run.
+    /// Encrypts the concatenated pieces of a segment or a part as one AES-CBC run.
     func sealed(
         _ pieces: [PacketMemory], of mediaSequence: Int64, track: String, _ form: Form = .fragments
     ) -> PacketMemory {
@@ -104,6 +107,7 @@ struct SegmentKeys: Sendable, CustomReflectable {
             ?? PacketMemory([])
     }
 
+    /// Decrypts a segment or a part; `nil` if it is damaged.
     func opened(_ bytes: [UInt8], of mediaSequence: Int64, track: String) -> [UInt8]? {
         let period = self.period(of: mediaSequence)
         return BlockCipher.opened(bytes, key: self.key(period, track: track), vector: self.vector(period, track: track))
@@ -111,7 +115,7 @@ struct SegmentKeys: Sendable, CustomReflectable {
 
     // MARK: Keeping
 
-    /// Makes new keys.
+    /// Makes keys from a new secret, unless the settings contain one.
     init(_ settings: EncryptionSettings) {
         var random = SystemRandomNumberGenerator()
         func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
@@ -120,7 +124,7 @@ struct SegmentKeys: Sendable, CustomReflectable {
         self.salt = bytes(BlockCipher.blockSize)
     }
 
-    /// Reads the previous worker's keys.
+    /// Reads the key file that a previous worker has written.
     ///
     /// - Returns: `nil` for a damaged file.
     init?(_ settings: EncryptionSettings, json bytes: [UInt8]) {
@@ -136,12 +140,12 @@ struct SegmentKeys: Sendable, CustomReflectable {
         self.salt = salt
     }
 
-    /// Whether the keys match the settings.
+    /// Whether the stored keys match the rotation and the secret in the settings.
     func fits(_ settings: EncryptionSettings) -> Bool {
         self.settings.rotation == settings.rotation && (settings.secret.map { $0 == self.secret } ?? true)
     }
 
-    /// The file's content.
+    /// The content of the key file.
     var json: String {
         "{\n\"version\": 1,\n\"rotateEverySegments\": \(self.settings.rotation),\n"
             + "\"secret\": \"\(Hexadecimal.text(self.secret))\",\n\"salt\": \"\(Hexadecimal.text(self.salt))\"\n}\n"
@@ -149,9 +153,10 @@ struct SegmentKeys: Sendable, CustomReflectable {
 }
 
 extension HLSPackager {
-    /// The keys of a claimed room: the existing ones, or new ones if nothing of the room is published yet.
+    /// Returns the keys of a claimed room: the existing ones, or new ones if the room has published nothing yet; `nil`
+    /// if it is not encrypted.
     ///
-    /// - Parameter isBegun: Whether a previous worker has published.
+    /// - Parameter isBegun: Whether a previous worker has published segments.
     /// - Throws: ``MediaError/Code/rejected`` if players could not decrypt the listed segments.
     static func claimKeys(
         _ settings: HLSOutputSettings, isBegun: Bool, _ store: any SegmentStore
@@ -189,7 +194,7 @@ extension HLSPackager {
         }
     }
 
-    /// A key that a listed segment may be encrypted with, including those of the next few segments.
+    /// Looks up a key by its name; `nil` unless the key belongs to a listed segment or one of the next few segments.
     func keyObject(named name: String) -> PublishedObject? {
         let next = max(
             self.recordedNumber.load(ordering: .acquiring), self.shownNumber.load(ordering: .acquiring))
@@ -201,6 +206,7 @@ extension HLSPackager {
             cacheControl: "no-store")
     }
 
-    /// Segments after those in the state file or at the live edge: the ones in progress and their hints.
+    /// Number of segments after the listed ones whose keys are already available: those in progress and in preload
+    /// hints.
     private static let keysAhead: Int64 = 4
 }

@@ -1,9 +1,9 @@
 package import MediaKernels
 package import MediaTypes
 
-/// The destination of an output's files: a directory, or any store of whole objects by name.
+/// The destination of an output's files: a directory, or any store that keeps whole objects by name.
 ///
-/// One writer at a time. Names contain no path separator.
+/// There is one writer at a time. Names contain no path separator.
 package protocol SegmentStore: Sendable {
     /// Prepares the store for writing.
     ///
@@ -17,7 +17,7 @@ package protocol SegmentStore: Sendable {
     /// - Throws: ``MediaError/Code/outputLost``; the old content stays then.
     func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError)
 
-    /// Like ``put(_:_:durable:)``, readable only by this user, and durable.
+    /// Writes a durable object that only this user can read; otherwise like ``put(_:_:durable:)``.
     func keep(secret name: String, _ bytes: [UInt8]) throws(MediaError)
 
     /// Overwrites the beginning of `name` in place. It needs no additional space if the object exists and is at least
@@ -49,33 +49,33 @@ package protocol SegmentStore: Sendable {
     /// - Throws: ``MediaError/Code/outputLost``.
     func synchronize(_ names: [String]) throws(MediaError)
 
-    /// Opens the current directory, to detect later whether it was replaced; `nil` if the store cannot detect that.
+    /// Opens the store's directory, to detect later whether it was replaced; `nil` if the store cannot detect that.
     func hold() -> (any HeldDirectory)?
 
-    /// Runs `body` under the store's lock, so that no other worker runs its own `body` on the same store, if the store
-    /// can lock.
+    /// Runs `body` under the store's lock, so that no other worker changes the room at the same time. A store that has
+    /// no lock just runs `body`.
     func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R
 }
 
-/// A store's directory, kept open. It can be read even after it has been moved away or another directory is mounted
-/// over it.
+/// A store's directory, kept open. The directory can be read even after it has been moved away or another directory is
+/// mounted over it.
 package protocol HeldDirectory: Sendable {
-    /// Whether the store's path still leads to it.
+    /// Whether the store's path still leads to this directory.
     var isCurrent: Bool { get }
-    /// Names of the files in it.
+    /// Names of the files in the directory.
     var names: [String] { get }
 
-    /// Restores an object from it at the store's current path, with the same permissions.
+    /// Restores a file from this directory at the store's current path, with the same permissions.
     ///
-    /// - Parameter limit: Most bytes to copy if a hard link is not possible.
-    /// - Returns: Number of copied bytes; `nil` if the object does not exist or could not be restored.
+    /// - Parameter limit: Maximum size in bytes of a file that is copied if a hard link is not possible.
+    /// - Returns: Number of copied bytes; 0 for a hard link; `nil` if the file does not exist or could not be restored.
     func restore(_ name: String, limit: Int) -> Int?
 }
 
 extension SegmentStore {
     package func hold() -> (any HeldDirectory)? { nil }
 
-    /// For stores in which every object is durable.
+    /// Does nothing: for stores in which every object is durable.
     package func synchronize(_ names: [String]) throws(MediaError) {}
 
     package func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
@@ -92,10 +92,9 @@ extension SegmentStore {
 
     package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R { try body() }
 
-    /// Removes objects in order until one cannot be removed: the store would fail for the others too, with one system call
-    /// each.
+    /// Removes objects in order until one cannot be removed: further attempts would fail, too, each with a system call.
     ///
-    /// - Returns: The names that are left, at most 16,384: those of hours in which the store accepts nothing.
+    /// - Returns: The names that are left, at most the last 16,384: those of hours in which the store accepts nothing.
     func removeAll(_ names: [String], failed: (MediaError) -> Void) -> [String] {
         for (place, name) in names.enumerated() {
             do throws(MediaError) { try self.remove(name) } catch {
@@ -106,7 +105,7 @@ extension SegmentStore {
         return []
     }
 
-    /// ``put(_:_:durable:)`` for a byte array.
+    /// Writes a byte array; otherwise like ``put(_:_:durable:)``.
     func put(_ name: String, bytes: [UInt8], durable: Bool = false) throws(MediaError) {
         try self.put(name, [PacketMemory(bytes)], durable: durable)
     }

@@ -1,14 +1,14 @@
 import HLS
 package import MediaTypes
 
-/// Video and silence that fill the slots of a time in which no worker ran. Encoded once; every slot gets a copy with
-/// new timestamps.
+/// The slate clip: encoded video and silence that fill a time in which no worker ran. It is encoded once and repeated
+/// with new timestamps.
 package struct Slate: Sendable {
-    /// Length of the repeated video in frames; each repetition begins with an IDR frame. A divisor of the GOP, or a
-    /// whole segment.
+    /// Length of the repeated video in frames; each repetition begins with an IDR frame. It must be a divisor of the
+    /// GOP length, or a whole segment.
     package let frames: Int
-    /// For each track of the output: video frames in decoding order, the first shown at 0; for audio one frame of
-    /// silence.
+    /// The coded clip for each track of the output. For video, frames in decoding order, the first one displayed at 0;
+    /// for audio, one frame of silence.
     package let tracks: [[CodedPacket]]
 
     package init(frames: Int, tracks: [[CodedPacket]]) {
@@ -16,8 +16,8 @@ package struct Slate: Sendable {
         self.tracks = tracks
     }
 
-    /// Frames of which a fill must be a multiple, so that live media can begin at its end; `nil` if the slate does not
-    /// fit the grid or a track has none.
+    /// Number of frames of which a filled range must be a multiple, so that live media can begin at its end; `nil` if
+    /// the slate does not fit the output's GOP or segment length, or a track has none.
     func unit(_ grid: OutputGrid, trackCount: Int) -> Int? {
         guard self.frames > 0, self.tracks.count == trackCount, self.tracks.allSatisfy({ !$0.isEmpty }) else {
             return nil
@@ -26,9 +26,9 @@ package struct Slate: Sendable {
         return self.frames == grid.segmentFrames ? self.frames : nil
     }
 
-    /// Writes the slate of a track with new timestamps.
+    /// Fills a range of a track with slate, repeated with new timestamps.
     ///
-    /// - Parameter range: Frames of the program, at multiples of ``unit(_:trackCount:)``.
+    /// - Parameter range: Frames counted from the room's origin, at multiples of ``unit(_:trackCount:)``.
     /// - Returns: The parts and segments that the segmenter completes.
     func fill(_ range: Range<Int64>, track: Int, into segmenter: inout TrackSegmenter) -> [TrackSegmenter.Output] {
         guard self.tracks.indices.contains(track), let first = self.tracks[track].first else { return [] }
@@ -59,10 +59,11 @@ package struct Slate: Sendable {
 }
 
 extension OutputGrid {
-    /// The AAC frames that belong to a range of video frames: from the first that starts with the range or later, up to
-    /// the first that starts at the range's end or later. AAC frames are counted from the room's origin, in every run.
+    /// Returns the AAC frames that belong to a range of video frames: from the first one that starts at the range's
+    /// start or later, up to the first one that starts at its end or later. AAC frames are counted from the room's
+    /// origin, in every run.
     ///
-    /// - Returns: In samples since the origin.
+    /// - Returns: A range in samples since the origin.
     func soundFrames(_ frames: Range<Int64>) -> Range<Int64> {
         func first(_ frame: Int64) -> Int64 {
             let length = Self.samplesPerAudioFrame
@@ -72,14 +73,14 @@ extension OutputGrid {
     }
 }
 
-/// The slate that a worker has filled in after an outage.
+/// The slate with which a worker has filled an outage.
 package struct SlateFill: Sendable, Hashable {
-    /// Frames of the program.
+    /// Filled frames, counted from the room's origin.
     package let frames: Range<Int64>
-    /// Number of the first segment with slate in it.
+    /// Media sequence number of the first segment that contains slate.
     package let mediaSequence: Int64
     /// Number of segments that consist only of slate.
     package let wholeSegments: Int
-    /// Whether it continues the playlists without a discontinuity.
+    /// Whether the slate continues the playlists without a discontinuity.
     package let isSeamless: Bool
 }

@@ -2,18 +2,18 @@ import HLS
 import MediaTypes
 
 extension StateFile {
-    /// A listed date range.
+    /// A listed date range, as the state file stores it.
     struct Range: Sendable, Hashable {
         var range: DateRange
-        /// The segment before which its tag is placed.
+        /// Media sequence number of the segment before which the range's tag is placed.
         var mediaSequence: Int64
     }
 
-    /// Most ranges in a state file: an event playlist has one for every scene of the room.
+    /// Maximum number of date ranges in a state file: an event playlist has one for every scene of the room.
     static let mostRanges = 100_000
 
-    // Rows like those of segments: [id, class, start, end or null, planned duration or null, media sequence, [name,
-    // value, …]].
+    // Date ranges are short rows, as segments are: [id, class, start, end or null, planned duration or null, media
+    // sequence, [name, value, …]].
     static func json(_ ranges: [Range]) -> String {
         "\n\"dateRanges\": ["
             + ranges.map { row in
@@ -25,6 +25,8 @@ extension StateFile {
             }.joined(separator: ",") + "],\n"
     }
 
+    /// Reads the date ranges of a state file.
+    ///
     /// - Returns: `nil` if the member is damaged; an empty list if it is missing.
     static func ranges(_ value: JSONNode?) -> [Range]? {
         guard let value else { return [] }
@@ -33,7 +35,8 @@ extension StateFile {
         return ranges.count == rows.count ? ranges : nil
     }
 
-    /// The texts of a range never contain control characters or double quotes.
+    /// Quotes a string for JSON. The texts of a date range never contain control characters or double quotes, so only
+    /// backslashes are escaped.
     private static func quoted(_ text: String) -> String {
         "\"" + text.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\") + "\""
     }

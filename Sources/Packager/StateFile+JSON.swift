@@ -2,12 +2,14 @@ import HLS
 import MediaTypes
 
 extension StateFile {
-    /// Larger numbers mean damage; the sum of two must not overflow.
+    /// Largest valid number in a state file, so that the sum of two numbers cannot overflow. A file with a larger one
+    /// is damaged.
     static let largestNumber: Int64 = 1 << 52
-    /// A larger file is damaged. An event playlist needs about 100 bytes for each segment of the room.
+    /// Maximum size of a state file in bytes; a larger file is damaged. An event playlist needs about 100 bytes for
+    /// each segment of the room.
     static let mostBytes = 256 << 20
 
-    /// The file's content.
+    /// The content of the state file.
     var json: String {
         var text = "{\n"
         text += "\"version\": 1,\n"
@@ -25,7 +27,9 @@ extension StateFile {
         return text
     }
 
-    /// - Throws: ``MediaError/Code/invalidData`` with a remedy.
+    /// Reads a state file.
+    ///
+    /// - Throws: ``MediaError/Code/invalidData`` for a damaged file, with a remedy.
     init(json bytes: [UInt8], path: String) throws(MediaError) {
         let damaged = MediaError(
             .invalidData, "\(path) is damaged, so the numbers of this room's segments are lost", at: "hls",
@@ -123,6 +127,8 @@ extension StateFile.Track {
             retired: retired, iFrameSequence: json[key: "iFrameSequence"]?.integer, rates: rates)
     }
 
+    /// Reads a track's bit rates.
+    ///
     /// - Returns: `nil` if the member is damaged; `.some(nil)` if it is missing.
     private static func rates(_ value: JSONNode?) -> BitRates?? {
         guard let value else { return .some(nil) }
@@ -134,9 +140,10 @@ extension StateFile.Track {
 }
 
 extension StateFile.Entry {
-    /// Larger ticks mean damage; the sum of two stays far inside 64 bits.
+    /// Largest valid time in ticks, so that the sum of two times stays far inside 64 bits. A larger one means a damaged
+    /// file.
     private static let lastTick: Int64 = 1 << 53
-    /// More key frames than frames in the longest segment mean damage.
+    /// Maximum length of a segment's row. A row with more key frames than the longest segment has frames is damaged.
     private static let longestRow = 7 + 3 * 18_000
 
     fileprivate init?(row: [JSONNode]) {

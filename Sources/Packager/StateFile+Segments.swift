@@ -3,11 +3,12 @@ import LibAV
 import MediaTypes
 
 extension StateFile.Track {
-    /// The listed segments, as in a playlist.
+    /// Converts the stored entries to segments of a playlist. A segment whose file is missing or has another size
+    /// becomes a gap.
     ///
     /// - Parameters:
     ///   - origin: Time zero of the room: nanoseconds since the Unix epoch.
-    ///   - keys: Keys of an encrypted room.
+    ///   - keys: Encryption keys; `nil` if segments are not encrypted.
     func segments(timescale: Int32, origin: Int64, store: any SegmentStore, keys: SegmentKeys?) -> [Segment] {
         let names = TrackNames(track: self.name)
         return self.entries.map { entry in

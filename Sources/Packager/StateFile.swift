@@ -3,13 +3,14 @@ import MediaTypes
 
 /// The content of the room's state file, `state.json`: what a later worker needs to continue an output.
 ///
-/// It is written before every publish that uses a new number, so that no number is ever used twice.
+/// The file is written before every publish that uses a new media sequence number, so that no number is ever used
+/// twice.
 struct StateFile: Sendable, Hashable {
     /// A listed segment. Its file name follows from its track, number and incarnation.
     struct Entry: Sendable, Hashable {
         var mediaSequence: Int64
         var incarnation: Int64
-        /// Ticks of the track's timescale.
+        /// Start time in ticks of the track's timescale since the room's origin.
         var start: Int64
         var duration: Int64
         var byteCount: Int
@@ -18,7 +19,7 @@ struct StateFile: Sendable, Hashable {
         var discontinuity: Bool
         var gap: Bool
         var independent: Bool
-        /// With times relative to the segment's start.
+        /// Key frames of the segment for the I-frame playlist, with times relative to the segment's start.
         var keyFrames: [KeyFrame] = []
     }
 
@@ -27,33 +28,35 @@ struct StateFile: Sendable, Hashable {
         var uri: String
         /// Index into ``Track/maps``.
         var map: Int
-        /// Nanoseconds since the room's origin.
+        /// Media time at which the file is deleted: nanoseconds since the room's origin.
         var deleteAt: Int64
         var gap: Bool
         var byteCount: Int
     }
 
+    /// The stored state of one track's playlist.
     struct Track: Sendable, Hashable {
         var name: String
+        /// URIs of the initialization segments that entries refer to.
         var maps: [String]
         var discontinuitySequence: Int64
-        /// Nanoseconds.
+        /// Duration in nanoseconds of the longest playlist so far.
         var longestDuration: Int64
         var entries: [Entry]
         var retired: [Retired]
-        /// Number of entries that have left its I-frame playlist; `nil` without one.
+        /// Number of I frames that are no longer listed in the track's I-frame playlist; `nil` without such a playlist.
         var iFrameSequence: Int64?
-        /// Upper bound of the bit rates of all its segments; `nil` if unknown.
+        /// Upper bound of the bit rates of all the track's segments; `nil` if unknown.
         var rates: BitRates?
     }
 
-    /// The file's name.
+    /// Name of the state file in the output directory.
     static let name = "state.json"
 
-    /// Whether a worker with a higher incarnation has claimed the room. If the file is missing or damaged, the answer
-    /// is no: the running worker writes it again.
+    /// Whether a worker with a higher incarnation (run number) has claimed the room. False if the file is missing or
+    /// damaged, because the running worker then writes it again.
     ///
-    /// - Parameter known: The content that this worker wrote last.
+    /// - Parameter known: The content that this worker wrote last; if the file is unchanged, it is not parsed.
     static func isSuperseded(_ incarnation: Int64, in store: any SegmentStore, known: [UInt8] = []) -> Bool {
         guard let bytes = store.read(Self.name), bytes != known else { return false }
         // After a day the file is megabytes, and an encoder may be waiting: usually the head is enough to answer.
@@ -62,10 +65,12 @@ struct StateFile: Sendable, Hashable {
         return root?[key: "incarnation"]?.integer.map { $0 > incarnation } ?? false
     }
 
-    /// The incarnation is within this many bytes from the beginning of the file.
+    /// Number of bytes at the beginning of the file that contain the incarnation.
     static let headSize = 256
 
-    /// - Returns: `nil` if the head is not formatted as this worker writes it.
+    /// Reads the incarnation from the beginning of a state file.
+    ///
+    /// - Returns: `nil` if the file is not formatted as this worker writes it.
     static func incarnation(atHeadOf bytes: [UInt8]) -> Int64? {
         let head = bytes.prefix(Self.headSize)
         guard let start = head.firstRange(of: Array("\n\"incarnation\": ".utf8))?.upperBound,
@@ -74,17 +79,18 @@ struct StateFile: Sendable, Hashable {
         return Int64(String(decoding: head[start..<end], as: UTF8.self))
     }
 
-    /// Time zero of the room: nanoseconds since the Unix epoch. `nil` until the program starts; every later worker keeps
-    /// it.
+    /// Time zero of the room: nanoseconds since the Unix epoch; `nil` until the program starts. Every later worker
+    /// keeps it.
     var origin: Int64?
     /// Number of the worker's run; 1 for the first.
     var incarnation: Int64
     var ended = false
     var multivariantName: String
-    /// Must not change while the room lives, because players rely on the durations that follow from it.
+    /// Frame rate, GOP, segment and part lengths. They must not change while the room exists, because players rely on
+    /// the resulting durations.
     var grid: OutputGrid
     var nextMediaSequence: Int64 = 0
-    /// End of the last published slot: frames since the origin.
+    /// First frame after the last published segment, counted from the origin.
     var nextFrame: Int64 = 0
     var tracks: [Track] = []
     /// Date ranges that are listed or open.

@@ -1,22 +1,22 @@
 import MediaTypes
 
-/// An index of thumbnail sheets: the WebVTT file that players read for previews above the seek bar. It maps times to a
-/// cell of a sheet. Times count from the start of the program, where an EVENT or VOD playlist begins.
+/// An index of thumbnail sheets: the WebVTT file that players read for previews above the seek bar. It maps times to
+/// the cells of image sheets. Times count from the start of the program, where an EVENT or VOD playlist begins.
 ///
 /// A pure value. Thumbnails are numbered by their interval, so a later worker of the room continues the same file.
 ///
 /// Spec: W3C WebVTT §4; Media Fragments URI 1.0 §4.2.2 (`#xywh=`).
 package struct ThumbnailIndex: Sendable, Hashable {
-    /// Where to draw a new thumbnail.
+    /// The sheet and the cell in which a new thumbnail is drawn.
     package struct Place: Sendable, Hashable {
-        /// File name.
+        /// File name of the sheet.
         package let sheet: String
         /// Cell number in reading order.
         package let cell: Int
     }
 
-    /// Most cues to keep, the newest: two days at 10 s. Older ones are removed from the file; their sheets stay on
-    /// disk.
+    /// Maximum number of cues in the file: two days at an interval of 10 s. Older cues are removed from the file; their
+    /// sheets stay on disk.
     private static let mostCues = 17_280
 
     private struct Cue: Sendable, Hashable {
@@ -29,19 +29,21 @@ package struct ThumbnailIndex: Sendable, Hashable {
     private let rows: Int
     private let width: Int
     private let height: Int
-    /// Milliseconds.
+    /// Interval between two thumbnails in milliseconds.
     private let interval: Int64
     private let incarnation: Int64
     private var cues: [Cue] = []
     /// Whether a thumbnail has been added.
     private var isBegun = false
 
+    /// Makes an index, which continues that of the previous worker.
+    ///
     /// - Parameters:
     ///   - name: Prefix of the sheets' names.
     ///   - width: Cell width in pixels; `height` likewise.
     ///   - interval: Milliseconds from one thumbnail to the next; 1 or more.
-    ///   - incarnation: Makes the sheets of different workers distinct.
-    ///   - kept: The previous worker's file; unreadable parts are ignored.
+    ///   - incarnation: Run number of the worker, which makes the sheet names of different workers distinct.
+    ///   - kept: Text of the previous worker's index; unreadable lines are ignored.
     package init(
         name: String, columns: Int, rows: Int, width: Int, height: Int, interval: Int64, incarnation: Int64,
         kept: String = ""
@@ -66,7 +68,7 @@ package struct ThumbnailIndex: Sendable, Hashable {
         }
     }
 
-    /// Whether a line refers to a sheet with our name: other text is never used as a file name.
+    /// Whether a cue line refers to a sheet of this index; other text is never used as a file name.
     private static func isCue(_ line: Substring, of name: String) -> Bool {
         guard let mark = line.firstRange(of: ".jpg#xywh="), line.hasPrefix("\(name)-") else { return false }
         return line[..<mark.lowerBound].dropFirst(name.utf8.count + 1).utf8.allSatisfy {
@@ -89,7 +91,7 @@ package struct ThumbnailIndex: Sendable, Hashable {
     /// Adds a thumbnail of the program.
     ///
     /// - Parameter time: Milliseconds since the start of the program.
-    /// - Returns: `nil` if its interval already has a thumbnail.
+    /// - Returns: Where to draw the thumbnail; `nil` if its interval already has one.
     package mutating func add(at time: Int64) -> Place? {
         let slot = max(0, time) / self.interval
         // A later worker never begins before the previous one ended. So an index that is ahead belongs to an ended room
@@ -105,7 +107,8 @@ package struct ThumbnailIndex: Sendable, Hashable {
         return place
     }
 
-    /// The file's text. A thumbnail is shown until the next one's time, even if some are missing in between.
+    /// The text of the WebVTT file. A thumbnail is shown until the next one begins, even if some are missing in
+    /// between.
     package var text: String {
         var text = "WEBVTT\n"
         for (index, cue) in self.cues.enumerated() {
@@ -115,7 +118,7 @@ package struct ThumbnailIndex: Sendable, Hashable {
         return text
     }
 
-    /// Hours may have more than two digits.
+    /// Parses a WebVTT timestamp into milliseconds; `nil` if it is not valid. Hours may have more than two digits.
     private static func milliseconds(_ text: Substring) -> Int64? {
         let parts = text.split(whereSeparator: { $0 == ":" || $0 == "." }).map { Int64($0) }
         guard parts.count == 4, let hours = parts[0], let minutes = parts[1], let seconds = parts[2],

@@ -3,27 +3,27 @@ package import MediaTypes
 
 /// One track of the output: the video of a rendition, or audio that renditions share.
 package struct TrackDescription: Sendable, Hashable {
-    /// Prefix of its file names: 1…64 of `A–Z a–z 0–9 . _ -`, not beginning with a dot; unique in the output.
+    /// Name of the track and prefix of its file names: 1…64 of `A–Z a–z 0–9 . _ -`, not beginning with a dot; unique in
+    /// the output.
     package var name: String
     package var kind: TrackKind
-    /// H.264 (as `avcC` or Annex B) or AAC.
+    /// Codec configuration: H.264 (as `avcC` or Annex B) or AAC.
     package var parameters: CodecParameters
-    /// Pixels; 0 for audio.
+    /// Width in pixels; 0 for audio.
     package var width: Int
     package var height: Int
-    /// Bits per second.
+    /// Average bit rate in bits per second.
     package var bitrate: Int64
-    /// The encoder's limit in bits per second; 0: ``bitrate``.
+    /// The encoder's maximum bit rate in bits per second; 0: equal to ``bitrate``.
     package var maxBitrate: Int64
-    /// The encoder's rate buffer in bits; 0 for audio.
+    /// Size of the encoder's rate control buffer (VBV) in bits; 0 for audio.
     package var bufferSize: Int64
-    /// The most that a segment uses of ``bufferSize`` beyond ``maxBitrate``, in thousandths (0…1,000): a measured
+    /// Maximum share of ``bufferSize`` that a segment uses beyond ``maxBitrate``, in thousandths (0…1,000): a measured
     /// value, or 1,000, which the encoder guarantees. Declared bit rates are computed from it.
     package var bufferShare: Int64 = 1_000
     /// Number of audio channels; 0 for video.
     package var channels: Int
-    /// Frames of the grid from one frame of the track to the next: 2 for a rendition at half the frame rate; 1 for
-    /// audio.
+    /// Ratio of the output's frame rate to the track's: 2 for a rendition at half the frame rate; 1 for audio.
     package var frameStep: Int
 
     package init(
@@ -42,13 +42,13 @@ package struct TrackDescription: Sendable, Hashable {
         self.frameStep = frameStep
     }
 
-    /// Most bits of a segment beyond ``maxBitrate`` times its duration.
+    /// Maximum number of bits by which a segment exceeds ``maxBitrate`` times its duration.
     var burst: Int64 {
         TimeMath.scale(
             min(max(0, self.bufferSize), 1 << 40), by: min(max(0, self.bufferShare), 1_000), over: 1_000, rounding: .up)
     }
 
-    /// The three rates as one value.
+    /// Average and maximum bit rate and the rate control buffer as one value.
     var rates: BitRates {
         get { BitRates(bitrate: self.bitrate, maxBitrate: self.maxBitrate, bufferSize: self.bufferSize) }
         set {

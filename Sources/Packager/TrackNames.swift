@@ -1,5 +1,6 @@
-/// The file names of one track. Segment names contain the incarnation, so no other worker ever writes other bytes under
-/// the same name. Playlist names do not, so they stay the same for the life of the room.
+/// The file names of one track. Segment names contain the incarnation (run number) of the worker, so no other worker
+/// ever writes other bytes under the same name. Playlist names do not contain it, so they stay the same for the life of
+/// the room.
 struct TrackNames: Sendable, Hashable {
     let track: String
 
@@ -11,14 +12,17 @@ struct TrackNames: Sendable, Hashable {
         "\(self.track)-\(incarnation)-\(mediaSequence).m4s"
     }
 
-    /// The only names with a dot after the last dash, so that they never equal another track's file name.
+    /// Returns the name of a part. Only part names have a dot after the last dash, so they never equal another track's
+    /// file name.
     func part(_ mediaSequence: Int64, index: Int, incarnation: Int64) -> String {
         "\(self.track)-\(incarnation)-\(mediaSequence).\(index).m4s"
     }
 
     func initialization(incarnation: Int64) -> String { "\(self.track)-\(incarnation).mp4" }
 
-    /// Initialization segment of a configuration that the track changed to in a run, counted from 1.
+    /// Returns the name of the initialization segment after a configuration change.
+    ///
+    /// - Parameter change: Number of the change in the worker's run, counted from 1.
     func initialization(incarnation: Int64, change: Int64) -> String { "\(self.track)-\(incarnation)-\(change).mp4" }
 
     /// Whether a name follows the rules of ``TrackDescription/name``.

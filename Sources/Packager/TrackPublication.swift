@@ -3,29 +3,33 @@ import LibAV
 import MediaKernels
 import MediaTypes
 
-/// One listed track: its window, its initialization segment and its measured bit rate.
+/// The published state of one track: its listed segments, its initialization segment and its measured bit rate.
 struct TrackPublication: Sendable {
-    /// Its bit rates are the declared ones: see ``DeclaredRateHistory``.
+    /// Description of the track. Its bit rates are those to declare in the multivariant playlist: see
+    /// ``DeclaredRateHistory``.
     var description: TrackDescription
     let names: TrackNames
     let timescale: Int32
     /// RFC 6381 codec string of the track's first configuration; later ones do not exceed its profile and level.
     let codec: String
-    /// Content and name of the initialization segment of the next segments.
+    /// Content of the initialization segment that the next segments use.
     var initialization: [UInt8]
+    /// URI of the initialization segment that the next segments use.
     var map: InitializationSegment
     /// Whether the store has the initialization segment.
     var isInitializationWritten: Bool
+    /// The listed and recently unlisted segments.
     var window: PlaylistWindow
+    /// Measures the peak bit rate without the short segments at the start of a room.
     var meter: BandwidthMeter
-    /// Measures all listed segments, including the short ones at the start of a room.
+    /// Measures the peak bit rate of all segments, including the short ones at the start of a room.
     var meterOfAll: BandwidthMeter
-    /// The incarnation in each listed segment's name, by media sequence number. It is not part of the HLS model.
+    /// The incarnation (run number) in the file name of each listed segment, by media sequence number.
     var incarnations: [Int64: Int64] = [:]
-    /// Incarnations in the names of segments that viewers of a previous worker know and that the state file does not
-    /// have.
+    /// Incarnations in the names of segments that a previous worker's live edge has listed and that the state file does
+    /// not have, by media sequence number.
     var given: [Int64: Int64] = [:]
-    /// Keys of an encrypted room.
+    /// Encryption keys; `nil` if segments are not encrypted.
     var keys: SegmentKeys?
 
     var kind: TrackKind { self.description.kind }
@@ -39,21 +43,21 @@ struct TrackPublication: Sendable {
         }
     }
 
-    /// All initialization segments that listed or retained segments use, and the current one.
+    /// All initialization segments that listed or not yet deleted segments use, and the current one.
     var maps: [InitializationSegment] {
         var seen: Set<InitializationSegment> = []
         let all = self.window.retired.map(\.map) + self.window.segments.map(\.map) + [self.map]
         return all.filter { seen.insert($0).inserted }
     }
 
-    /// The name of a segment that this worker writes.
+    /// Returns the file name of a segment that this worker writes.
     ///
     /// - Parameter incarnation: This worker's incarnation.
     func segmentName(_ mediaSequence: Int64, incarnation: Int64) -> String {
         self.names.segment(mediaSequence, incarnation: self.given[mediaSequence] ?? incarnation)
     }
 
-    /// Whether it has an I-frame playlist.
+    /// Whether the track has an I-frame playlist.
     var hasIFrames: Bool { self.kind == .video && self.window.iFrameSequence != nil }
 
     /// The track's part of the state file.
@@ -82,12 +86,12 @@ struct TrackPublication: Sendable {
             }, iFrameSequence: self.window.iFrameSequence)
     }
 
-    /// Makes the segment of a slot.
+    /// Makes the playlist entry of a segment.
     ///
     /// - Parameters:
-    ///   - finished: `nil` makes a gap with the slot's length.
+    ///   - finished: The completed media; `nil` makes a gap of the length of `frames`.
     ///   - keyFrames: The segment's key frames, even if its media could not be written.
-    ///   - frames: Frames of the slot.
+    ///   - frames: Frames of the segment's interval.
     func segment(
         _ finished: FinishedSegment?, keyFrames: [KeyFrame] = [], frames: Range<Int64>, mediaSequence: Int64,
         incarnation: Int64, origin: Int64,
@@ -108,11 +112,11 @@ struct TrackPublication: Sendable {
             keyFrames: keyFrames)
     }
 
-    /// Makes a segment from its parts.
+    /// Makes the playlist entry of a segment from its parts.
     ///
     /// - Parameters:
     ///   - start: Ticks of the track's timescale; `end` likewise.
-    ///   - gap: The same slot as a gap.
+    ///   - gap: The same segment as a gap, from which number, URI and dates are taken.
     ///   - keyFrames: See ``Segment/keyFrames``.
     func segment(
         start: Int64, end: Int64, parts: [Part], like gap: Segment, origin: Int64, keyFrames: [KeyFrame] = []
@@ -127,7 +131,7 @@ struct TrackPublication: Sendable {
     }
 }
 
-/// Encryption.
+/// Encryption and decryption of a track's segments and parts.
 extension TrackPublication {
     func key(of mediaSequence: Int64) -> SegmentKey? {
         self.keys?.segmentKey(of: mediaSequence, track: self.names.track)
@@ -138,7 +142,7 @@ extension TrackPublication {
         self.keys.map { [$0.sealed(pieces, of: mediaSequence, track: self.names.track)] } ?? pieces
     }
 
-    /// Encrypts a single piece.
+    /// Encrypts a part or a segment in one piece, if the room is encrypted.
     func sealed(_ piece: PacketMemory, of mediaSequence: Int64) -> PacketMemory {
         self.keys?.sealed([piece], of: mediaSequence, track: self.names.track) ?? piece
     }
@@ -149,6 +153,6 @@ extension TrackPublication {
         return keys.opened(bytes, of: mediaSequence, track: self.names.track)
     }
 
-    /// Size of the stored form of clear bytes.
+    /// Size in bytes of a file with `byteCount` clear bytes, which is larger if the room is encrypted.
     func storedSize(_ byteCount: Int) -> Int { self.keys == nil ? byteCount : BlockCipher.size(ofClear: byteCount) }
 }

@@ -1,9 +1,9 @@
 package import HLS
 import MediaTypes
 
-/// A named position in a recording.
+/// A chapter mark: a named position in a recording.
 package struct Chapter: Sendable, Hashable {
-    /// Milliseconds from the start of the recording.
+    /// Position in milliseconds from the start of the recording.
     package let startMs: Int64
     package let title: String
 
@@ -12,13 +12,15 @@ package struct Chapter: Sendable, Hashable {
         self.title = title
     }
 
-    /// The class of the date ranges that become chapters, and the attribute with their title.
+    /// The class of the date ranges that become chapters.
     static let rangeClass = "live.tandem.pk"
+    /// The attribute of these date ranges that becomes the chapter's title.
     static let phase = "X-TANDEM-PHASE"
-    /// Title of the time between two PKs.
+    /// Title of the chapters between two PK sessions.
     static let solo = "solo"
 
-    /// Makes one chapter for each PK phase, and one for each time between them.
+    /// Makes a chapter for each phase of a PK session, and one for each time between sessions; none if the recording
+    /// contains no PK session.
     ///
     /// - Parameters:
     ///   - start: Start of the recording, in nanoseconds since the Unix epoch; `end` likewise.
@@ -29,7 +31,7 @@ package struct Chapter: Sendable, Hashable {
         var marks: [(date: Int64, title: String)] = []
         var position = start
         for phase in phases {
-            // Less than half a second is the seam between two phases.
+            // A gap of less than half a second is only the transition between two phases.
             if phase.start - position > 500_000_000 { marks.append((position, self.solo)) }
             let name = phase.attributes.first { $0.name == self.phase }?.value ?? phase.id
             marks.append((max(start, phase.start), name))
@@ -39,7 +41,7 @@ package struct Chapter: Sendable, Hashable {
         var chapters = marks.map { mark in
             Chapter(startMs: TimeMath.scale(mark.date - start, by: 1, over: 1_000_000), title: mark.title)
         }
-        // Players start the first chapter at the start of the file.
+        // The first chapter begins at the start of the file, as players expect.
         if let first = chapters.first, first.startMs > 0 { chapters[0] = Chapter(startMs: 0, title: first.title) }
         return chapters
     }

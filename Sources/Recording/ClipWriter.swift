@@ -2,17 +2,17 @@ import HLS
 package import MediaTypes
 package import Packager
 
-/// Writes a time range of a room's listed segments to a file.
+/// Makes a clip: writes a time range of a room's segments to an MP4 file.
 package struct ClipWriter: Sendable {
     /// The finished clip.
     package struct Made: Sendable, Hashable {
-        /// The file.
+        /// Path of the file.
         package let path: String
         package let byteCount: Int
         /// SHA-256 in hexadecimal digits.
         package let checksum: String
         package let durationMs: Int64
-        /// Number of segments that it was made from.
+        /// Number of segment intervals from which the clip was made.
         package let segments: Int
     }
 
@@ -24,8 +24,10 @@ package struct ClipWriter: Sendable {
     private let range: Range<Int64>
     private let movie: RecordingSettings.Movie
 
+    /// Makes a writer for one clip.
+    ///
     /// - Parameters:
-    ///   - room: A plain, unique name of the room.
+    ///   - room: Unique name of the room, usable in file names.
     ///   - directory: Directory for clips, which several rooms may share; created with its parents if it does not
     ///     exist.
     ///   - holds: Directory for hard links to the output's files while a clip is made; on the output's file system.
@@ -39,7 +41,7 @@ package struct ClipWriter: Sendable {
         self.movie = movie
     }
 
-    /// The slots that overlap a range of program dates, in order.
+    /// Returns the segments that overlap a range of program dates, in order.
     package static func slots(_ slots: [ListedSegmentSet], in range: Range<Int64>) -> [ListedSegmentSet] {
         slots.filter { slot in
             guard let dates = self.dates(of: slot) else { return false }
@@ -47,7 +49,8 @@ package struct ClipWriter: Sendable {
         }
     }
 
-    /// Program dates from the first slot to the end of the last; `nil` without slots.
+    /// Returns the range of program dates from the first segment to the end of the last one; `nil` if there are no
+    /// segments.
     package static func dates(of slots: [ListedSegmentSet]) -> Range<Int64>? {
         guard let first = slots.first.flatMap({ self.dates(of: $0) }),
             let last = slots.last.flatMap({ self.dates(of: $0) }), first.lowerBound < last.upperBound
@@ -62,7 +65,8 @@ package struct ClipWriter: Sendable {
         return segment.programDate..<(segment.programDate &+ segment.duration.nanoseconds)
     }
 
-    /// Slots of a recording followed by the listed slots after them; `nil` if slots between the two are missing.
+    /// Joins the segments of a recording with the listed segments that follow them; `nil` if segments between the two
+    /// are missing.
     package static func joined(_ recorded: [ListedSegmentSet], _ listed: [ListedSegmentSet]) -> [ListedSegmentSet]? {
         guard let first = listed.first?.mediaSequence else { return recorded }
         let older = recorded.filter { $0.mediaSequence < first }
@@ -70,7 +74,7 @@ package struct ClipWriter: Sendable {
         return last + 1 == first ? older + listed : nil
     }
 
-    /// Hard links to files, which keep their content after the room deletes them.
+    /// Hard links to segment files, which keep the content after the room deletes the files.
     package struct Hold: Sendable {
         fileprivate let folder: RecordingFolder
         /// File names of the hard links.
@@ -83,18 +87,18 @@ package struct ClipWriter: Sendable {
         }
     }
 
-    /// Prefix of a hold directory's name; the clip's id follows.
+    /// Prefix of the name of a directory with hard links; the clip's id follows.
     private static let holdMark = "."
-    /// Prefix of the clip ids that the room assigns.
+    /// Prefix of clip ids.
     private static let idMark = "clip-"
 
-    /// Keeps the files of slots until the hold is released.
+    /// Makes hard links to the files of segments, so that they stay until the hold is released.
     ///
     /// - Parameters:
-    ///   - id: A plain, unique name.
-    ///   - source: Path of a file by its name.
+    ///   - id: Id of the clip: a unique name, usable in file names.
+    ///   - source: Returns the path of a file by its name; `nil` if the file no longer exists.
     /// - Throws: ``MediaError/Code/notFound`` for a file that has already been deleted,
-    ///   ``MediaError/Code/notCreatable``, ``MediaError/Code/diskFull``. No files are kept then.
+    ///   ``MediaError/Code/notCreatable``, ``MediaError/Code/diskFull``. Then no hard links are left.
     package func hold(
         _ slots: [ListedSegmentSet], id: String, source: (String) -> String?
     ) throws(MediaError) -> Hold {
@@ -113,7 +117,7 @@ package struct ClipWriter: Sendable {
                         .notFound, "\(name) has already been deleted", at: "clip",
                         fix: "choose a later range, or record the room")
                 }
-                // No copies: the client of the API waits meanwhile, and a copy would take disk space.
+                // Files are not copied: the API client waits meanwhile, and a copy would take disk space.
                 try folder.take(name, from: file, copies: false)
             }
         } catch {
@@ -123,7 +127,7 @@ package struct ClipWriter: Sendable {
         return hold
     }
 
-    /// The slots with only the tracks of the clip.
+    /// Returns the segments with only the tracks of the clip.
     private func chosen(_ slots: [ListedSegmentSet]) -> [ListedSegmentSet] {
         let names = [self.movie.video, self.movie.audio]
         return slots.map { slot in
@@ -133,11 +137,11 @@ package struct ClipWriter: Sendable {
         }
     }
 
-    /// Removes the leftovers of a worker that was killed while it made clips: holds and partial files. Call it before
-    /// the first clip.
+    /// Removes what a worker left that was killed while it made clips: hard links and partial files. Call it before the
+    /// first clip.
     ///
-    /// - Parameter hasHolds: Whether the directory contains the room's holds; in other directories such names belong to
-    ///   others.
+    /// - Parameter hasHolds: Whether the directory contains the room's hard links. If false, directories in it are not
+    ///   touched.
     package static func removeLeftovers(of room: String, in directory: String, hasHolds: Bool) {
         let folder = RecordingFolder(path: directory)
         let owner = "\(room)-\(Self.idMark.dropLast())"
@@ -159,16 +163,16 @@ package struct ClipWriter: Sendable {
         for name in partials { folder.remove(name) }
     }
 
-    /// Writes the file. Blocks while the disk writes.
+    /// Writes the clip's file. Blocks until it is written.
     ///
     /// - Parameters:
-    ///   - name: Plain file name; `.mp4` is added.
+    ///   - name: File name without a path; `.mp4` is appended.
     ///   - id: Id of the clip.
-    ///   - slots: Slots that the clip is made from.
-    ///   - hold: Holds the files of the listed slots.
-    ///   - opened: Decrypts the bytes of a held segment.
-    ///   - recorded: The bytes of a file that is not held.
-    ///   - reason: Called between segments: returns an error to stop with, or `nil` to continue.
+    ///   - slots: Segments from which the clip is made.
+    ///   - hold: Hard links to the files of the listed segments.
+    ///   - opened: Decrypts the bytes of a segment that `hold` contains.
+    ///   - recorded: Reads a file that `hold` does not contain, from the recording; `nil` if it does not exist.
+    ///   - reason: Called between segments; returns an error to stop with, or `nil` to continue.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
     ///   ``MediaError/Code/rejected`` if the name exists, and the error of `reason`.
     package func write(

@@ -1,13 +1,14 @@
 import HLS
 package import MediaTypes
 
-/// The files made from a room's recording; all are complete and durable.
+/// A finished recording: the files that were made from a recording session. All are complete and flushed to disk.
 package struct FinishedRecording: Sendable, Hashable {
+    /// A file of a finished recording.
     package struct File: Sendable, Hashable {
-        /// Name in the recording's directory.
+        /// File name in the recording's directory.
         package let name: String
         package let byteCount: Int
-        /// SHA-256 in hexadecimal digits.
+        /// SHA-256 of the content in hexadecimal digits.
         package let checksum: String
         /// Whether the file is one of the segments that the playlists list.
         package let isSegment: Bool
@@ -21,20 +22,20 @@ package struct FinishedRecording: Sendable, Hashable {
     }
 
     package let roomID: String
-    /// Nanoseconds since the Unix epoch.
+    /// Date of the first frame: nanoseconds since the Unix epoch.
     package let start: Int64
     package let durationMs: Int64
-    /// Number of video frames in the first file.
+    /// Number of video frames in the movie file with the most frames.
     package let frames: Int
     package let chapters: [Chapter]
     package let files: [File]
-    /// How much of the room is in it.
+    /// Which part of the room's media the recording contains.
     package let coverage: RecordingCoverage
 
     /// Content of `recording.json`.
     package var json: JSONValue { self.described(files: self.files) }
 
-    /// The same without the segments, which are numerous.
+    /// The content of `recording.json` without the segment files, which are numerous.
     package var summary: JSONValue {
         self.described(files: self.files.filter { !$0.isSegment })
     }

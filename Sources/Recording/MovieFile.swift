@@ -2,27 +2,27 @@ import HLS
 import MediaTypes
 import Packager
 
-/// Makes one MP4 file from the segments of a rendition.
+/// Makes an MP4 file from the recorded segments of a rendition.
 struct MovieFile {
     let movie: RecordingSettings.Movie
-    /// In the order of their sequence numbers.
+    /// The segments in the order of their media sequence numbers.
     let slots: [ListedSegmentSet]
     let chapters: [Chapter]
     let title: String?
-    /// The shown range of the room's time, in nanoseconds since its origin; `nil`: everything.
+    /// The range of the program to play, in nanoseconds since the room's origin; `nil`: everything.
     var shown: Range<Int64>?
-    /// Owner mark of the file in a directory that rooms share; the file never replaces another one. `nil`: the
-    /// directory belongs to this room.
+    /// Name of the room and clip, for a directory that several rooms share: it is part of the partial file's name, and
+    /// the finished file never replaces another one. `nil`: the directory belongs to this room.
     var owner: String?
-    /// The bytes of a segment or an initialization segment.
+    /// Reads a segment or an initialization segment by its name; `nil` if it cannot be read.
     let read: (String) -> [UInt8]?
-    /// The error for a file that is missing or damaged.
+    /// Makes the error for a file that is missing or damaged.
     let damaged: (String) -> MediaError
 
-    /// Suffix of a file that is being written.
+    /// Suffix of the name of a file that is being written.
     private static let partialMark = ".partial"
 
-    /// Whether a name is that of a partial file of an owner; the owner's name is followed by numbers.
+    /// Whether a file name is that of a partial file of an owner; numbers may follow the owner's name.
     static func isPartial(_ name: String, of owner: String) -> Bool {
         guard name.hasPrefix("."), name.hasSuffix(Self.partialMark) else { return false }
         let mark = name.dropLast(Self.partialMark.count)
@@ -32,16 +32,16 @@ struct MovieFile {
 
     struct Made {
         let file: FinishedRecording.File
-        /// Number of video frames in the file, shown or not.
+        /// Number of video frames in the file, including those outside the played range.
         let frames: Int
         let durationMs: Int64
     }
 
-    /// Writes the file. Reads every segment twice: once for the tables and once to copy it.
+    /// Writes the file. Every segment is read twice: first for the sample tables, then to copy its media.
     ///
-    /// - Parameter step: Called with the number of bytes that were read.
+    /// - Parameter step: Called after each segment with the number of bytes that were read.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``, and
-    ///   ``MediaError/Code/rejected`` if the name belongs to another file. No new file has the name then.
+    ///   ``MediaError/Code/rejected`` if the name belongs to another file. Then no new file has this name.
     func write(
         _ name: String, in folder: RecordingFolder, step: (Int) throws(MediaError) -> Void
     ) throws(MediaError) -> Made {
@@ -83,7 +83,7 @@ struct MovieFile {
             frames: video?.sizes.count ?? 0, durationMs: writer.durationMs)
     }
 
-    /// The segments in file order: for each slot the video, then the audio.
+    /// Calls `body` for the segments in file order: for each segment interval the video, then the audio.
     private func segments(
         _ step: (Int) throws(MediaError) -> Void,
         _ body: (ListedSegmentSet.Track, _ slot: Int, [UInt8]) throws(MediaError) -> Void

@@ -1,33 +1,34 @@
 import HLS
 import MediaTypes
 
-/// The sample tables of one track of a file, collected segment by segment. Spec: ISO/IEC 14496-12 §8.6, §8.7.
+/// The sample tables of one track of an MP4 file, collected segment by segment. Spec: ISO/IEC 14496-12 §8.6, §8.7.
 struct MovieTrack: Sendable {
-    /// Consecutive samples with the same value.
+    /// A run of consecutive samples with the same value.
     struct Run: Sendable, Hashable {
         var count: UInt32
         var value: Int64
     }
 
-    /// The samples of one segment.
+    /// The samples of one segment, a chunk of the MP4 file.
     struct Chunk: Sendable, Hashable {
         let samples: UInt32
-        /// Index of the sample entry, from 0.
+        /// Index of the chunk's sample entry in ``MovieTrack/entries``.
         let entry: Int
         let byteCount: Int
-        /// Index of the segment in the recording, to interleave the tracks by time.
+        /// Index of the segment in the recording, used to interleave the tracks by time.
         let slot: Int
     }
 
     let kind: TrackKind
     let timescale: Int64
+    /// The different sample entries of the track, each as a serialized box.
     private(set) var entries: [[UInt8]] = []
     private(set) var width: UInt16 = 0
     private(set) var height: UInt16 = 0
     private(set) var sizes: [UInt32] = []
     private(set) var durations: [Run] = []
     private(set) var offsets: [Run] = []
-    /// Sample numbers, starting at 1.
+    /// Numbers of the sync samples, starting at 1.
     private(set) var syncSamples: [UInt32] = []
     private(set) var chunks: [Chunk] = []
     /// Decoding time of the first sample on the room's timeline, in ticks.
@@ -39,21 +40,21 @@ struct MovieTrack: Sendable {
         self.timescale = head.timescale
     }
 
-    /// Ticks from the first sample's decoding time to the end of the last one.
+    /// Duration in ticks, from the first sample's decoding time to the end of the last sample.
     var duration: Int64 { self.nextDecodeTime - (self.firstDecodeTime ?? self.nextDecodeTime) }
 
-    /// Composition time of the first sample on the room's timeline, in ticks.
+    /// Presentation time of the first sample on the room's timeline, in ticks.
     var firstTime: Int64 { (self.firstDecodeTime ?? 0) + self.leadIn }
 
-    /// Composition time minus decoding time of the first sample, in ticks.
+    /// Presentation time minus decoding time of the first sample, in ticks.
     var leadIn: Int64 { max(0, self.offsets.first?.value ?? 0) }
 
     /// Whether every sample is a sync sample.
     var isAllSync: Bool { self.syncSamples.count == self.sizes.count }
 
-    /// Adds a segment.
+    /// Adds the samples of a segment.
     ///
-    /// - Returns: False if the segment belongs to another kind of track; nothing is changed then.
+    /// - Returns: False if the segment has another kind or timescale than the track; then nothing is changed.
     mutating func append(_ segment: SegmentSamples, head: TrackParameters, slot: Int) -> Bool {
         guard head.kind == self.kind, head.timescale == self.timescale else { return false }
         let entry: Int
@@ -85,7 +86,8 @@ struct MovieTrack: Sendable {
         self.nextDecodeTime += Int64(sample.duration)
     }
 
-    /// A hole lengthens the sample before it: the frame freezes, or the audio is silent, for as long as live.
+    /// Sets the decoding time of the next sample. A gap before it lengthens the previous sample: the video freezes, or
+    /// the audio is silent, for as long as in the live stream.
     private mutating func move(to time: Int64) {
         guard self.firstDecodeTime != nil else {
             self.firstDecodeTime = time

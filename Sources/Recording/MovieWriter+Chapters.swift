@@ -80,7 +80,7 @@ extension MovieWriter {
                     hdlr.zeros(9)
                 }
                 meta.box("ilst") { ilst in
-                    // The copyright sign is one byte here.
+                    // The type is `©nam`, with the copyright sign as one byte.
                     ilst.item([0xA9, 0x6E, 0x61, 0x6D]) { item in
                         item.box("data") { data in
                             data.u32(1)

@@ -1,7 +1,7 @@
 import HLS
 import MediaTypes
 
-/// Writes the head of an MP4 file whose samples follow it: `ftyp`, `moov` and the start of `mdat`, so that a player can
+/// Writes the head of an MP4 file: `ftyp`, `moov` and the start of `mdat`. The samples follow it, so that a player can
 /// start before it has the whole file. Spec: ISO/IEC 14496-12 §6, §8. Chapters are written both as a QuickTime text
 /// track and as Nero's `chpl`, because players read one or the other.
 struct MovieWriter: Sendable {
@@ -9,21 +9,21 @@ struct MovieWriter: Sendable {
     let audio: MovieTrack?
     let chapters: [Chapter]
     let title: String?
-    /// The shown range of the room's time, in nanoseconds since its origin, limited to the available media; `nil`:
-    /// everything. Earlier frames stay in the file, because shown frames are decoded from them.
+    /// The range of the program to play, in nanoseconds since the room's origin, limited to the available media; `nil`:
+    /// everything. Earlier frames stay in the file, because played frames depend on them.
     var shown: Range<Int64>?
 
     private var tracks: [MovieTrack] { [self.video, self.audio].compactMap { $0 } }
     var chapterTrackID: UInt32 { UInt32(self.tracks.count) + 1 }
 
-    /// Timescale of the movie.
+    /// Ticks per second of the movie.
     private static let timescale: Int64 = 90_000
     static let chapterTimescale: Int64 = 1_000
-    /// The identity matrix.
+    /// The identity transformation matrix.
     static let matrix: [UInt32] = [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000]
 
-    /// Everything before the first sample. The samples follow in this order: ``chapterSamples``, then for each slot the
-    /// video and the audio.
+    /// The part of the file before the first sample. The samples follow in this order: ``chapterSamples``, then for
+    /// each segment interval the video and the audio.
     var head: [UInt8] {
         // The tables contain file offsets, and their length depends on whether the offsets fit in 32 bits.
         let body = self.chapterSamples.count + self.tracks.reduce(0) { $0 + $1.chunks.reduce(0) { $0 + $1.byteCount } }
@@ -33,7 +33,7 @@ struct MovieWriter: Sendable {
         return self.written(base: writer.bytes.count, isLarge: isLarge, body: body).bytes
     }
 
-    /// The chapter texts in front of the samples: a 16-bit length, then UTF-8.
+    /// The samples of the chapter track, which precede the media: each is a text with a 16-bit length, in UTF-8.
     var chapterSamples: [UInt8] {
         var writer = BoxWriter()
         for chapter in self.chapters { Self.write(chapter, &writer) }
@@ -56,7 +56,8 @@ struct MovieWriter: Sendable {
 
     // MARK: Times
 
-    /// Start of the movie on the room's timeline in nanoseconds: the first video frame, or the audio without video.
+    /// Start of the movie in nanoseconds since the room's origin: the first played video frame, or the first audio
+    /// frame if there is no video.
     private var start: Int64 {
         let first = (self.video ?? self.audio).map { Self.nanoseconds($0.firstTime, $0) } ?? 0
         return max(first, self.shown?.lowerBound ?? first)
@@ -66,20 +67,20 @@ struct MovieWriter: Sendable {
         TimeMath.rescale(ticks, from: track.timescale, to: TimeMath.nanoseconds)
     }
 
-    /// The shown part of a track and its time in the movie: ISO/IEC 14496-12 §8.6.6.
+    /// The played part of a track and its position in the movie. Spec: ISO/IEC 14496-12 §8.6.6.
     private struct Edit {
-        /// Delay before the track begins, in the movie's timescale.
+        /// Delay before the track begins, in ticks of the movie's timescale.
         var delay: Int64
-        /// In ticks of the track, from its first sample's decoding time.
+        /// Start of the played part in ticks of the track, counted from the first sample's decoding time.
         var mediaTime: Int64
-        /// In the movie's timescale.
+        /// Duration of the played part in ticks of the movie's timescale.
         var duration: Int64
     }
 
     private func edit(of track: MovieTrack) -> Edit {
         let first = Self.nanoseconds(track.firstTime, track)
         let late = max(0, first - self.start)
-        // Audio before the first video frame is not shown.
+        // Audio before the first video frame is not played.
         let early = TimeMath.rescale(max(0, self.start - first), from: TimeMath.nanoseconds, to: track.timescale)
         let mediaTime = track.leadIn + early
         var duration = TimeMath.rescale(
@@ -93,6 +94,7 @@ struct MovieWriter: Sendable {
             duration: duration)
     }
 
+    /// Duration of the movie in ticks of its timescale.
     var duration: Int64 {
         self.tracks.map { track in
             let edit = self.edit(of: track)
@@ -105,7 +107,12 @@ struct MovieWriter: Sendable {
 
     // MARK: Boxes
 
-    /// - Parameter base: File offset of the first sample, which is the size of everything written here.
+    /// Writes the head of the file.
+    ///
+    /// - Parameters:
+    ///   - base: File offset of the first sample, which is the size of the head.
+    ///   - isLarge: Whether chunk offsets have 64 bits.
+    ///   - body: Number of bytes of all samples.
     private func written(base: Int, isLarge: Bool, body: Int) -> BoxWriter {
         var writer = BoxWriter()
         writer.box("ftyp") { box in
@@ -122,14 +129,14 @@ struct MovieWriter: Sendable {
             if !self.chapters.isEmpty { self.chapterTrack(base: base, isLarge: isLarge, &moov) }
             self.userData(&moov)
         }
-        // Always a 64-bit size.
+        // The size of `mdat` always has 64 bits.
         writer.u32(1)
         writer.text("mdat")
         writer.u64(UInt64(body) + 16)
         return writer
     }
 
-    /// File offset of each chunk, by track.
+    /// Returns the file offsets of the chunks of each track.
     private func places(from base: Int) -> [[Int]] {
         var position = base + self.chapterSamples.count
         var next = self.tracks.map { _ in 0 }

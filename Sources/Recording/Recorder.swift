@@ -5,28 +5,31 @@ package import MediaTypes
 package import Packager
 import Synchronization
 
-/// Records everything a room lists. The segments stay in a directory of their own after the live playlists have dropped
-/// them, and a journal describes them. ``RecordingFinisher`` makes files from them when the room has ended.
+/// Records everything that a room lists. Segments are linked into the recording's directory, where they stay after the
+/// live playlists no longer list them, and are described in a journal. ``RecordingFinisher`` makes files from them when
+/// the room has ended.
 ///
-/// The live playlists wait for a write at most ``patience``. After a timeout they do not wait again until the recorder
-/// has caught up. A failed write stops the recording, not the room. Recording can be resumed later, with a hole.
+/// The live playlists wait at most ``patience`` nanoseconds for a write of the recorder. After a timeout they do not
+/// wait again until the recorder has caught up. A failed write stops the recording, not the room. Recording can be
+/// resumed later; the media in between is missing.
 package final class Recorder: ListingObserver {
-    /// Events that are reported to the room.
+    /// An event that the recorder reports to the room.
     package enum Event: Sendable {
-        /// Recording has stopped; the existing media stays and is finished when the room ends.
+        /// Recording has stopped because of an error. The media recorded so far stays, and files are made from it when
+        /// the room ends.
         case stopped(MediaError)
-        /// Recording continues: everything listed from now on is recorded.
+        /// Recording continues after a stop: everything that is listed from now on is recorded.
         case resumed
-        /// ``Recorder/resume()`` failed, or a ``Recorder/stop(_:)`` came before it was done.
+        /// ``Recorder/resume()`` failed, or ``Recorder/stop(_:)`` was called before it was finished.
         case notResumed(MediaError)
     }
 
     /// Amount of recorded media.
     package struct Kept: Sendable, Hashable {
-        /// Number of slots that this worker has recorded.
+        /// Number of segments, each counted once over all tracks, that this worker has recorded.
         package var slots = 0
-        /// Approximate size in bytes of the movies to be made, in addition to the segments; includes media of previous
-        /// workers.
+        /// Approximate size in bytes of the MP4 files to be made, in addition to the segments. Includes media of
+        /// previous workers.
         package var movieBytes: Int64 = 0
 
         package init(slots: Int = 0, movieBytes: Int64 = 0) {
@@ -37,17 +40,22 @@ package final class Recorder: ListingObserver {
 
     private struct State {
         var kept = Kept()
+        /// Number of queued writes.
         var pending = 0
+        /// Whether a wait timed out and the disk has not caught up since.
         var isSlow = false
-        /// Why recording is stopped; `nil` while it is running.
+        /// Reason for which recording is stopped; `nil` while it is running.
         var stopReason: String?
         var isResuming = false
-        /// The latest ``Recorder/stop(_:)``, and the number of calls.
+        /// The error of the latest ``Recorder/stop(_:)`` call.
         var lastStop: MediaError?
+        /// Number of ``Recorder/stop(_:)`` calls.
         var stops = 0
         var isEnded = false
-        /// Changes of date ranges that were not written while stopped, in order, and the latest multivariant playlist.
+        /// Date range changes that could not be written while recording was stopped, in order.
         var missed: [DateRange.Change] = []
+        /// The latest multivariant playlist that could not be written while recording was stopped; `nil` if there is
+        /// none.
         var missedList: String?
 
         var isStopped: Bool { self.stopReason != nil }
@@ -58,17 +66,17 @@ package final class Recorder: ListingObserver {
         }
     }
 
-    /// Longest wait for a write in nanoseconds.
+    /// Maximum wait for a write in nanoseconds.
     private static let patience = 100_000_000
-    /// Most writes that wait for a hanging disk: several minutes of segments.
+    /// Maximum number of writes that wait for a hanging disk: several minutes of segments.
     private static let mostPending = 256
-    /// Most changes of date ranges to remember while recording is stopped.
+    /// Maximum number of date range changes that are kept in memory while recording is stopped.
     private static let mostMissed = 8_192
 
     private let folder: RecordingFolder
-    /// Path of a file of the live output.
+    /// Returns the path of a file of the live output; `nil` if it does not exist.
     private let source: @Sendable (String) -> String?
-    /// The decrypted bytes of an encrypted output's segment.
+    /// Returns the decrypted bytes of an encrypted output's segment; `nil` if the output is not encrypted.
     private let clear: (@Sendable (ListedSegmentSet.Track) -> [UInt8]?)?
     private let report: @Sendable (Event) -> Void
     private let state = Mutex(State())
@@ -81,10 +89,10 @@ package final class Recorder: ListingObserver {
     /// Opens a recorder for a directory, which it creates and checks. It writes nothing before ``begin()``.
     ///
     /// - Parameters:
-    ///   - source: Path of a file of the live output; the file exists when a slot is kept.
-    ///   - clear: For an encrypted output: the decrypted segment, `nil` if it no longer exists or cannot be decrypted.
-    ///     Recordings are never encrypted. Without it files are used as they are.
-    ///   - report: Called on a thread of the recorder.
+    ///   - source: Returns the path of a file of the live output; the file exists when its segment is recorded.
+    ///   - clear: For an encrypted output, returns the decrypted segment, or `nil` if it no longer exists or cannot be
+    ///     decrypted, because recordings are never encrypted. If this parameter is `nil`, files are linked as they are.
+    ///   - report: Called with events, on a thread of the recorder.
     /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/roomExited`` for a finished recording,
     ///   ``MediaError/Code/invalidData`` for a damaged journal.
     package static func open(
@@ -99,7 +107,7 @@ package final class Recorder: ListingObserver {
                 fix: "choose another directory, or move that recording away")
         }
         let recorder = Recorder(folder: folder, settings: settings, source: source, clear: clear, report: report)
-        // A file without a complete line is left by a worker that was killed.
+        // A worker that was killed may have left a file without a complete line.
         if folder.read(RecordingJournal.name)?.contains(UInt8(ascii: "\n")) == true {
             let journal = try RecordingFinisher.journal(in: folder)
             guard journal.roomID == settings.roomID else {
@@ -137,8 +145,8 @@ package final class Recorder: ListingObserver {
         self.waits = settings.waits
     }
 
-    /// Continues the recording in the directory, or begins one. Call it once this worker owns the room: two workers
-    /// would mix their lines.
+    /// Continues the recording in the directory, or begins one. Call it only once this worker owns the room, because
+    /// the journal lines of two workers would be mixed.
     ///
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
     package func begin() throws(MediaError) {
@@ -151,8 +159,8 @@ package final class Recorder: ListingObserver {
         }
     }
 
-    /// Whether the journal exists and ends with a complete line, so that new text starts a new line. Reads the whole
-    /// file.
+    /// Whether the journal exists and ends with a complete line, so that appended text starts on a new line. Reads the
+    /// whole file.
     private var isWhole: Bool { self.folder.read(RecordingJournal.name)?.last == UInt8(ascii: "\n") }
 
     package func keep(_ slot: ListedSegmentSet) {
@@ -180,7 +188,8 @@ package final class Recorder: ListingObserver {
                 }
                 try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
             } catch {
-                // No journal line names these files: as hard links they would only keep space that the room frees.
+                // No journal line refers to these files. As hard links they would only occupy disk space that the room
+                // wants to free.
                 for name in taken { folder.remove(name) }
                 throw error
             }
@@ -191,7 +200,7 @@ package final class Recorder: ListingObserver {
         }
     }
 
-    /// Amount recorded so far.
+    /// Amount of media recorded so far.
     package var kept: Kept { self.state.withLock(\.kept) }
 
     /// Whether recording is stopped; ``resume()`` continues it.
@@ -219,9 +228,9 @@ package final class Recorder: ListingObserver {
             state.isEnded = true
             return state.stopReason
         }
-        // Always written: the room has ended, and the recorded media can be finished.
+        // The end is written even if recording is stopped, so that files can be made from the recorded media.
         self.work(always: true) { folder throws(MediaError) in
-            // The disk may not even have taken the first line.
+            // Not even the first line may have been written.
             if !self.isWhole {
                 try self.begin()
                 if let reason { try folder.append(RecordingJournal.stop(reason), to: RecordingJournal.name) }
@@ -230,24 +239,24 @@ package final class Recorder: ListingObserver {
         }
     }
 
-    /// The slots recorded so far. Reads the disk.
+    /// Reads the recorded segments from the journal on disk.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
     package func recordedSlots() throws(MediaError) -> [ListedSegmentSet] {
         try RecordingFinisher.journal(in: self.folder).slots
     }
 
-    /// The bytes of a file of the recording; `nil` if it does not exist. Blocks.
+    /// Reads a file of the recording; `nil` if it does not exist. Blocks while reading.
     package func bytes(of name: String) -> [UInt8]? { RecordedNames.isValid(name) ? self.folder.read(name) : nil }
 
-    /// Waits until all requested writes are done or have failed.
+    /// Waits until all queued writes have succeeded or failed.
     package func settle() { self.queue.sync {} }
 
-    /// Queues a write.
+    /// Queues a write and waits for it, at most ``patience`` nanoseconds.
     ///
     /// - Parameters:
-    ///   - always: Runs even if recording is stopped.
-    ///   - missed: Runs instead of the write while recording is stopped, in the same order; `nil`: nothing runs.
+    ///   - always: Whether to write even if recording is stopped.
+    ///   - missed: Called instead of the write while recording is stopped, in the same order; `nil`: nothing is called.
     private func work(
         always: Bool = false, _ body: @escaping @Sendable (RecordingFolder) throws(MediaError) -> Void,
         missed: (@Sendable (inout State) -> Void)? = nil
@@ -291,7 +300,7 @@ package final class Recorder: ListingObserver {
         self.state.withLock { $0.isSlow = $0.pending > 0 }
     }
 
-    /// Stops recording until ``resume()``; existing media stays. Callable from any thread.
+    /// Stops recording until ``resume()`` is called. The media recorded so far stays. Callable from any thread.
     package func stop(_ error: MediaError) {
         let isFirst = self.state.withLock { state in
             defer { state.stopReason = state.stopReason ?? error.what }
@@ -302,14 +311,16 @@ package final class Recorder: ListingObserver {
         guard isFirst else { return }
         self.report(.stopped(error))
         self.queue.async {
-            // If the disk does not take this line either, the gap in the slot numbers shows that some are missing.
+            // If this line cannot be written either, the gap in the media sequence numbers shows that segments are
+            // missing.
             guard self.isWhole else { return }
             try? self.folder.append(RecordingJournal.stop(error.what), to: RecordingJournal.name)
         }
     }
 
-    /// Continues after a stop: slots that were listed in between are missing, date ranges are not. Returns at once and
-    /// reports the result; does nothing if recording is not stopped. Callable from any thread.
+    /// Continues recording after a stop. Segments that were listed in between are missing, but date ranges are not.
+    /// Returns at once and reports the result as an ``Event``; does nothing if recording is not stopped. Callable from
+    /// any thread.
     package func resume() {
         let begun = self.state.withLock { state -> (reason: String, stops: Int)? in
             guard !state.isResuming, !state.isEnded, let reason = state.stopReason else { return nil }
@@ -319,11 +330,11 @@ package final class Recorder: ListingObserver {
         guard let begun else { return }
         self.queue.async {
             do throws(MediaError) {
-                // The disk may not have taken the first line, nor the line that explains the hole.
+                // Neither the first line nor the line with the reason for the stop may have been written.
                 try self.begin()
                 try self.folder.append(RecordingJournal.stop(begun.reason), to: RecordingJournal.name)
                 try self.writeMissed()
-                // If another stop came meanwhile, its caller got the reply that recording is stopped, so it stays stopped.
+                // If ``stop(_:)`` was called meanwhile, recording stays stopped, as its caller expects.
                 let stop = self.state.withLock { state -> MediaError? in
                     state.isResuming = false
                     guard state.stops == begun.stops else { return state.lastStop }
@@ -338,7 +349,8 @@ package final class Recorder: ListingObserver {
         }
     }
 
-    /// Runs on the queue, the only place where something is added to the missed changes.
+    /// Writes the date range changes and the multivariant playlist that were missed while recording was stopped. Runs
+    /// on the queue, like everything that adds missed changes.
     private func writeMissed() throws(MediaError) {
         let (changes, list) = self.state.withLock { ($0.missed, $0.missedList) }
         if !changes.isEmpty {
@@ -353,7 +365,7 @@ package final class Recorder: ListingObserver {
 }
 
 extension DirectoryStore {
-    /// ``put(_:_:durable:)`` for text.
+    /// Writes a text; otherwise like ``put(_:_:durable:)``.
     func put(_ name: String, text: String, durable: Bool = false) throws(MediaError) {
         try self.put(name, [PacketMemory(Array(text.utf8))], durable: durable)
     }

@@ -1,20 +1,21 @@
 import HLS
 import MediaTypes
 
-/// How much of a room's listed media is in its recording.
+/// Which part of a room's listed media its recording contains.
 package struct RecordingCoverage: Sendable, Hashable {
-    /// Consecutive segments without a hole.
+    /// A run of consecutive recorded segments.
     package struct Run: Sendable, Hashable {
-        /// Nanoseconds since the Unix epoch.
+        /// Date of the first frame of the run: nanoseconds since the Unix epoch.
         package var start: Int64
+        /// Date at which the run ends: nanoseconds since the Unix epoch.
         package var end: Int64
         package var segments: Int
     }
 
     package private(set) var runs: [Run] = []
-    /// Number of listed segments that are missing, or missing in a rendition.
+    /// Number of listed segments that are missing, in all or some of the renditions.
     package private(set) var missing: Int64 = 0
-    /// Why a worker stopped recording; `nil` if none did.
+    /// Reason for which a worker stopped recording; `nil` if recording was never stopped.
     package let stopReason: String?
 
     package var isComplete: Bool { self.missing == 0 }
@@ -46,7 +47,7 @@ package struct RecordingCoverage: Sendable, Hashable {
         if let next, let end = journal.endMediaSequence, end > next { self.missing &+= end - next }
     }
 
-    /// Null for a complete recording.
+    /// Description for `recording.json`; null for a complete recording.
     var json: JSONValue {
         guard !self.isComplete else { return .null }
         let runs = self.runs.map { run -> JSONValue in

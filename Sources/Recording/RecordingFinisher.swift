@@ -2,9 +2,9 @@ import HLS
 package import MediaTypes
 import Packager
 
-/// Makes files from the media that a ``Recorder`` has kept, after the room has ended: playlists that list everything,
-/// an MP4 for each chosen rendition, and finally a manifest, which marks the recording as finished. If it is killed,
-/// the next run starts again.
+/// Makes the files of a recording from the segments that a ``Recorder`` has stored, after the room has ended: playlists
+/// that list everything, an MP4 file for each chosen rendition, and finally a manifest, which marks the recording as
+/// finished. If the process is killed meanwhile, the next run starts from the beginning.
 package struct RecordingFinisher: Sendable {
     private let settings: RecordingSettings
     private let folder: RecordingFolder
@@ -14,11 +14,14 @@ package struct RecordingFinisher: Sendable {
         self.folder = RecordingFolder(path: settings.directory)
     }
 
-    /// Whether the room has ended and its recording has no manifest: a worker was stopped before it finished the files.
+    /// Whether the room has ended and its recording has no manifest, because a worker was stopped before it finished
+    /// the files.
     package var isDue: Bool { self.isDue(roomHasEnded: false) }
 
-    /// Like ``isDue``, for a room that is known to have ended from another source: a worker may have been stopped, or
-    /// its disk may have been full, before the end was written to the recording.
+    /// Whether files still have to be made from the recording of a room that has ended.
+    ///
+    /// - Parameter roomHasEnded: Whether the room is known to have ended from another source than the recording: a
+    ///   worker may have been stopped, or its disk may have been full, before the end was written to the recording.
     package func isDue(roomHasEnded: Bool) -> Bool {
         guard !self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name),
             let journal = try? Self.journal(in: self.folder), !journal.slots.isEmpty
@@ -26,12 +29,11 @@ package struct RecordingFinisher: Sendable {
         return journal.isEnded || (roomHasEnded && journal.roomID == self.settings.roomID)
     }
 
-    /// Whether there is nothing to make and nothing is missing: nothing was listed while it recorded, and no stop
-    /// missed anything.
+    /// Whether the recording has no media and none is missing, because the room listed nothing while it was recorded.
     ///
-    /// - Parameter wasListed: The room has listed something, under this worker or a previous one.
+    /// - Parameter wasListed: Whether the room has listed something, under this worker or a previous one.
     package func isEmpty(wasListed: Bool) -> Bool {
-        // Without a journal the recording could not even begin.
+        // If there is no journal, the recording could not even begin.
         guard self.folder.contains(RecordingJournal.name) else { return !wasListed }
         guard let journal = try? Self.journal(in: self.folder) else { return false }
         return journal.slots.isEmpty && (journal.stopReason == nil || !wasListed)
@@ -52,25 +54,26 @@ package struct RecordingFinisher: Sendable {
         }
     }
 
-    /// Makes the files. Blocks until everything is durable.
+    /// Makes the files of the recording. Blocks until everything is flushed to disk.
     ///
     /// - Parameters:
-    ///   - isOver: Called after each step; if it returns true, the rest is left to another run.
+    ///   - isOver: Called after each step; if it returns true, this run stops and the rest is left to another run.
     ///   - progress: Called after each step with the number of processed bytes and the total.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
-    ///   ``MediaError/Code/unfinished``; existing files stay.
+    ///   ``MediaError/Code/unfinished``. Existing files stay.
     package func run(
         until isOver: @escaping () -> Bool = { false },
         progress: @escaping (_ done: Int, _ total: Int) -> Void
     ) throws(MediaError) -> FinishedRecording {
-        // A worker that is shutting down may still be making the files: two would overwrite each other's files.
+        // A worker that is shutting down may still be making the files, and two workers would overwrite each other's
+        // files.
         let finished = try self.folder.exclusively { () throws(MediaError) -> FinishedRecording in
             try self.make(until: isOver, progress: progress)
         }
         guard let finished else {
             throw MediaError(
                 .unfinished, "another worker is making the files", at: "recording",
-                fix: "wait for it, and start the room again")
+                fix: "wait until that worker has finished, and start the room again")
         }
         return finished
     }
@@ -96,7 +99,7 @@ package struct RecordingFinisher: Sendable {
         var meter = Meter(isOver: isOver, report: progress)
         let sizes = journal.slots.flatMap { slot in slot.tracks.map { ($0.name, $0.segment.byteCount) } }
         for movie in self.settings.movies {
-            // Read once for the tables, and once to copy.
+            // Segments are read once for the sample tables, and once to copy.
             meter.total += 2 * sizes.reduce(0) { $0 + ([movie.video, movie.audio].contains($1.0) ? $1.1 : 0) }
         }
         if self.settings.keepsSegments { meter.total += sizes.reduce(0) { $0 + $1.1 } }
@@ -116,12 +119,13 @@ package struct RecordingFinisher: Sendable {
         try self.folder.synchronize(files.map(\.name))
         try DirectoryStore(directory: self.folder.path).put(
             RecordedNames.manifest, text: finished.json.text + "\n", durable: true)
-        // Only after the manifest: a repeated run needs every segment.
+        // The sources are removed only after the manifest is written, because a repeated run needs every segment.
         self.removeSources(journal)
         return finished
     }
 
-    /// Removes the sources of a finished recording that it does not keep, if a worker was killed before it did.
+    /// Removes the journal, and segments that the settings do not keep, of a finished recording, if a worker was killed
+    /// before it removed them.
     package func removeLeftovers() {
         guard self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name),
             let journal = try? Self.journal(in: self.folder), journal.roomID == self.settings.roomID
@@ -129,7 +133,7 @@ package struct RecordingFinisher: Sendable {
         self.removeSources(journal)
     }
 
-    /// The journal is removed last, because it names the other files.
+    /// Removes the sources of a finished recording. The journal is removed last, because it lists the other files.
     private func removeSources(_ journal: RecordingJournal) {
         if !self.settings.keepsSegments { self.removeSegments(journal) }
         self.folder.remove(RecordingJournal.name)

@@ -8,14 +8,16 @@ import Threading
 /// The directory of a recording.
 package struct RecordingFolder: Sendable {
     let path: String
-    /// fsync(2): makes bytes durable.
+    /// Flushes a file to disk; fsync(2) unless a test replaces it.
     private let systemSync: @Sendable (_ descriptor: Int32) -> Int32
 
     private static let mode: mode_t = 0o644
 
     init(path: String) { self.init(path: path, systemSync: { fsync($0) }) }
 
-    /// - Parameter systemSync: fsync(2): returns 0, or -1 if the disk failed.
+    /// Makes a folder with another implementation of fsync(2), for tests.
+    ///
+    /// - Parameter systemSync: Returns 0, or -1 if the disk failed.
     package init(path: String, systemSync: @escaping @Sendable (_ descriptor: Int32) -> Int32) {
         self.path = path
         self.systemSync = systemSync
@@ -50,8 +52,8 @@ package struct RecordingFolder: Sendable {
 
     /// Replaces the content of a file atomically.
     ///
-    /// - Parameter durable: The bytes are on disk before the file gets the name: after a power failure there is the new
-    ///   file or the old one, never an empty one.
+    /// - Parameter durable: If true, the bytes are flushed to disk before the file gets its name: after a power failure
+    ///   the file has its new or its old content, and is never empty.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
     func put(_ name: String, _ bytes: [UInt8], durable: Bool = false) throws(MediaError) {
         let temporary = self.full(".\(name).tmp")
@@ -68,7 +70,8 @@ package struct RecordingFolder: Sendable {
 
     /// Runs `body` with a lock on the directory.
     ///
-    /// - Returns: `nil` if another process or call holds the lock; `body` did not run.
+    /// - Returns: The result of `body`; `nil` if another process or call holds the lock, in which case `body` is not
+    ///   run.
     func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R? {
         // The lock is on the directory itself; the kernel releases it when the process ends.
         let descriptor = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -99,14 +102,14 @@ package struct RecordingFolder: Sendable {
             throw MediaError(
                 .rejected, "the file \(self.full(name)) already exists", at: "clip", fix: "choose another name")
         }
-        // A file system without hard links: rename is the best alternative.
+        // On a file system without hard links, renaming is the best alternative.
         guard number == EPERM || number == EOPNOTSUPP || number == ENOSYS else {
             throw self.lost("cannot write \(self.full(name))", number)
         }
         try self.rename(path, to: name)
     }
 
-    /// Appends text to a file in one write, all of it or nothing.
+    /// Appends text to a file in one write. If the write fails, nothing is appended.
     func append(_ text: String, to name: String) throws(MediaError) {
         let descriptor = open(self.full(name), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, Self.mode)
         guard descriptor >= 0 else { throw self.lost("cannot open \(self.full(name))", errno) }
@@ -122,7 +125,7 @@ package struct RecordingFolder: Sendable {
         }
     }
 
-    /// Cuts off an incomplete last line that a killed worker left, so that new text starts on a new line.
+    /// Removes an incomplete last line that a killed worker left, so that appended text starts on a new line.
     func endLine(of name: String) throws(MediaError) {
         guard let bytes = self.read(name), let last = bytes.last, last != UInt8(ascii: "\n") else { return }
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
@@ -133,7 +136,7 @@ package struct RecordingFolder: Sendable {
 
     func read(_ name: String) -> [UInt8]? { DirectoryStore.read(path: self.full(name)) }
 
-    /// Makes these files and their names durable: they survive a crash of the machine once this returns.
+    /// Flushes these files and their names to disk: they survive a crash of the machine once this returns.
     func synchronize(_ names: [String]) throws(MediaError) {
         for path in names.map(self.full) + [self.path] {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -148,7 +151,9 @@ package struct RecordingFolder: Sendable {
             .outputLost, what, at: "recording", fix: "free space or restore the directory, and start the room again")
     }
 
-    /// - Parameter number: The error number of the system call.
+    /// Makes an error with the reason of a failed system call.
+    ///
+    /// - Parameter number: Error number (`errno`) of the system call.
     func lost(_ what: String, _ number: Int32) -> MediaError {
         MediaError(
             DirectoryStore.isFull(number) ? .diskFull : .outputLost, "\(what): \(String(cString: strerror(number)))",
@@ -210,6 +215,6 @@ package struct RecordingFolder: Sendable {
         }
     }
 
-    /// SHA-256 in hexadecimal digits.
+    /// Returns the SHA-256 of bytes in hexadecimal digits.
     static func checksum(of bytes: [UInt8]) -> String { Hexadecimal.text(Digest.sha256(of: bytes)) }
 }

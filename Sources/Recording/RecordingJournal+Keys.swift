@@ -1,23 +1,26 @@
 import HLS
 import Packager
 
-/// Journal lines for the key frames of recorded segments, for the I-frame playlist of the recording. Each follows its
-/// slot's line, one per track with key frames. Without them the I-frame playlist has gaps.
+/// Journal lines for the key frames of recorded segments, for the I-frame playlist of the recording. For each track
+/// with key frames, one such line follows the segment's line. Without these lines the I-frame playlist has gaps.
 extension RecordingJournal {
-    /// `keys`, media sequence, track, and for each key frame its start, offset and size.
+    /// Returns the journal line for a track's key frames: `keys`, media sequence number, track, and for each key frame
+    /// its start, offset and size; `nil` if the track has no key frames.
     static func keysLine(_ track: ListedSegmentSet.Track, of slot: ListedSegmentSet) -> String? {
         guard !track.segment.keyFrames.isEmpty else { return nil }
         let numbers = track.segment.keyFrames.flatMap { [$0.start, Int64($0.offset), Int64($0.byteCount)] }
         return (["keys", "\(slot.mediaSequence)", track.name] + numbers.map { "\($0)" }).joined(separator: "\t") + "\n"
     }
 
+    /// Reads the fields of a `keys` line.
+    ///
     /// - Returns: `false` for an invalid line.
     mutating func takeKeys(_ fields: [String]) -> Bool {
         let numbers = fields.dropFirst(3).compactMap { Int64($0) }
         guard fields.count > 3, (fields.count - 3).isMultiple(of: 3), numbers.count == fields.count - 3,
             numbers.allSatisfy({ (0..<1 << 53).contains($0) }), let number = Int64(fields[1])
         else { return false }
-        // The slot of a superseded worker is not in the list.
+        // The segment of a superseded worker is not in the list.
         guard let slot = self.slots.last, slot.mediaSequence == number,
             let place = slot.tracks.firstIndex(where: { $0.name == fields[2] })
         else { return true }

@@ -2,31 +2,31 @@ package import HLS
 import MediaTypes
 package import Packager
 
-/// The journal of a recording on disk: a line for each slot, date range and the end, in the order they were listed. An
-/// incomplete last line was written by a worker that was killed, and is ignored.
+/// The journal of a recording on disk: a line for each segment (over all tracks), each change of a date range and the
+/// end, in the order in which they were listed. An incomplete last line, left by a worker that was killed, is ignored.
 ///
 /// Fields are separated by tabs; names and texts contain no control characters.
 package struct RecordingJournal: Sendable, Hashable {
     package static let name = "recording.journal"
     static let version = "1"
 
-    /// The number of an invalid journal line.
+    /// An error with the number of an invalid journal line.
     package struct Damage: Error, Hashable { package let line: Int }
 
     package private(set) var roomID: String
-    /// In the order of their sequence numbers.
+    /// The recorded segments, in the order of their media sequence numbers.
     package private(set) var slots: [ListedSegmentSet] = []
     package private(set) var ranges: [DateRange] = []
     /// Index into ``ranges`` by ID.
     private var places: [String: Int] = [:]
     package private(set) var isEnded = false
-    /// Why the last worker that stopped recording did so.
+    /// Reason of the last stop of the recording; `nil` if recording was never stopped.
     package private(set) var stopReason: String?
-    /// The number after the last slot that the room listed; `nil` before its end.
+    /// Media sequence number after the last segment that the room listed; `nil` until the room has ended.
     package private(set) var endMediaSequence: Int64?
-    /// Files of slots whose number another worker has used again.
+    /// Names of the files of segments whose number another worker has used again.
     package private(set) var replaced: Set<String> = []
-    /// Incarnation of the worker that wrote the last slot.
+    /// Incarnation (run number) of the worker that wrote the last segment.
     private var incarnation: Int64 = 0
 
     init(roomID: String) { self.roomID = roomID }
@@ -66,17 +66,19 @@ package struct RecordingJournal: Sendable, Hashable {
 
     package static func end(nextMediaSequence: Int64) -> String { "end\t\(nextMediaSequence)\n" }
 
-    /// The line that a worker writes when it stops recording.
+    /// Returns the line that a worker writes when it stops recording.
     package static func stop(_ reason: String) -> String {
         "stop\t\(String(reason.map { $0.isNewline || $0 == "\t" ? " " : $0 }))\n"
     }
 
     // MARK: Reading
 
-    /// - Throws: ``Damage``.
+    /// Parses the text of a journal.
+    ///
+    /// - Throws: ``Damage`` for an invalid line.
     package init(text: String) throws(Damage) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        // After the last line break: nothing, or an incomplete line.
+        // The text after the last line break is empty or an incomplete line.
         lines.removeLast()
         guard let head = lines.first?.split(separator: "\t", omittingEmptySubsequences: false), head.count == 3,
             head[0] == "recording", head[1] == Self.version
@@ -131,7 +133,7 @@ package struct RecordingJournal: Sendable, Hashable {
     }
 
     private mutating func add(_ slot: ListedSegmentSet) {
-        // A stopped worker continued after a newer one had started.
+        // The line is from a suspended worker that continued after a newer one had started.
         guard slot.incarnation >= self.incarnation else {
             self.replaced.formUnion(slot.tracks.map(\.segment.uri))
             return
@@ -145,13 +147,14 @@ package struct RecordingJournal: Sendable, Hashable {
         self.replaced.subtract(slot.tracks.map(\.segment.uri))
     }
 
-    /// Replaces the last slot by one with more detail.
+    /// Replaces the last segment by one with more detail.
     mutating func replaceLast(_ slot: ListedSegmentSet) {
         self.slots.removeLast()
         self.slots.append(slot)
     }
 
-    /// Larger ticks mean damage; the sum of a few stays far inside 64 bits.
+    /// Largest valid time in ticks, so that the sum of a few times stays far inside 64 bits. A larger one means a
+    /// damaged line.
     private static let largest: Int64 = 1 << 56
 
     private static func slot(_ fields: [String]) -> ListedSegmentSet? {
@@ -180,7 +183,7 @@ package struct RecordingJournal: Sendable, Hashable {
             mediaSequence: head[0], incarnation: head[1], frames: head[2]..<head[3], tracks: tracks)
     }
 
-    /// No number is negative, and the sum of two stays inside 64 bits.
+    /// Parses a number; `nil` if it is negative or so large that the sum of two would not fit in 64 bits.
     private static func number(_ text: String) -> Int64? {
         guard let value = Int64(text), (0..<Int64.max / 2).contains(value) else { return nil }
         return value

@@ -5,7 +5,7 @@ package import MediaTypes
 /// file.
 package struct RecordingSessionFile: Sendable, Hashable {
     package enum State: String, Sendable, Hashable {
-        /// The newest session is recording, and the next worker continues it.
+        /// The newest session is recording; the next worker continues it.
         case recording
         case stopped
         /// The room has ended.
@@ -14,7 +14,7 @@ package struct RecordingSessionFile: Sendable, Hashable {
 
     package static let name = "recording.takes"
     private static let version = "1"
-    /// Most sessions of a room.
+    /// Maximum number of recording sessions of a room.
     static let most = 10_000
 
     package let roomID: String
@@ -30,6 +30,8 @@ package struct RecordingSessionFile: Sendable, Hashable {
         self.state = state
     }
 
+    /// Parses the content of the file.
+    ///
     /// - Returns: `nil` for an invalid text.
     package init?(text: String) {
         guard text.hasSuffix("\n") else { return nil }
@@ -40,7 +42,7 @@ package struct RecordingSessionFile: Sendable, Hashable {
         self.init(roomID: String(fields[2]), last: last, state: state)
     }
 
-    /// Reads the file in a directory; `nil` if it does not exist.
+    /// Reads the session file in a directory; `nil` if it does not exist.
     ///
     /// - Throws: ``MediaError/Code/rejected`` for another room's file, ``MediaError/Code/invalidData`` for a damaged
     ///   one.
@@ -61,18 +63,20 @@ package struct RecordingSessionFile: Sendable, Hashable {
         return book
     }
 
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; the old file stays then.
+    /// Writes the session file and flushes it to disk.
+    ///
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; then the old file stays.
     package func write(in folder: RecordingFolder) throws(MediaError) {
-        // Durable, because no worker starts if the file is damaged.
+        // The file is flushed to disk, because no worker starts if it is damaged.
         try folder.put(Self.name, Array(self.text.utf8), durable: true)
     }
 }
 
 extension RecordingSettings {
-    /// Settings of one recording session. The first is in the recording's directory, later ones are in subdirectories
-    /// of it.
+    /// Returns the settings of a recording session. The first session is in the recording's directory, later ones are
+    /// in subdirectories.
     ///
-    /// - Parameter number: Starting at 1.
+    /// - Parameter number: Number of the session, starting at 1.
     package func take(_ number: Int) -> RecordingSettings {
         guard number > 1 else { return self }
         var settings = self
@@ -80,17 +84,17 @@ extension RecordingSettings {
         return settings
     }
 
-    /// Removes the sources of finished sessions, if a worker was killed before it did; see
+    /// Removes the sources of finished sessions, if a worker was killed before it removed them; see
     /// ``RecordingFinisher/removeLeftovers()``.
     package func removeLeftovers() {
         let book = try? RecordingSessionFile.read(in: RecordingFolder(path: self.directory), roomID: self.roomID)
         for number in 1...max(1, book?.last ?? 1) { RecordingFinisher(self.take(number)).removeLeftovers() }
     }
 
-    /// Sessions of an ended room that previous workers have not made into files, oldest first.
+    /// Returns the sessions of an ended room from which previous workers have not made files, oldest first.
     ///
-    /// - Parameter roomHasEnded: See ``RecordingFinisher/isDue(roomHasEnded:)``. Nothing is due for a room on air, even
-    ///   if an operator has stopped a session: the room's next worker makes those files while the room runs.
+    /// - Parameter roomHasEnded: See ``RecordingFinisher/isDue(roomHasEnded:)``. A room on air has no such sessions,
+    ///   even if an operator has stopped one: the room's next worker makes those files while the room runs.
     package func dueTakes(roomHasEnded: Bool) -> [RecordingSettings] {
         let folder = RecordingFolder(path: self.directory)
         guard folder.contains(RecordingSessionFile.name) else {

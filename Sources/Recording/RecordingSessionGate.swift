@@ -1,5 +1,5 @@
-/// Chooses the slots that an operator wants recorded: whole slots, from the slot of the start frame to that of the stop
-/// frame, both included. No slot belongs to two sessions.
+/// Decides which segments belong to a recording session that an operator starts and stops: whole segments, from the one
+/// that contains the start frame to the one that contains the stop frame. No segment belongs to two sessions.
 ///
 /// | state | ``start(at:)`` | ``stop(at:)`` | ``listed(_:)`` |
 /// |---|---|---|---|
@@ -7,49 +7,49 @@
 /// | recording | no effect | → stopping; → stopped before the program begins | keeps it, from the start frame on |
 /// | stopping | plans another session | cancels that plan | keeps it; → stopped or recording at the frame's slot |
 ///
-/// Pure: no disk, no threads.
+/// A pure value without disk access or threads.
 package struct RecordingSessionGate: Sendable, Hashable {
     package enum Phase: Sendable, Hashable {
         case stopped
         case recording
-        /// The session ends with the slot of this frame; `continues`: another one follows.
+        /// The session ends with the segment that contains this frame; if `continues` is true, another session follows.
         case stopping(at: Int64, continues: Bool)
     }
 
-    /// What to do with a slot.
+    /// What to do with a listed segment.
     package enum Action: Sendable, Hashable {
-        /// Not recorded.
+        /// The segment is not recorded.
         case pass
-        /// Belongs to the session.
+        /// The segment belongs to the current session.
         case keep
-        /// The last slot of the session.
+        /// The segment is the last one of the current session.
         case keepLast
-        /// The session ended before it; the slot belongs to the next session if `continues`.
+        /// The current session ended before the segment, which belongs to the next session if `continues` is true.
         case end(continues: Bool)
     }
 
     package enum Start: Sendable, Hashable {
-        /// It is already recording, or will be.
+        /// The room is already being recorded, or will be.
         case already
-        /// A new session begins with the slot of the frame.
+        /// A new session begins with the segment that contains the frame.
         case begins
-        /// A new session begins after the one that is ending.
+        /// A new session begins after the session that is ending.
         case follows
     }
 
     package enum Stop: Sendable, Hashable {
-        /// It has already stopped, or will.
+        /// Recording has already stopped, or will.
         case already
-        /// The session ends with the slot of the frame.
+        /// The session ends with the segment that contains the frame.
         case soon
-        /// The session has ended.
+        /// The session has ended at once, because the program has not begun.
         case now
     }
 
     package private(set) var phase: Phase
-    /// Slots that end at or before this frame are skipped.
+    /// Segments that end at or before this frame are not recorded.
     private var from = Int64.min
-    /// A segment has arrived, so more may follow.
+    /// Whether a segment has been listed, so that more may follow.
     private var hasListed = false
 
     package init(isRecording: Bool) { self.phase = isRecording ? .recording : .stopped }
@@ -72,6 +72,8 @@ package struct RecordingSessionGate: Sendable, Hashable {
         }
     }
 
+    /// Starts a recording session.
+    ///
     /// - Parameter frame: The frame on air; `nil` before the program begins.
     package mutating func start(at frame: Int64?) -> Start {
         switch self.phase {
@@ -85,6 +87,8 @@ package struct RecordingSessionGate: Sendable, Hashable {
         }
     }
 
+    /// Stops the recording session.
+    ///
     /// - Parameter frame: The frame on air; `nil` before the program begins.
     package mutating func stop(at frame: Int64?) -> Stop {
         switch self.phase {
@@ -102,9 +106,9 @@ package struct RecordingSessionGate: Sendable, Hashable {
         }
     }
 
-    /// Decides about the next listed slot. Slots come in order.
+    /// Decides what to do with the next listed segment. Call this for all segments in order.
     ///
-    /// - Parameter frames: Frames of the slot, in the program.
+    /// - Parameter frames: Frames of the segment, counted from the room's origin.
     package mutating func listed(_ frames: Range<Int64>) -> Action {
         self.hasListed = true
         switch self.phase {

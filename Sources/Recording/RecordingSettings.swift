@@ -1,9 +1,10 @@
 /// Settings of a room's recording.
 package struct RecordingSettings: Sendable, Hashable {
-    /// An MP4 file with video, audio or both.
+    /// An MP4 file to make: the tracks that it contains.
     package struct Movie: Sendable, Hashable {
-        /// Names of tracks; at least one of the two is set.
+        /// Name of the video track; `nil` for an audio-only file. At least one of the two names is set.
         package var video: String?
+        /// Name of the audio track; `nil` for a file without audio.
         package var audio: String?
 
         package init(video: String?, audio: String?) {
@@ -11,21 +12,21 @@ package struct RecordingSettings: Sendable, Hashable {
             self.audio = audio
         }
 
-        /// Base name of the file.
+        /// Name of the file without its extension.
         var name: String { self.video ?? self.audio ?? "recording" }
     }
 
-    /// The directory; created with its parents if it does not exist.
+    /// The recording's directory; created with its parents if it does not exist.
     package var directory: String
     package var roomID: String
-    /// Title for players' user interface.
+    /// Title of the recording for the players' user interface; `nil` for none.
     package var title: String?
     package var movies: [Movie]
     /// File name of the multivariant playlist.
     package var multivariantName: String
-    /// Keeps the segments, with playlists that list all of them.
+    /// Whether the recording keeps its segments, with playlists that list all of them.
     package var keepsSegments: Bool
-    /// The output waits until listed media is recorded: for jobs that run faster than real time.
+    /// Whether the output waits until listed media is recorded: for jobs that run faster than real time.
     package var waits = false
 
     package init(

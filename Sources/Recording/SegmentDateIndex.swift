@@ -1,8 +1,10 @@
-/// Finds segments by date, even if a clock that was set back made later dates smaller.
+/// An index that finds segments by date, even if dates decrease because a clock was set back.
 package struct SegmentDateIndex: Sendable {
-    /// For each segment the smallest date from it to the end, so that the values never decrease.
+    /// For each segment the smallest date of it and all later segments, so that the values never decrease.
     private let floors: [Int64]
 
+    /// Makes an index.
+    ///
     /// - Parameter dates: Dates of the segments, in their order.
     package init(_ dates: [Int64]) {
         var floors = dates
@@ -10,7 +12,7 @@ package struct SegmentDateIndex: Sendable {
         self.floors = floors
     }
 
-    /// The last segment that does not begin after a date. O(log *n*).
+    /// Returns the index of the last segment that does not begin after a date; `nil` if all begin later. O(log *n*).
     package func last(notAfter date: Int64) -> Int? {
         var (low, high) = (0, self.floors.count)
         while low < high {

@@ -6,23 +6,24 @@ import Synchronization
 /// A room's recording that an operator can start and stop: one ``Recorder`` per session, each in a directory of its
 /// own.
 ///
-/// A session consists of whole slots, which ``RecordingSessionGate`` chooses. When it has ended, the `over` callback makes its
-/// files. From the first command on, a ``RecordingSessionFile`` stores the sessions for the next worker.
+/// A session consists of whole segments, which ``RecordingSessionGate`` chooses. When a session has ended, its files
+/// are made in the `over` callback. From the first start or stop command on, a ``RecordingSessionFile`` stores the
+/// sessions for the next worker.
 package final class SessionRecorder: ListingObserver {
     /// One recording session and its recorder.
     package struct Take: Sendable {
-        /// Starting at 1.
+        /// Number of the session, starting at 1.
         package let number: Int
         package let settings: RecordingSettings
         package let recorder: Recorder
     }
 
-    /// State of the recording.
+    /// State of a room's recording.
     package enum Status: String, Sendable, CaseIterable {
         case recording
-        /// A stop was requested; the segment that contains it is the last.
+        /// A stop was requested; the segment on air at that time is the last one that is recorded.
         case stopping
-        /// Stopped because of the disk; it continues when there is space.
+        /// Recording is interrupted because of the disk; it continues when there is space.
         case suspended
         case stopped
     }
@@ -30,22 +31,22 @@ package final class SessionRecorder: ListingObserver {
     private struct State {
         var gate: RecordingSessionGate
         var current: Take?
-        /// Begins after the current session.
+        /// The session that begins after the current one.
         var next: Take?
-        /// Ended sessions without files yet.
+        /// Ended sessions whose files are not made yet.
         var over: [Take]
         /// Number of the newest session.
         var last: Int
-        /// Number of slots in sessions whose files are made.
+        /// Number of segments in sessions whose files are made.
         var pastSlots = 0
         var multivariant: String?
-        /// Open date ranges, which a session that begins now is part of.
+        /// Open date ranges, which a session that begins now must contain.
         var open: [DateRange] = []
 
-        /// Sessions that are recorded, or will be.
+        /// Sessions that are being recorded or will be.
         var going: [Take] { [self.current, self.next].compactMap { $0 } }
 
-        /// Ends the current session.
+        /// Ends the current session and begins the next one, if any; returns the ended session.
         mutating func turn() -> Take? {
             let ended = self.current
             (self.current, self.next) = (self.next, nil)
@@ -64,25 +65,27 @@ package final class SessionRecorder: ListingObserver {
         }
     }
 
-    /// Most open date ranges to remember; a room has a few at a time.
+    /// Maximum number of open date ranges to store; a room has a few at a time.
     private static let mostOpen = 256
 
     private let settings: RecordingSettings
     private let folder: RecordingFolder
-    /// Locked during a command, so that commands run one at a time.
+    /// The stored state of the sessions; locked during a command, so that commands run one at a time.
     private let book: Mutex<RecordingSessionFile>
     private let state: Mutex<State>
+    /// Makes the recorder of a session.
     private let make: @Sendable (_ number: Int) throws(MediaError) -> Take
+    /// Called with each ended session, whose files can then be made.
     private let over: @Sendable (Take) -> Void
 
-    /// Opens a recorder for a directory, like ``Recorder/open(_:source:clear:report:)``; it continues where the
-    /// previous worker stopped.
+    /// Opens a recorder for a directory, like ``Recorder/open(_:source:clear:report:)``. It continues the session of
+    /// the previous worker.
     ///
     /// - Parameters:
-    ///   - isActive: Whether a room without any command records.
-    ///   - report: Called by the sessions' recorders, on a thread of theirs.
-    ///   - over: Called with a session that has ended while the room continues: its files can be made now. Called from
-    ///     any thread.
+    ///   - isActive: Whether the room is recorded until an operator gives a command.
+    ///   - report: Called with events of the sessions' recorders, on their threads.
+    ///   - over: Called with a session that has ended while the room continues, so that its files can be made. Called
+    ///     from any thread.
     package static func open(
         _ settings: RecordingSettings, isActive: Bool = true, source: @escaping @Sendable (String) -> String?,
         clear: (@Sendable (ListedSegmentSet.Track) -> [UInt8]?)? = nil,
@@ -93,7 +96,7 @@ package final class SessionRecorder: ListingObserver {
         let folder = RecordingFolder(path: settings.directory)
         let found = try RecordingSessionFile.read(in: folder, roomID: settings.roomID)
         guard found?.state != .over else { throw Self.refusal(of: settings) }
-        // A recording that has begun continues, whatever the pipeline file says now.
+        // A recording that has begun continues, even if the pipeline file no longer asks for it.
         let isOn = isActive || folder.contains(RecordingJournal.name)
         let book =
             found
@@ -135,12 +138,12 @@ package final class SessionRecorder: ListingObserver {
         self.over = over
     }
 
-    /// Continues the current session or begins it, and reports sessions of previous workers whose files are still to be
-    /// made. Call it once this worker owns the room.
+    /// Begins or continues the current session, and passes sessions of previous workers whose files are not made yet to
+    /// the `over` callback. Call it once this worker owns the room.
     package func begin() {
         let (current, left) = self.state.withLock { ($0.current, $0.over) }
         if let recorder = current?.recorder {
-            // A failing disk does not stop the room from starting.
+            // A failing disk does not prevent the room from starting.
             do throws(MediaError) { try recorder.begin() } catch { recorder.stop(error) }
         }
         for take in left { self.over(take) }
@@ -148,12 +151,13 @@ package final class SessionRecorder: ListingObserver {
 
     // MARK: Commands
 
-    /// Starts a new session with the slot on air; does nothing if it is already recording. Blocks for the disk.
+    /// Starts a new session with the segment on air; does nothing if the room is already being recorded. Blocks while
+    /// the disk writes.
     ///
     /// - Parameter frame: The program frame on air; `nil` before the program begins.
     /// - Returns: The directory of the new session; `nil` if none begins.
-    /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``;
-    ///   nothing has changed then.
+    /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; then
+    ///   nothing has changed.
     package func start(at frame: Int64?) throws(MediaError) -> String? {
         try self.book.withLock { book throws(MediaError) -> String? in
             guard self.state.withLock({ $0.gate.isStartable }) else { return nil }
@@ -187,7 +191,7 @@ package final class SessionRecorder: ListingObserver {
             self.state.withLock { state in
                 if state.gate.start(at: frame) == .follows { state.next = take } else { state.current = take }
                 state.last = last
-                // Under the lock, so that later changes are written after these.
+                // These calls run under the lock, so that later changes are written after these.
                 for range in state.open { take.recorder.keep(.opened(range)) }
                 if let text = state.multivariant { take.recorder.keep(multivariant: text) }
             }
@@ -195,7 +199,7 @@ package final class SessionRecorder: ListingObserver {
         }
     }
 
-    /// Removes the files of a session that does not begin, so that repeated attempts on a full disk leave nothing
+    /// Removes the files of a session that could not begin, so that repeated attempts on a full disk leave nothing
     /// behind.
     private static func remove(_ take: Take) {
         // The first session uses the recording's own directory, which existed before.
@@ -205,17 +209,18 @@ package final class SessionRecorder: ListingObserver {
         folder.removeItself()
     }
 
-    /// Stops the session after the slot on air; does nothing if it is not recording. Blocks for the disk.
+    /// Stops the session after the segment on air; does nothing if the room is not being recorded. Blocks while the
+    /// disk writes.
     ///
     /// - Parameter frame: The program frame on air; `nil` before the program begins.
-    /// - Returns: The directory of the session that ends; `nil` if none does.
+    /// - Returns: The directory of the session that ends; `nil` if there is none.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; nothing has changed then.
     package func stop(at frame: Int64?) throws(MediaError) -> String? {
         let (directory, ended) = try self.book.withLock { book throws(MediaError) -> (String?, Take?) in
             guard self.state.withLock({ $0.gate.isStoppable }) else { return (nil, nil) }
             var changed = book
             changed.state = .stopped
-            // Written first: a later worker must not conclude from finished files that the room has ended.
+            // The state is written first: a later worker must not conclude from finished files that the room has ended.
             try changed.write(in: self.folder)
             book = changed
             return self.state.withLock { state -> (String?, Take?) in
@@ -247,7 +252,7 @@ package final class SessionRecorder: ListingObserver {
             }
         }
         keeper?.keep(slot)
-        // After the slot: file making waits for everything that was passed to the recorder before.
+        // The callback follows the segment: file making waits for everything that was passed to the recorder before.
         if let ended { self.over(ended) }
     }
 
@@ -273,12 +278,14 @@ package final class SessionRecorder: ListingObserver {
 
     // MARK: The disk
 
-    /// Like ``Recorder/stop(_:)``: nothing is recorded until ``resume()``, whatever the commands say.
+    /// Stops recording because of an error: nothing is recorded until ``resume()`` is called, even if an operator
+    /// starts a session. See ``Recorder/stop(_:)``.
     package func stop(_ error: MediaError) { for take in self.takes(withOver: false) { take.recorder.stop(error) } }
 
+    /// Continues recording after ``stop(_:)``.
     package func resume() { for take in self.takes(withOver: false) { take.recorder.resume() } }
 
-    /// Amount recorded in all sessions; the bytes are of those without files.
+    /// Amount of media recorded in all sessions; the bytes are those of sessions whose files are not made yet.
     package var kept: Recorder.Kept {
         let (takes, slots) = self.state.withLock { ($0.over + $0.going, $0.pastSlots) }
         return takes.reduce(Recorder.Kept(slots: slots)) { sum, take in
@@ -287,7 +294,7 @@ package final class SessionRecorder: ListingObserver {
         }
     }
 
-    /// Directories of the sessions besides the recording's own directory.
+    /// Directories of all sessions after the first one.
     package var directories: [String] {
         let last = self.state.withLock { $0.last }
         return stride(from: 2, through: last, by: 1).map { self.settings.take($0).directory }
@@ -304,13 +311,13 @@ package final class SessionRecorder: ListingObserver {
         }
     }
 
-    /// Number of the session that is recording.
+    /// Number of the session that is being recorded; `nil` if there is none.
     package var number: Int? { self.state.withLock { $0.current?.number } }
 
-    /// Recorder of the session that is recording.
+    /// Recorder of the session that is being recorded; `nil` if there is none.
     package var recorder: Recorder? { self.state.withLock { $0.current?.recorder } }
 
-    /// Waits until all requested writes are done or have failed.
+    /// Waits until all queued writes have succeeded or failed.
     package func settle() { for take in self.takes(withOver: true) { take.recorder.settle() } }
 
     /// Marks the recording as ended, so that no later worker continues it. Call it when the room has ended, before the
@@ -319,15 +326,15 @@ package final class SessionRecorder: ListingObserver {
         self.book.withLock { book in
             guard self.folder.contains(RecordingSessionFile.name) else { return }
             book.state = .over
-            // If this cannot be written, the room's state file still says that it has ended.
+            // If this cannot be written, the room's state file still says that the room has ended.
             try? book.write(in: self.folder)
         }
     }
 
-    /// Sessions without files, oldest first, including those that have not ended.
+    /// Settings of the sessions whose files are not made yet, oldest first, including sessions that have not ended.
     package var unfinished: [RecordingSettings] { self.takes(withOver: true).map(\.settings) }
 
-    /// Whether a session has files, made by this worker or a previous one. Reads the disk.
+    /// Whether the files of any session have been made, by this worker or a previous one. Reads the disk.
     package var hasFiles: Bool {
         let last = self.state.withLock { $0.last }
         return stride(from: 1, through: last, by: 1).contains {
@@ -335,7 +342,7 @@ package final class SessionRecorder: ListingObserver {
         }
     }
 
-    /// Removes a session from the list: its files are made, or it has nothing to make them from.
+    /// Removes a session from ``unfinished``, because its files are made or it has no media.
     package func finished(_ settings: RecordingSettings) {
         self.state.withLock { state in
             guard let index = state.over.firstIndex(where: { $0.settings == settings }) else { return }

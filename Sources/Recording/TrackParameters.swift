@@ -1,16 +1,18 @@
 import MediaTypes
 
-/// The facts of an initialization segment that a recording needs.
+/// The properties of a track that a recording reads from its initialization segment.
 struct TrackParameters: Sendable, Hashable {
     let kind: TrackKind
     /// Ticks per second.
     let timescale: Int64
-    /// The complete sample entry, the same as in the live stream.
+    /// The complete sample entry box, the same as in the live stream.
     let entry: [UInt8]
-    /// Pixels; 0 for audio.
+    /// Width in pixels; 0 for audio.
     let width: UInt16
     let height: UInt16
 
+    /// Reads an initialization segment.
+    ///
     /// - Returns: `nil` for bytes without a video or audio track.
     init?(_ bytes: [UInt8]) {
         let reader = BoxReader(bytes: bytes)

@@ -2,13 +2,13 @@ import HLS
 import MediaTypes
 import Packager
 
-/// The playlists of a finished recording: the same segments under the same names, from the first to the last, with
+/// The playlists of a finished recording. They list all recorded segments under their live names, with
 /// `EXT-X-PLAYLIST-TYPE:VOD`. Spec: rfc8216bis §4.4.3.5, §6.2.1.
 struct VODPlaylists: Sendable {
     let slots: [ListedSegmentSet]
     let ranges: [DateRange]
 
-    /// Name and text of each media playlist, in the order of the tracks.
+    /// Returns the name and text of each media playlist, in the order of the tracks.
     func rendered() throws(MediaError) -> [(name: String, text: String)] {
         var names: [String] = []
         for slot in self.slots {
@@ -28,14 +28,14 @@ struct VODPlaylists: Sendable {
         return playlists
     }
 
-    /// The segments as they were listed. A track that a later worker added starts in the middle.
+    /// Returns the segments of a track as they were listed. A track that a later worker added begins later than others.
     private func segments(of name: String) -> [Segment] {
         let listed = self.slots.map { slot in slot.tracks.first { $0.name == name }?.segment }
         return listed.drop { $0 == nil }.compactMap { $0 }
     }
 
     private func window(of name: String) throws(MediaError) -> PlaylistWindow {
-        // Slots that were not recorded are not listed as gaps: the segments around them are adjacent, with a
+        // Segments that were not recorded are not listed as gaps: the segments around them are adjacent, with a
         // discontinuity.
         var holes: Set<Int64> = []
         for (slot, next) in zip(self.slots, self.slots.dropFirst()) where next.mediaSequence != slot.mediaSequence + 1 {
@@ -61,7 +61,8 @@ struct VODPlaylists: Sendable {
         return window
     }
 
-    /// A VOD playlist starts with number 0, whatever the numbers were live, and its first segment has no discontinuity.
+    /// Returns a segment with its number in the VOD playlist, which starts at 0 regardless of the live numbers. The
+    /// first segment has no discontinuity.
     private static func numbered(_ segment: Segment, _ index: Int, follows: Bool) -> Segment {
         Segment(
             mediaSequence: Int64(index), uri: segment.uri, start: segment.start, duration: segment.duration,

@@ -6,31 +6,33 @@ import NIOHTTP1
 import NIOSSL
 import Threading
 
-/// Lists, reads and deletes objects of a bucket, one request at a time. For tools; a room's own uploads use ``Uploader``.
+/// A client that lists, reads and deletes objects of an S3 bucket, one request at a time. It is for tools; a room's own
+/// uploads use ``Uploader``.
 package struct BucketClient: Sendable {
-    /// Makes the bucket whose object names have this prefix.
+    /// Returns a bucket whose object names all begin with `prefix`.
     package typealias Place = @Sendable (_ prefix: String) -> S3Bucket
 
-    /// Timeout of a request in nanoseconds, and how often a request that failed is tried.
+    /// Timeout of a request in nanoseconds.
     private static let timeout: Int64 = 20_000_000_000
+    /// Maximum number of attempts for a request.
     private static let attempts = 3
-    /// Nanoseconds.
+    /// Connect timeout in nanoseconds.
     private static let connectTimeout: Int64 = 5_000_000_000
-    /// Bytes of a page of a thousand objects, and of a playlist.
+    /// Maximum size of a response in bytes: enough for a page of a thousand objects, and for a playlist.
     private static let longestAnswer = 16 << 20
 
     private let place: Place
     private let client: HTTPClient
     private let pause: Duration
-    /// Seconds since the Unix epoch.
+    /// Returns the seconds since the Unix epoch.
     private let now: @Sendable () -> Int64
 
     /// Makes a client, calls `body` with it, and closes its connections.
     ///
     /// - Parameters:
-    ///   - authorities: PEM file with the CA certificates for the server's certificate; `nil`: the system's.
-    ///   - pause: Before a request that failed is tried again; doubled before the last attempt.
-    ///   - now: Seconds since the Unix epoch.
+    ///   - authorities: PEM file with the CA certificates to verify the server; `nil`: the system's.
+    ///   - pause: Wait before a failed request is retried; doubled before the last attempt.
+    ///   - now: Returns the seconds since the Unix epoch.
     package static func with<R>(
         authorities: String?, pause: Duration = .milliseconds(500), now: @escaping @Sendable () -> Int64,
         place: @escaping Place,
@@ -42,7 +44,7 @@ package struct BucketClient: Sendable {
         tls.shutdownTimeout = .seconds(1)
         configuration.tlsConfiguration = tls
         configuration.timeout.connect = .nanoseconds(Self.connectTimeout)
-        // The client tries again itself.
+        // `BucketClient` retries failed requests itself.
         configuration.connectionPool.retryConnectionEstablishment = false
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         do {
@@ -55,9 +57,10 @@ package struct BucketClient: Sendable {
         }
     }
 
-    /// All objects whose name has this prefix.
+    /// Lists all objects whose name has this prefix.
     ///
-    /// - Throws: ``MediaTypes/MediaError/Code/unavailable``: no answer, a refusal, or an answer that is not a complete list.
+    /// - Throws: ``MediaTypes/MediaError/Code/unavailable`` if the service does not respond, refuses the request, or
+    ///   does not return a complete list.
     package func list(prefix: String) async throws(MediaError) -> [StoredObject] {
         var objects: [StoredObject] = []
         var token: String?
@@ -66,20 +69,20 @@ package struct BucketClient: Sendable {
             let last = token
             let (status, body) = try await self.send("GET") { $0.list(prefix: prefix, token: last, at: $1) }
             guard status == 200 else { throw self.refused(status, body) }
-            guard let page = ObjectPage(xml: body) else { throw self.failure("answers something else than a list") }
+            guard let page = ObjectPage(xml: body) else { throw self.failure("did not return an object list") }
             objects += page.objects
             token = page.next
-            // A service that ignores the token would be asked forever.
-            if let token, !seen.insert(token).inserted { throw self.failure("repeats a page of its list") }
+            // A service that ignores the token would otherwise be asked forever.
+            if let token, !seen.insert(token).inserted { throw self.failure("returned a page of the list twice") }
         } while token != nil
         return objects
     }
 
-    /// The bytes of an object; `nil` if it does not exist.
+    /// Reads an object; `nil` if it does not exist.
     ///
     /// - Parameters:
-    ///   - prefix: Of the name, empty or with a slash at its end.
-    ///   - name: The rest of the name, without a slash.
+    ///   - prefix: Prefix of the object's name, empty or with a trailing slash.
+    ///   - name: The rest of the object's name, without a slash.
     package func read(_ name: String, prefix: String) async throws(MediaError) -> [UInt8]? {
         let (status, body) = try await self.send("GET", prefix) {
             $0.request(ObjectRequest(method: "GET", name: name), at: $1)
@@ -89,7 +92,7 @@ package struct BucketClient: Sendable {
         return body
     }
 
-    /// Deletes an object. One that does not exist counts as deleted.
+    /// Deletes an object; succeeds if the object does not exist.
     package func delete(_ name: String, prefix: String) async throws(MediaError) {
         let (status, body) = try await self.send("DELETE", prefix) {
             $0.request(ObjectRequest(method: "DELETE", name: name), at: $1)
@@ -115,7 +118,7 @@ package struct BucketClient: Sendable {
                     try? await answer.collect(upTo: Self.longestAnswer)
                 }
                 guard let body = body ?? nil else { throw HTTPClientError.readTimeout }
-                // The service is busy; all requests can be repeated.
+                // Status 5xx means that the service is busy; all requests can be repeated safely.
                 if response.status.code < 500 || attempt == Self.attempts {
                     return (Int(response.status.code), Array(body.readableBytesView))
                 }

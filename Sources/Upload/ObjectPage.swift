@@ -1,12 +1,12 @@
 import HLS
 import MediaTypes
 
-/// An object in a bucket.
+/// An object in a bucket, as the bucket's list describes it.
 package struct StoredObject: Sendable, Hashable {
-    /// The whole name, with its prefix.
+    /// The full name of the object, including its prefix.
     package let key: String
     package let bytes: Int64
-    /// When it was stored, in Unix seconds.
+    /// Time of the last modification in seconds since the Unix epoch.
     package let modified: Int64
 
     package init(key: String, bytes: Int64, modified: Int64) {
@@ -18,14 +18,17 @@ package struct StoredObject: Sendable, Hashable {
 
 /// A page of a bucket's list of objects.
 ///
-/// Spec: Amazon S3 API, ListObjectsV2. Reads only what S3 services write: elements without attributes inside the root, no CDATA.
+/// Spec: Amazon S3 API, ListObjectsV2. The parser only supports what S3 services write: inside the root, elements
+/// without attributes and no CDATA.
 package struct ObjectPage: Sendable, Hashable {
     package let objects: [StoredObject]
-    /// What the request for the next page says; `nil`: this is the last one.
+    /// Continuation token for the next page; `nil` if this is the last page.
     package let next: String?
 
-    /// - Returns: `nil` for another text, for an object without name, size or time, and for a page that says that it is not the last one but
-    ///   not how to get the next: a list that is not complete must not look like one.
+    /// Parses a `ListBucketResult` document.
+    ///
+    /// - Returns: `nil` for any other text, if an object has no name, size or time, and if the page is truncated but
+    ///   has no token for the next page: an incomplete list must not look complete.
     package init?(xml bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self), text.contains("<ListBucketResult") else {
             return nil
@@ -52,7 +55,7 @@ package struct ObjectPage: Sendable, Hashable {
         self.next = next
     }
 
-    /// The text of the first element of this name.
+    /// Returns the text of the first element of this name; `nil` if there is none.
     private static func element(_ name: String, in text: Substring) -> String? {
         guard let start = text.firstRange(of: "<\(name)>"),
             let end = text[start.upperBound...].firstRange(of: "</\(name)>")
@@ -62,7 +65,7 @@ package struct ObjectPage: Sendable, Hashable {
 
     /// Replaces the predefined entities and numeric references. Spec: XML 1.0 §4.1, §4.6.
     ///
-    /// - Returns: `nil` for another reference, and for markup.
+    /// - Returns: `nil` if the text has any other reference, or markup.
     private static func plain(_ text: Substring) -> String? {
         guard !text.contains("<") else { return nil }
         guard text.contains("&") else { return String(text) }

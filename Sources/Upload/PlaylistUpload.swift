@@ -1,12 +1,13 @@
 import HLS
 import MediaTypes
 
-/// A playlist in a store: only its newest text is sent.
+/// The upload state of a playlist or other changing object, of which only the newest version is sent.
 struct PlaylistUpload: Sendable {
-    /// Number of changes.
+    /// Number of the newest version.
     private(set) var version = 0
-    /// The newest version that the store accepted.
+    /// Number of the newest version that the store has accepted; 0 if none.
     private(set) var taken = 0
+    /// The request in flight and the delay after failures.
     var lane = RetrySchedule()
 
     mutating func change() { self.version += 1 }
@@ -20,7 +21,8 @@ struct PlaylistUpload: Sendable {
     }
 }
 
-/// An object besides the media, such as a still image. Only the newest version is sent, and nothing waits for it.
+/// An uploaded object that is not media, such as a still image. Only the newest version is sent, and no playlist waits
+/// for it.
 struct UploadExtra: Sendable {
     var bytes: [UInt8]
     let contentType: String
@@ -28,10 +30,10 @@ struct UploadExtra: Sendable {
 }
 
 extension UploadQueue {
-    /// Most names for ``UploadQueue/put(_:_:contentType:)``.
+    /// Maximum number of different names in ``UploadQueue/put(_:_:contentType:)``.
     private static let mostExtras = 32
 
-    /// Sends an object that is not media; sends it again if the name was sent before.
+    /// Queues an object that is not media. A new version of an object replaces the previous one.
     package mutating func put(_ name: String, _ bytes: [UInt8], contentType: String) {
         guard self.extras[name] != nil || self.extras.count < Self.mostExtras else { return }
         self.extras[name, default: UploadExtra(bytes: bytes, contentType: contentType)].bytes = bytes
@@ -50,15 +52,16 @@ extension UploadQueue {
         return requests
     }
 
-    /// Spec: rfc8216bis §4.
+    /// MIME type of playlists. Spec: rfc8216bis §4.
     private static let playlistType = "application/vnd.apple.mpegurl"
 
-    /// The multivariant playlist waits until every playlist has been accepted once.
+    /// Whether the multivariant playlist must be sent.
     var multivariantIsDue: Bool {
         self.multivariantDocument.isDue && self.tracks.contains { !$0.window.segments.isEmpty }
     }
 
-    /// Playlists to send now. Keeps (2).
+    /// Returns the requests for playlists that must be sent now: audio before video, and the multivariant playlist only
+    /// after every other playlist has been accepted once; see invariant (2).
     mutating func nextDocuments(_ now: Int64) -> [UploadRequest] {
         var requests: [UploadRequest] = []
         let isSoundDue = self.tracks.contains { $0.kind == .audio && $0.playlist.isDue }
@@ -95,7 +98,7 @@ extension UploadQueue {
         }
     }
 
-    /// I-frame playlists are sent after the media playlist, whose segments the store has.
+    /// Returns the requests for I-frame playlists, which are sent after their media playlist.
     private mutating func nextIFrames(_ now: Int64) -> [UploadRequest] {
         var requests: [UploadRequest] = []
         for index in self.tracks.indices {
@@ -114,7 +117,8 @@ extension UploadQueue {
         return requests
     }
 
-    /// Deletions are sent last, one at a time: nothing waits for them.
+    /// Returns the request for the next deletion; `nil` if there is none or the store is failing. Deletions are sent
+    /// one at a time, since nothing waits for them.
     mutating func nextDeletion(_ now: Int64) -> UploadRequest? {
         guard let name = self.deletions.first, self.deletionLane.isFree(at: now), !self.isFailing else { return nil }
         let request = self.request(.deletion(name: name), name, .delete, "", "")
@@ -124,10 +128,10 @@ extension UploadQueue {
 
     /// Cancels a deletion, because the object is needed again.
     ///
-    /// - Returns: False while the deletion is being sent: it could take effect after a new upload.
+    /// - Returns: False while the deletion is in flight, because it could take effect after a new upload.
     mutating func withholdDeletion(of name: String) -> Bool {
         guard !self.aims.values.contains(.deletion(name: name)) else { return false }
-        // The failed attempts do not count for the next deletion.
+        // Failed attempts of this deletion do not count for the next one.
         if self.deletions.first == name { self.deletionLane.succeeded() }
         self.deletions.removeAll { $0 == name }
         self.inherited.removeAll { $0 == name }

@@ -1,22 +1,25 @@
 import MediaTypes
 
-/// A bucket of a service with Amazon's S3 protocol.
+/// A bucket of an S3-compatible service, with credentials.
 package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
-    /// `http` or `https`.
+    /// URL scheme of the endpoint, `http` or `https`.
     private let scheme: String
-    /// Includes the port unless it is the scheme's default, and the bucket name in virtual-host style.
+    /// Host name, with the port unless it is the scheme's default, and with the bucket name in virtual-host style.
     private let host: String
-    /// Percent-encoded, with a trailing slash: the path of the bucket, and of the objects.
+    /// Path of the bucket, percent-encoded, with a trailing slash.
     private let root: String
+    /// Path of the objects, including their prefix; percent-encoded, with a trailing slash.
     private let path: String
     private let signature: SignatureV4
     private let sessionToken: String?
 
+    /// Makes a bucket.
+    ///
     /// - Parameters:
     ///   - endpoint: `http://host:port` or `https://host`.
     ///   - prefix: Prefix of every object's name; empty or with a trailing slash.
-    ///   - pathStyle: The bucket is part of the path; otherwise it is part of the host name.
-    ///   - sessionToken: Session token of temporary keys; signed and sent with each request.
+    ///   - pathStyle: Whether the bucket is part of the path; otherwise it is part of the host name.
+    ///   - sessionToken: Session token of temporary keys, which is signed and sent with each request.
     package init(
         endpoint: String, region: String, bucket: String, prefix: String = "", pathStyle: Bool = true,
         accessKey: String, secretKey: String, sessionToken: String? = nil
@@ -35,7 +38,7 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
 
     package var shown: String { "\(self.scheme)://\(self.host)" }
 
-    /// Keeps the secret out of dumps.
+    /// Keeps the secret out of debug output.
     package var customMirror: Mirror { Mirror(self, children: ["bucket": "\(self.shown)\(self.path)"]) }
 
     package func request(
@@ -44,25 +47,27 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
         self.signed(head, self.path + PercentEncoding.encode(head.name), [], at: now)
     }
 
-    /// A request for a page of the list of objects.
+    /// Returns a signed request for a page of the object list.
     ///
     /// Spec: Amazon S3 API, ListObjectsV2.
     /// - Parameters:
-    ///   - prefix: Of the names to list.
-    ///   - token: What ``ObjectPage/next`` of the page before says; `nil` for the first page.
+    ///   - prefix: Prefix of the names to list.
+    ///   - token: Continuation token of the previous page, ``ObjectPage/next``; `nil` for the first page.
     package func list(
         prefix: String, token: String?, at now: Int64
     ) -> (url: String, fields: [(name: String, value: String)]) {
-        // The bucket's own path has no slash at its end.
+        // The bucket's own path has no trailing slash.
         let path = self.root.utf8.count > 1 ? String(self.root.dropLast()) : self.root
         let query = [("list-type", "2"), ("prefix", prefix)] + (token.map { [("continuation-token", $0)] } ?? [])
         return self.signed(
             ObjectRequest(method: "GET", name: ""), path, query.map { (name: $0.0, value: $0.1) }, at: now)
     }
 
+    /// Returns the URL and the header fields of a signed request.
+    ///
     /// - Parameters:
-    ///   - path: Percent-encoded.
-    ///   - query: Not encoded.
+    ///   - path: Percent-encoded path.
+    ///   - query: Names and values that are not percent-encoded yet.
     private func signed(
         _ head: ObjectRequest, _ path: String, _ query: [(name: String, value: String)], at now: Int64
     ) -> (url: String, fields: [(name: String, value: String)]) {
@@ -80,17 +85,19 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
         return ("\(self.shown)\(path)\(question)", head.fields + own + [("authorization", authorization)])
     }
 
-    /// The status with the service's error code, such as `SignatureDoesNotMatch`, `NoSuchBucket` or
-    /// `RequestTimeTooSkewed`.
+    /// Describes a failed response: its status with the service's error code, such as `SignatureDoesNotMatch`,
+    /// `NoSuchBucket` or `RequestTimeTooSkewed`.
     package func reason(status: Int, _ body: [UInt8]) -> String {
         "status \(status)" + (Self.code(in: body).map { " \($0)" } ?? "")
     }
 
-    /// Bytes of a response in which the error code is searched, and the longest code.
+    /// Number of bytes at the beginning of a response in which the error code is searched.
     private static let codePlace = 4_096
+    /// Maximum length of an error code.
     private static let longestCode = 64
 
-    /// Spec: Amazon S3 API, "REST error responses": `<Error><Code>…</Code>…`.
+    /// Returns the error code of a response; `nil` if it has none. Spec: Amazon S3 API, "REST error responses":
+    /// `<Error><Code>…</Code>…`.
     private static func code(in body: [UInt8]) -> String? {
         let text = String(decoding: body.prefix(Self.codePlace), as: UTF8.self)
         guard let start = text.firstRange(of: "<Code>")?.upperBound else { return nil }

@@ -1,9 +1,9 @@
 import LibAV
 import MediaTypes
 
-/// Signs requests for Amazon's services and compatible ones.
+/// Signs HTTP requests for AWS and compatible services.
 ///
-/// Spec: AWS Signature Version 4, "Create a signed AWS API request", header form. Pure.
+/// Spec: AWS Signature Version 4, "Create a signed AWS API request", header form. A pure value.
 package struct SignatureV4: Sendable, Hashable, CustomReflectable {
     package let accessKey: String
     private let secretKey: String
@@ -17,16 +17,16 @@ package struct SignatureV4: Sendable, Hashable, CustomReflectable {
         self.service = service
     }
 
-    /// Keeps the secret out of dumps.
+    /// Keeps the secret key out of debug output.
     package var customMirror: Mirror { Mirror(self, children: ["region": self.region, "service": self.service]) }
 
-    /// The value of `authorization`.
+    /// Returns the value of the `authorization` header field.
     ///
     /// - Parameters:
-    ///   - path: Begins with a slash; percent-encoded as it is sent.
-    ///   - query: Names and values, not encoded.
-    ///   - fields: All signed fields, including `host` and `x-amz-date`; names in lower case.
-    ///   - payloadHash: SHA-256 of the body in hex.
+    ///   - path: Path as it is sent: percent-encoded, with a leading slash.
+    ///   - query: Names and values that are not percent-encoded yet.
+    ///   - fields: All signed header fields, including `host` and `x-amz-date`; names in lower case.
+    ///   - payloadHash: SHA-256 of the body in hexadecimal digits.
     ///   - time: The value of `x-amz-date`, see ``date(_:)``.
     package func authorization(
         method: String, path: String, query: [(name: String, value: String)] = [],
@@ -54,15 +54,15 @@ package struct SignatureV4: Sendable, Hashable, CustomReflectable {
         MessageAuthentication.hmacSHA256(key: key, message: Array(text.utf8))
     }
 
-    /// SHA-256 in hex.
+    /// Returns the SHA-256 hash of bytes in hexadecimal digits.
     package static func hash(_ bytes: [UInt8]) -> String { Hexadecimal.text(Digest.sha256(of: bytes)) }
 
-    /// Consecutive spaces become one.
+    /// Removes spaces at both ends and reduces consecutive spaces to one, as the canonical request requires.
     private static func trimmed(_ value: String) -> String { value.split(separator: " ").joined(separator: " ") }
 
-    /// ISO 8601 basic format, in UTC.
+    /// Formats a time in ISO 8601 basic format, in UTC.
     ///
-    /// - Parameter seconds: Since the Unix epoch.
+    /// - Parameter seconds: Seconds since the Unix epoch.
     package static func date(_ seconds: Int64) -> String {
         let date = CivilDate(daysSinceEpoch: seconds / 86_400)
         let time = seconds % 86_400

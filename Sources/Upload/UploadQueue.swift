@@ -2,38 +2,43 @@ import HLS
 import MediaTypes
 package import Packager
 
-/// Decides what is sent to a store, and when. A pure value: listings, responses and time in, requests out.
+/// Decides what an uploader sends to a remote store, and when. A pure value: it takes listings, responses and the time,
+/// and returns requests.
 ///
 /// Invariants:
-/// (1) A playlist is sent only when the store has accepted every object it names, or lists it as a gap.
+/// (1) A playlist is sent only when the store has accepted every object that the playlist lists; other segments are
+///     listed as gaps.
 /// (2) Segments of a track are sent one at a time, in order. A playlist has at most one request in flight. Its text is
 ///     made when it is sent: always the newest, never an older one after it. Audio is sent before video, and the
 ///     multivariant playlist after all others.
 /// (3) A segment that was not accepted within ``UploadRules/patience`` after it was listed is given up. It becomes
-///     slate or a gap in this store's playlists, under its number, and nothing waits for it. Playlists and slate are
-///     retried until they are accepted. Segments that still wait when the end is listed are retried too, since there is
-///     no live edge any more.
-/// (4) An index of thumbnail sheets is sent only when the store has accepted every sheet it names, in that version or a
-///     later one.
-/// (5) At most ``UploadRules/mostSlots`` slots wait: beyond that the oldest becomes a gap. Media is in memory only for
-///     requests in flight, at most one per track.
+///     slate or a gap in this store's playlists, with the same number, and nothing waits for it any longer. Playlists
+///     and slate are retried until they are accepted. Segments that still wait when the end is listed are retried too,
+///     since there is no live edge any more.
+/// (4) An index of thumbnail sheets is sent only when the store has accepted every sheet that the index refers to, in
+///     that version or a later one.
+/// (5) At most ``UploadRules/mostSlots`` segments (over all tracks) wait: beyond that the oldest becomes a gap. Media
+///     is in memory only for requests in flight, at most one per track.
 package struct UploadQueue: Sendable {
+    /// The upload state of one track.
     struct Track: Sendable {
         let name: String
         let kind: TrackKind
         let playlistName: String
         let contentType: String
-        /// The window as the store lists it.
+        /// The track's playlist as the store lists it.
         var window: PlaylistWindow
-        /// Initialization segments that the store has.
+        /// Names of the initialization segments that the store has.
         var maps: Set<String> = []
+        /// The media request in flight and the delay after failures.
         var media = RetrySchedule()
         var playlist = PlaylistUpload()
-        /// Name of its I-frame playlist; `nil` without one.
+        /// Name of the track's I-frame playlist; `nil` without one.
         var iFramesName: String?
         var iFrames = PlaylistUpload()
     }
 
+    /// A track's segment that is not listed yet, and its upload state.
     struct Entry: Sendable {
         enum State: Sendable, Hashable { case waiting, slate, taken, gap }
         var segment: Segment
@@ -41,15 +46,17 @@ package struct UploadQueue: Sendable {
         var isSettled: Bool { self.state == .taken || self.state == .gap }
     }
 
+    /// The segments of all tracks with one media sequence number, which are listed together.
     struct Slot: Sendable {
         let mediaSequence: Int64
-        /// When the slot is given up; `Int64.max`: never.
+        /// Time at which segments that are not uploaded are given up; `Int64.max`: never.
         var deadline: Int64
         var entries: [Entry]
-        /// Tracks that were given up and not reported yet.
+        /// Indices of the tracks whose segment was given up and not reported yet.
         var lost: Set<Int> = []
     }
 
+    /// The object that a request in flight uploads or deletes.
     enum Aim: Sendable, Hashable {
         case map(track: Int, name: String)
         case segment(track: Int, mediaSequence: Int64, isSlate: Bool)
@@ -70,42 +77,45 @@ package struct UploadQueue: Sendable {
     var multivariantName = ""
     var multivariant = ""
     var multivariantDocument = PlaylistUpload()
-    /// Objects besides the media, by name.
+    /// Uploaded objects that are not media, by name.
     var extras: [String: UploadExtra] = [:]
-    /// Thumbnail sheets, by the name of their index.
+    /// Thumbnail sheets, by the name of their index file.
     var sprites: [String: UploadSprites] = [:]
+    /// Names of the objects to delete, in order.
     var deletions: [String] = []
     var deletionLane = RetrySchedule()
-    /// Objects that the previous worker did not delete. They are deleted once the store has playlists of this worker,
-    /// which do not list them.
+    /// Names of objects that the previous worker did not delete. They are deleted once the store has playlists of this
+    /// worker, which do not list them.
     var inherited: [String] = []
     private var isEnded = false
-    /// The number after the newest settled slot.
+    /// Media sequence number after the newest segment that the store's playlists list.
     private(set) var nextMediaSequence: Int64 = 0
-    /// End of the listed media: nanoseconds since the room's origin.
+    /// Media time at which the listed media ends: nanoseconds since the room's origin.
     private var mediaTime: Int64 = 0
+    /// Segments that this store lists as slate or a gap.
     private(set) var restamped = UploadRecord.Restamped()
     var aims: [UInt64: Aim] = [:]
-    /// The newest request id when the store last accepted an object.
+    /// The newest request id at the time when the store last accepted an object.
     private var lastKnown: UInt64 = 0
     private var lastID: UInt64 = 0
     private var notices: [UploadNotice] = []
     private var failures = 0
     private var failingSince: Int64 = 0
-    /// Number of accepted objects, including playlists.
+    /// Number of objects that the store has accepted, including playlists.
     package private(set) var taken: Int64 = 0
+    /// Number of failed attempts.
     package private(set) var failed: Int64 = 0
-    /// Number of segments that were given up, counted per track.
+    /// Number of segments that were given up; each track's segment counts.
     package private(set) var lost: Int64 = 0
 
     package init(rules: UploadRules) { self.rules = rules }
 
     // MARK: Listing
 
-    /// Takes over the listing of an output.
+    /// Takes over a listing of the output and queues its new segments.
     ///
     /// - Parameters:
-    ///   - record: The previous worker's record; `nil` without one.
+    ///   - record: The record that the previous worker has left; `nil` if there is none.
     ///   - now: Monotonic time in nanoseconds, as in all methods here.
     package mutating func list(_ listing: OutputListing, record: UploadRecord? = nil, at now: Int64) {
         if self.origin == nil { self.begin(listing, record) }
@@ -138,15 +148,15 @@ package struct UploadQueue: Sendable {
             let segment = track.segments[place]
             entries.append(Entry(segment: segment, state: segment.gap ? .gap : .waiting))
         }
-        // A segment that was cut short gets as much time as a full one: the store is not faster for it.
+        // A shorter segment gets as much time as a full one: the store may take as long for it.
         let whole = listing.tracks.map { Int64($0.targetDuration) &* TimeMath.nanoseconds }.max() ?? 0
         let length = max(whole, entries.map { $0.segment.duration.nanoseconds }.max() ?? 0)
         self.slots.append(
             Slot(mediaSequence: number, deadline: now &+ (self.rules.patience ?? length), entries: entries))
     }
 
-    /// Starts with the state in the record. Without one the store has nothing, and the queue starts with the newest
-    /// slots.
+    /// Restores the state from the previous worker's record. Without a record the store has nothing, and the queue
+    /// starts with the newest segments.
     private mutating func begin(_ listing: OutputListing, _ record: UploadRecord?) {
         self.origin = listing.origin
         let firsts = listing.tracks.map { $0.segments.first?.mediaSequence ?? listing.nextMediaSequence }
@@ -166,7 +176,8 @@ package struct UploadQueue: Sendable {
                 iFrameSequence: track.iFrames.map {
                     before.reduce($0.sequence) { $0 &+ Int64($1.iFrameCount) }
                 })
-            // Numbers that every track lists: a newer playlist started later, so the others drop the numbers before.
+            // Only numbers that every track lists are kept: the playlist of a newer track started later, so the others
+            // drop earlier numbers.
             let kept = before.filter { $0.mediaSequence >= first }.map {
                 self.restamped.applied(to: $0, track: track.name)
             }
@@ -206,7 +217,8 @@ package struct UploadQueue: Sendable {
 
     // MARK: Requests
 
-    /// The requests to start now; each must be answered once, within its timeout.
+    /// Returns the requests to start now. Each must be answered once with ``answered(_:_:at:jitter:)``, within its
+    /// timeout.
     package mutating func next(at now: Int64) -> [UploadRequest] {
         for index in self.slots.indices where self.slots[index].deadline <= now {
             self.giveUp(index) { $0.state == .waiting }
@@ -264,12 +276,16 @@ package struct UploadQueue: Sendable {
             timeout: timeout)
     }
 
-    /// A name never gets other bytes.
+    /// `Cache-Control` of segments: the bytes of a segment's name never change.
     private static let immutable = "public, max-age=31536000, immutable"
 
     // MARK: Responses
 
-    /// - Parameter jitter: 0…999, random for each call.
+    /// Takes the result of a request.
+    ///
+    /// - Parameters:
+    ///   - id: ``UploadRequest/id``.
+    ///   - jitter: 0…999, random for each call; it spreads retries.
     package mutating func answered(_ id: UInt64, _ outcome: UploadOutcome, at now: Int64, jitter: Int64) {
         guard let aim = self.aims.removeValue(forKey: id) else { return }
         self.count(outcome, aim, id, now)
@@ -289,7 +305,7 @@ package struct UploadQueue: Sendable {
             let entry = self.slots[index].entries[track]
             guard !entry.isSettled else { break }
             if outcome == .absent {
-                // Replacement slate has no file that could be missing.
+                // If the slate cannot be made either, the segment becomes a gap.
                 let isGap = isSlate || self.rules.restamp == .gap
                 self.slots[index].entries[track].state = isGap ? .gap : .slate
                 self.slots[index].lost.insert(track)
@@ -299,7 +315,7 @@ package struct UploadQueue: Sendable {
                     self.slots[index].entries[track].segment = segment
                     self.restamped.note(track: self.tracks[track].name, number, uri: segment.uri)
                 } else if entry.state == .slate {
-                    // Late, but accepted after all.
+                    // The segment was late, but the store has accepted it after all.
                     self.slots[index].lost.remove(track)
                 }
                 self.slots[index].entries[track].state = .taken
@@ -329,7 +345,8 @@ package struct UploadQueue: Sendable {
             self.lastKnown = self.lastID
         case .failed(let reason):
             self.failed += 1
-            // The request started while the store was unreachable; it has accepted objects since.
+            // A request that started while the store was unreachable is ignored if the store has accepted objects
+            // since.
             guard id > self.lastKnown else { break }
             if self.failures == 0 {
                 self.failingSince = now
@@ -360,7 +377,7 @@ package struct UploadQueue: Sendable {
         }
     }
 
-    /// Lists the slots whose objects have all been accepted or given up, in order.
+    /// Lists, in order, the segments that have been accepted or given up in all tracks.
     private mutating func settle() {
         var isChanged = false
         while let slot = self.slots.first, slot.entries.allSatisfy(\.isSettled) {
@@ -383,7 +400,7 @@ package struct UploadQueue: Sendable {
                 segment = segment.asGap
                 self.restamped.note(track: name, slot.mediaSequence, uri: nil)
             }
-            // This cannot fail: the segment is the next one and has the duration that the output lists.
+            // This call cannot fail: the segment is the next one and has the duration that the output lists.
             try? self.tracks[index].window.append(segment)
             let time = segment.start &+ segment.duration.ticks
             self.mediaTime = max(
@@ -407,7 +424,7 @@ package struct UploadQueue: Sendable {
             let count = head - self.tracks[index].window.mediaSequence
             if count > 0 { self.tracks[index].window.removeFirst(Int(count)) }
             let current = self.tracks[index].window.segments.last?.map
-            // A room can return to an earlier canvas and use its initialization segment again.
+            // A room can return to an earlier output size and use its initialization segment again.
             let awaited = Set(self.slots.map { $0.entries[index].segment.map.uri })
             let expired = self.tracks[index].window.takeExpired(at: self.mediaTime, current: current).filter {
                 !awaited.contains($0)
@@ -423,13 +440,13 @@ package struct UploadQueue: Sendable {
 
     // MARK: Status
 
-    /// Notices since the last call.
+    /// Returns the notices since the last call.
     package mutating func takeNotices() -> [UploadNotice] {
         defer { self.notices = [] }
         return self.notices
     }
 
-    /// The record for the next worker.
+    /// The record for the next worker; `nil` if nothing was listed.
     package var record: UploadRecord? {
         self.origin.map {
             UploadRecord(
@@ -441,7 +458,7 @@ package struct UploadQueue: Sendable {
         guard self.rules.deletes else { return [] }
         var names = Array((self.deletions + self.inherited).prefix(UploadRecord.mostLeftovers))
         for track in self.tracks {
-            // There may be many thousands after hours, and this runs with every response of the store.
+            // After hours there may be many thousands of names, and this runs with every response of the store.
             for retired in track.window.retired where !retired.gap {
                 guard names.count < UploadRecord.mostLeftovers else { return names }
                 names.append(retired.uri)
@@ -450,13 +467,14 @@ package struct UploadQueue: Sendable {
         return names
     }
 
+    /// Number of segments, over all tracks, that the store's playlists do not list yet.
     package var waitingSlots: Int { self.slots.count }
 
-    /// Whether the last attempt failed.
+    /// Whether the last attempt to reach the store failed.
     package var isFailing: Bool { self.failures > 0 }
 
-    /// Whether everything listed was accepted or given up, and the playlists and thumbnail sheets in the store are up
-    /// to date.
+    /// Whether every listed segment was accepted or given up, and the playlists and thumbnail sheets in the store are
+    /// up to date.
     package var isSettled: Bool {
         self.slots.isEmpty && self.tracks.allSatisfy { !$0.playlist.isDue && !$0.iFrames.isDue }
             && !self.multivariantIsDue && self.sprites.values.allSatisfy(\.isSettled)
@@ -470,7 +488,8 @@ package struct UploadQueue: Sendable {
         !self.deletions.isEmpty && self.deletionLane.failures == 0 && !self.isFailing
     }
 
-    /// When to call ``next(at:)`` again if no response comes; `nil`: no need.
+    /// Returns the time at which to call ``next(at:)`` again if no response arrives before; `nil` if that is not
+    /// necessary.
     package func wake(after now: Int64) -> Int64? {
         var times = self.slots.filter { slot in slot.entries.contains { $0.state == .waiting } }.map(\.deadline)
         for (index, track) in self.tracks.enumerated() {
@@ -489,7 +508,7 @@ package struct UploadQueue: Sendable {
             times.append(extra.document.lane.due)
         }
         if !self.deletions.isEmpty, self.deletionLane.request == nil { times.append(self.deletionLane.due) }
-        // A request that is due but waits for another one starts with the response to that one.
+        // A request that is due but waits for another request is started when the response to that request arrives.
         return times.filter { $0 > now && $0 < .max }.min()
     }
 }

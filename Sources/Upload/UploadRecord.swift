@@ -1,10 +1,11 @@
 import HLS
 
-/// A worker's notes about a store for the next worker, as a text of lines and words.
+/// The state of an upload to a store, which a worker records for the next worker of the room. The format is text with
+/// one item per line.
 package struct UploadRecord: Sendable, Hashable {
-    /// Segments that the store lists differently than the output, by track and number.
+    /// Segments that the store lists as slate or a gap, unlike the output, by track and media sequence number.
     package struct Restamped: Sendable, Hashable {
-        /// The name of the slate; empty for a gap.
+        /// The name of the slate by track name and media sequence number; empty for a gap.
         private(set) var uris: [String: [Int64: String]] = [:]
 
         mutating func note(track: String, _ mediaSequence: Int64, uri: String?) {
@@ -24,11 +25,12 @@ package struct UploadRecord: Sendable, Hashable {
     }
 
     package let origin: Int64
-    /// The number after the last segment that the store has.
+    /// Media sequence number after the last segment that the store lists.
     package let next: Int64
+    /// Segments that the store lists as slate or a gap.
     package let restamped: Restamped
-    /// Objects that the store may still have although no playlist lists them: deletions that are pending or were
-    /// planned. Some may already be gone.
+    /// Names of objects that the store may still have although no playlist lists them: deletions that are pending or
+    /// were planned. Some may already be gone.
     package let leftovers: [String]
 
     package init(origin: Int64, next: Int64, restamped: Restamped = Restamped(), leftovers: [String] = []) {
@@ -39,13 +41,14 @@ package struct UploadRecord: Sendable, Hashable {
     }
 
     private static let head = "tandem-upload 1"
-    /// First word of a leftover's line; no track has this name. An older version of the worker reads it as a segment
-    /// that left the playlist long ago.
+    /// First word of a line with a leftover object; no track has this name. An older version of the worker reads such a
+    /// line as a segment that is no longer listed.
     private static let leftover = "/"
-    /// Most leftovers to note: half an hour of all renditions that a store has not deleted.
+    /// Maximum number of leftover objects in a record: half an hour of all renditions that a store has not deleted.
     static let mostLeftovers = 1_024
 
-    /// Whether the next worker needs this version. Completed deletions alone do not count: deleting again is harmless.
+    /// Whether this record must be written after `other` was. Completed deletions alone do not count: deleting an
+    /// object again is harmless.
     func isNews(after other: UploadRecord?) -> Bool {
         guard let other, other.origin == self.origin, other.next == self.next, other.restamped == self.restamped else {
             return true
@@ -64,6 +67,8 @@ package struct UploadRecord: Sendable, Hashable {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Parses the text of a record.
+    ///
     /// - Returns: `nil` for a damaged text.
     package init?(text: String) {
         let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
@@ -76,7 +81,7 @@ package struct UploadRecord: Sendable, Hashable {
             guard (2...3).contains(words.count), let number = Int64(words[1]) else { return nil }
             if words[0] == Self.leftover {
                 guard words.count == 3 else { return nil }
-                // Only objects next to the playlists.
+                // Only names without a path are accepted.
                 if !words[2].contains("/"), leftovers.count < Self.mostLeftovers { leftovers.append(String(words[2])) }
                 continue
             }
@@ -87,16 +92,16 @@ package struct UploadRecord: Sendable, Hashable {
 }
 
 extension Segment {
-    /// The same segment as a gap.
+    /// The same segment, listed as a gap.
     var asGap: Segment { self.with(uri: self.uri, gap: true, keyFrames: self.keyFrames) }
 
-    /// The segment with other media under another name. Only the number of its key frames is kept.
+    /// Returns the segment with other media under another name. Its key frames are marked as unavailable.
     func renamed(_ uri: String) -> Segment {
         self.with(uri: uri, gap: false, keyFrames: self.keyFrames.map(\.absent))
     }
 
-    /// Name of the slate that replaces it. It differs from the segment's name, because the store may have the segment,
-    /// and a name never gets other bytes.
+    /// Name of the slate that replaces the segment. It differs from the segment's name, because the store may have the
+    /// segment, and the bytes of a name must never change.
     var slateName: String {
         self.uri.hasSuffix(".m4s") ? "\(self.uri.dropLast(4))-slate.m4s" : "\(self.uri)-slate"
     }

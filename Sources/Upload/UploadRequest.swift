@@ -3,7 +3,7 @@ package import Packager
 
 /// A request to a store.
 package struct UploadRequest: Sendable, Hashable {
-    /// Source of the bytes.
+    /// Source of the bytes to upload.
     package enum Body: Sendable, Hashable {
         /// The file of the same name in the output's directory.
         case file
@@ -19,9 +19,9 @@ package struct UploadRequest: Sendable, Hashable {
         case delete
     }
 
-    /// Unique in its queue.
+    /// Identifier of the request, unique in its queue.
     package let id: UInt64
-    /// Relative to the store's base URL.
+    /// Object name, relative to the store's base URL.
     package let name: String
     package let action: Action
     package let contentType: String
@@ -30,73 +30,75 @@ package struct UploadRequest: Sendable, Hashable {
     package let timeout: Int64
 }
 
-/// Result of a request.
+/// Result of a request to a store.
 package enum UploadOutcome: Sendable, Hashable {
     case done
-    /// Failed for this reason; it may be retried.
+    /// The request failed for this reason and may be retried.
     case failed(String)
-    /// The bytes do not exist and never will.
+    /// The bytes to upload do not exist and never will.
     case absent
 }
 
-/// Notices about a store.
+/// A notice about the state of an upload.
 package enum UploadNotice: Sendable, Hashable {
-    /// The store does not accept requests.
+    /// The store does not accept requests, for this reason.
     case unreachable(String)
-    /// The store accepts requests again, after this many failures and nanoseconds.
+    /// The store accepts requests again, after this number of failures and this time in nanoseconds.
     case restored(failures: Int, after: Int64)
     /// Segments of these tracks could not be uploaded in time; the store lists slate or a gap instead.
     case lost(mediaSequence: Int64, tracks: [String], slate: Bool)
 }
 
-/// Rules for filling a store.
+/// Settings of the uploads to a store.
 package struct UploadRules: Sendable, Hashable {
-    /// What the store lists instead of a segment that could not be uploaded in time.
+    /// What the store's playlists list instead of a segment that could not be uploaded in time.
     package enum Restamp: String, Sendable, Hashable, CaseIterable { case gap, slate }
 
-    /// Nanoseconds from a segment's listing until it is given up; `nil`: its duration, at least the target duration.
+    /// Time in nanoseconds after its listing at which a segment that is not uploaded is given up; `nil`: the duration
+    /// of the segment, at least the target duration.
     package var patience: Int64?
-    /// Most slots that wait; 1 or more. Beyond that the oldest is given up.
+    /// Maximum number of segments, over all tracks, that wait; 1 or more. Beyond that the oldest is given up.
     package var mostSlots = 16
     package var restamp = Restamp.gap
     /// Whether objects are deleted when no player needs them any more.
     package var deletes = true
 
     /// Timeout in nanoseconds for slate, a deletion, or a playlist of up to ``attemptBytes``; longer for larger
-    /// playlists. An attempt that started while the store was unreachable delays the next one by at most this.
+    /// playlists. An attempt that started while the store was unreachable delays the next attempt by at most this time.
     static let attempt: Int64 = 2_000_000_000
+    /// Size in bytes for which ``attempt`` is sufficient; a larger playlist gets proportionally more time.
     static let attemptBytes = 1 << 20
-    /// Least timeout in nanoseconds for a segment, as far as its patience allows.
+    /// Minimum timeout in nanoseconds for a segment, unless its deadline is earlier.
     static let segmentAttempt: Int64 = 4_000_000_000
-    /// Shortest timeout in nanoseconds: less would not suffice for an intercontinental connection.
+    /// Minimum timeout in nanoseconds of any request: less would not suffice for an intercontinental connection.
     static let shortestAttempt: Int64 = 250_000_000
-    /// Wait in nanoseconds after the first failure; doubles up to the longest, which is short so that a store that is
-    /// back is noticed soon.
+    /// Wait in nanoseconds after the first failure; it doubles with each failure up to ``longestWait``.
     static let firstWait: Int64 = 100_000_000
+    /// Maximum wait in nanoseconds after a failure, short so that a store that works again is noticed soon.
     static let longestWait: Int64 = 1_000_000_000
-    /// Most deletions to remember: hours in which the store accepts nothing.
+    /// Maximum number of pending deletions: enough for hours in which the store accepts nothing.
     static let mostDeletions = 4_096
-    /// Most attempts for one deletion.
+    /// Maximum number of attempts for a deletion.
     static let deletionAttempts = 3
 
     package init() {}
 
-    /// Rules for the listing of an ended room: there is no live edge any more, so each segment is retried for the whole
-    /// time, and no slot is dropped.
+    /// Returns settings for uploading the rest of an ended room: there is no live edge any more, so each segment is
+    /// retried for the whole time, and no segment is dropped.
     ///
-    /// - Parameter time: Nanoseconds.
+    /// - Parameter time: Time available in nanoseconds.
     package func settling(_ listing: OutputListing, within time: Int64) -> UploadRules {
         var rules = self
         rules.patience = max(self.patience ?? 0, time)
-        // Without a record the queue starts with the newest half of the slots that may wait.
+        // Without a record the queue starts with the newest `mostSlots / 2` segments.
         rules.mostSlots = max(self.mostSlots, 2 * (listing.tracks.map(\.segments.count).max() ?? 0))
         return rules
     }
 }
 
-/// A sequence of requests to the same object, with increasing delays after failures.
+/// The schedule of requests for one object or track: one request at a time, with increasing delays after failures.
 struct RetrySchedule: Sendable, Hashable {
-    /// The request in flight.
+    /// Id of the request in flight; `nil` if there is none.
     var request: UInt64?
     private(set) var failures = 0
     /// Earliest time of the next request, in nanoseconds of the queue's clock.
@@ -109,7 +111,9 @@ struct RetrySchedule: Sendable, Hashable {
         self.due = .min
     }
 
-    /// - Parameter jitter: 0…999. It spreads the retries of many rooms whose store was unreachable.
+    /// Notes a failed request and schedules the next attempt.
+    ///
+    /// - Parameter jitter: 0…999; it spreads the retries of many rooms whose store was unreachable.
     mutating func failed(at now: Int64, jitter: Int64) {
         let wait = min(UploadRules.longestWait, UploadRules.firstWait << Int64(min(self.failures, 10)))
         self.failures += 1

@@ -1,17 +1,17 @@
-/// The current thumbnail sheets and their WebVTT index, which maps times to rectangles of the sheets.
+/// A new version of a WebVTT thumbnail index, with the changes of the sheets that it refers to.
 package struct SpriteUpdate: Sendable, Hashable {
     /// Name of the index file.
     package let index: String
-    /// Its WebVTT text.
+    /// The WebVTT text of the index.
     package let text: [UInt8]
-    /// Local directory of the sheets; they may be rewritten there at any time.
+    /// Local directory of the sheets, where they may be rewritten at any time.
     package let directory: String
-    /// Names of sheets that are new or have changed since the previous update, oldest first; all of them the first
-    /// time.
+    /// Names of the sheets that are new or have changed since the previous update, oldest first; in the first update
+    /// all sheets.
     package let changed: [String]
     /// Names of sheets that the index no longer refers to.
     package let gone: [String]
-    /// Seconds from one thumbnail to the next; 1 or more.
+    /// Interval between two thumbnails in seconds; 1 or more.
     package let interval: Int
 
     package init(
@@ -26,11 +26,11 @@ package struct SpriteUpdate: Sendable, Hashable {
     }
 }
 
-/// The sheets of one index in a store. They are sent one at a time, because media has priority.
+/// The upload state of a thumbnail index and its sheets. Sheets are sent one at a time, because media has priority.
 struct UploadSprites: Sendable {
     var update: SpriteUpdate
-    /// Sheets that the store does not have in their newest version, oldest first. At most as many as an index refers
-    /// to.
+    /// Names of the sheets that the store does not have in their newest version, oldest first; at most as many as an
+    /// index refers to.
     var waiting: [String] = []
     /// Whether the first of ``waiting`` has changed since its bytes were read.
     var isStale = false
@@ -68,7 +68,7 @@ struct UploadSprites: Sendable {
         self.waiting.removeFirst()
     }
 
-    /// When the next request is due, if there is something to send and no request in flight; `nil` otherwise.
+    /// Time at which the next request is due; `nil` if there is nothing to send or a request is in flight.
     var due: Int64? {
         if !self.waiting.isEmpty { return self.lane.request == nil ? self.lane.due : nil }
         return self.document.isDue && self.document.lane.request == nil ? self.document.lane.due : nil
@@ -76,11 +76,11 @@ struct UploadSprites: Sendable {
 }
 
 extension UploadQueue {
-    /// Most indexes.
+    /// Maximum number of thumbnail indexes.
     private static let mostIndexes = 8
 
-    /// Sends changed thumbnail sheets and then their index: the store never has an index before the sheets it names.
-    /// Only the newest versions are sent.
+    /// Queues changed thumbnail sheets and then their index, so that the store never has an index before the sheets it
+    /// refers to. Only the newest versions are sent.
     package mutating func put(_ update: SpriteUpdate) {
         guard self.sprites[update.index] != nil || self.sprites.count < Self.mostIndexes else { return }
         self.sprites[update.index, default: UploadSprites(update: update)].take(update)

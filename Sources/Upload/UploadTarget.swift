@@ -1,9 +1,9 @@
-/// A request to a store, before the store's own fields are added.
+/// A request to a store, without the header fields that the store's protocol adds.
 package struct ObjectRequest: Sendable, Hashable {
     package var method: String
     /// Object name: letters, digits, `.`, `_` and `-`.
     package var name: String
-    /// Names in lower case.
+    /// Header fields; their names are in lower case.
     package var fields: [(name: String, value: String)]
     package var body: [UInt8]
 
@@ -27,20 +27,20 @@ package struct ObjectRequest: Sendable, Hashable {
 
 /// The address of a store and its credentials.
 package protocol UploadTarget: Sendable {
-    /// The part of the address that may be shown.
+    /// The part of the address that may be shown in logs, without credentials.
     var shown: String { get }
 
-    /// The URL and all header fields of a request.
+    /// Returns the URL and all header fields of a request.
     ///
     /// - Parameter now: Seconds since the Unix epoch.
     func request(_ head: ObjectRequest, at now: Int64) -> (url: String, fields: [(name: String, value: String)])
 
-    /// Why the store rejected an object.
+    /// Describes why the store rejected a request.
     ///
-    /// - Parameter body: The response body as far as it was read; untrusted.
+    /// - Parameter body: The beginning of the response body; untrusted.
     func reason(status: Int, _ body: [UInt8]) -> String
 
-    /// Whether both are the same store with the same credentials.
+    /// Whether both targets are the same store with the same credentials.
     func isSame(as other: any UploadTarget) -> Bool
 }
 
@@ -54,13 +54,15 @@ extension UploadTarget {
 
 /// An HTTP server that accepts objects below a URL.
 package struct HTTPOrigin: UploadTarget, Hashable, CustomReflectable {
-    /// With a trailing slash.
+    /// Base URL with a trailing slash.
     private let url: String
     private let authorization: String?
 
+    /// Makes a target from a base URL.
+    ///
     /// - Parameters:
-    ///   - url: `http://…` or `https://…`, without query; object names are appended.
-    ///   - authorization: Value of the authorization field; never shown.
+    ///   - url: Base URL, `http://…` or `https://…` without query; object names are appended.
+    ///   - authorization: Value of the `authorization` header field, which is never shown; `nil` for none.
     package init(url: String, authorization: String? = nil) {
         self.url = url.hasSuffix("/") ? url : url + "/"
         self.authorization = authorization

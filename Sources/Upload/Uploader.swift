@@ -10,42 +10,46 @@ package import Packager
 import Threading
 import Synchronization
 
-/// Uploads what a room lists to a remote store, in a task of its own: a store that is slow or unreachable delays
-/// nothing else.
+/// Uploads the playlists and segments of a room to a remote store. It runs in a task of its own, so that a slow or
+/// unreachable store delays nothing else.
 package final class Uploader: Sendable {
-    /// Called from any thread; must not block.
+    /// A callback for notices; called from any thread, must not block.
     package typealias Notify = @Sendable (UploadNotice) -> Void
 
-    /// Current statistics of a store.
+    /// Statistics of an upload.
     package struct Statistics: Sendable, Hashable {
+        /// Whether the last attempt to reach the store failed.
         package var isFailing = false
+        /// Number of segments, over all tracks, that are not uploaded yet.
         package var waitingSlots = 0
-        /// Number of accepted objects and failed attempts since the worker began.
+        /// Number of objects that the store has accepted since the worker began.
         package var taken: Int64 = 0
+        /// Number of failed attempts since the worker began.
         package var failed: Int64 = 0
-        /// Number of segments that were given up, counted per track.
+        /// Number of segments that were given up; each track's segment counts.
         package var lost: Int64 = 0
+        /// Number of uploaded bytes.
         package var bytes: Int64 = 0
     }
 
     private struct State {
         var queue: UploadQueue
         var record: UploadRecord?
-        /// Deadline for requests in flight, on the clock; `nil` before ``finish(by:isLast:)``.
+        /// Time on the clock by which the upload must end; `nil` before ``finish(by:isLast:)``.
         var deadline: Int64?
-        /// The room has ended.
+        /// Whether the room has ended.
         var isLast = false
-        /// Deadline for the last deletions; `nil` before they are waited for.
+        /// Time by which the last deletions must end; `nil` until only deletions are left.
         var deletionEnd: Int64?
         var bytes: Int64 = 0
     }
 
     /// Connect timeout in nanoseconds.
     private static let connectTimeout: Int64 = 2_000_000_000
-    /// Nanoseconds for deletions when a room has ended and everything else is sent: enough for some dozens. Objects
-    /// that remain are not recorded anywhere, but the worker of an ended room must exit soon.
+    /// Maximum time in nanoseconds for deletions after a room has ended and everything else is sent: enough for some
+    /// dozens. Objects that remain are not recorded anywhere, but the worker of an ended room must exit soon.
     private static let deletionPatience: Int64 = 2_000_000_000
-    /// Bytes of a response that are read, for its error message.
+    /// Maximum number of bytes of a response that are read for its error message.
     private static let longestAnswer = 64 << 10
 
     package let outputID: String
@@ -55,24 +59,26 @@ package final class Uploader: Sendable {
     private let notify: Notify
     private let connections: Int
     private let authorities: String?
-    /// Exists from ``begin()`` to ``finish(by:isLast:)``: AsyncHTTPClient treats a client that is released without a
-    /// shutdown as a programming error.
+    /// The HTTP client; it exists from ``begin()`` to ``finish(by:isLast:)``. AsyncHTTPClient treats a client that is
+    /// released without a shutdown as a programming error.
     private let client = Mutex<HTTPClient?>(nil)
     private let clock: any MonotonicClock
     private let state: Mutex<State>
-    /// Listings that the queue has not processed yet. A separate lock, so that listing never waits while a playlist is
-    /// rendered.
+    /// Listings that the queue has not processed yet. They have a separate lock, so that ``list(_:)`` never waits while
+    /// a playlist is rendered.
     private let news = Mutex<[OutputListing]>([])
     private let signal: AsyncStream<Void>.Continuation
     private let signals: AsyncStream<Void>
     private let work = Mutex<Task<Void, Never>?>(nil)
-    /// A serial queue per store, so that a hanging disk only delays this store.
+    /// Dispatch queue for file access, one per store, so that a hanging disk only delays this store.
     private let disk: DispatchQueue
 
+    /// Makes an uploader; ``begin()`` starts it.
+    ///
     /// - Parameters:
-    ///   - method: HTTP method for objects, PUT or POST.
-    ///   - connections: Concurrent connections, one for each track.
-    ///   - authorities: PEM file with the CA certificates for the server's certificate; `nil`: the system's.
+    ///   - method: HTTP method for uploads, PUT or POST.
+    ///   - connections: Number of concurrent connections, one for each track.
+    ///   - authorities: PEM file with the CA certificates to verify the server; `nil`: the system's.
     package init(
         outputID: String, target: any UploadTarget, method: String = "PUT", rules: UploadRules, connections: Int,
         files: any UploadFiles, clock: any MonotonicClock, authorities: String? = nil, notify: @escaping Notify
@@ -94,11 +100,11 @@ package final class Uploader: Sendable {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(2, self.connections + 1)
         configuration.timeout.connect = .nanoseconds(Self.connectTimeout)
-        // The client does not retry: the queue decides about retries.
+        // The HTTP client does not retry, because the queue decides about retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         var tls = TLSConfiguration.makeClientConfiguration()
         if let file = self.authorities { tls.trustRoots = .file(file) }
-        // A store that does not read does not answer a TLS close either, and shutting down the client waits for that.
+        // A store that hangs does not answer a TLS close either, and shutting down the client waits for that.
         tls.shutdownTimeout = .seconds(1)
         configuration.tlsConfiguration = tls
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -109,7 +115,7 @@ package final class Uploader: Sendable {
 
     /// Replaces the credentials for all further requests to the same store.
     ///
-    /// - Returns: Whether they differ from the old ones.
+    /// - Returns: Whether the credentials differ from the old ones.
     @discardableResult
     package func replace(_ target: any UploadTarget) -> Bool {
         self.place.withLock { place in
@@ -118,13 +124,13 @@ package final class Uploader: Sendable {
         }
     }
 
-    /// Most listings that wait while the disk reads the record of the previous worker.
+    /// Maximum number of listings that wait while the record of the previous worker is read from disk.
     private static let mostNews = 64
 
-    /// Takes over a listing. Returns at once.
+    /// Queues a listing of the output. Returns at once.
     ///
-    /// - Returns: False if too many listings wait. All of them are dropped then, and the next one must be complete. The
-    ///   last listing of a room is always accepted.
+    /// - Returns: False if too many listings wait. Then all waiting listings are dropped, and the next one must be
+    ///   complete. The last listing of a room is always accepted.
     @discardableResult
     package func list(_ listing: OutputListing) -> Bool {
         let isTaken = self.news.withLock { news in
@@ -139,19 +145,19 @@ package final class Uploader: Sendable {
         return isTaken
     }
 
-    /// Sends an object that is not media. Returns at once.
+    /// Queues an object that is not media. Returns at once.
     package func put(_ name: String, _ bytes: [UInt8], contentType: String) {
         self.state.withLock { $0.queue.put(name, bytes, contentType: contentType) }
         self.signal.yield()
     }
 
-    /// Sends changed thumbnail sheets and then their index. Returns at once.
+    /// Queues changed thumbnail sheets and their index. Returns at once.
     package func put(_ update: SpriteUpdate) {
         self.state.withLock { $0.queue.put(update) }
         self.signal.yield()
     }
 
-    /// Starts the task.
+    /// Starts the upload task.
     package func begin() {
         let client = self.makeClient()
         self.client.withLock { $0 = client }
@@ -164,18 +170,18 @@ package final class Uploader: Sendable {
         self.work.withLock { $0 = task }
     }
 
-    /// State of a store after ``finish(by:isLast:)``.
+    /// State of the upload after ``finish(by:isLast:)``.
     package enum End: Sendable, Hashable {
-        /// The store has everything, including the end.
+        /// The store has everything, including the end of the playlists.
         case whole
-        /// Something is missing in the store. If `isNoted`, the record lets another worker continue.
+        /// Objects are missing in the store. If `isNoted` is true, a record on disk lets another worker continue.
         case incomplete(isNoted: Bool)
     }
 
-    /// Ends the input: sends what is left, and stops.
+    /// Sends what is left until a time on the clock, and stops.
     ///
-    /// - Parameter isLast: The room has ended. Unsent media is then recorded even if the record has not changed,
-    ///   because its existence is what tells later workers that something is left to send.
+    /// - Parameter isLast: Whether the room has ended. Then a record is written for unsent media even if it has not
+    ///   changed, because later workers only learn from its existence that something is left to send.
     package func finish(by deadline: Int64, isLast: Bool = true) async -> End {
         self.state.withLock { state in
             state.deadline = deadline
@@ -191,11 +197,11 @@ package final class Uploader: Sendable {
         await task?.value
         alarm.cancel()
         try? await self.client.withLock { $0.take() }?.shutdown()
-        // The queue does not know listings that it has not processed.
+        // Listings that have not been processed are unknown to the queue.
         let unknown = self.news.withLock(\.last)
         let isWhole = unknown == nil && self.state.withLock { $0.queue.isWhole }
         let isOwed = isLast && !isWhole
-        // For the next worker: the last accepted objects are not in the record yet.
+        // The record for the next worker is written again: the last accepted objects are not in it yet.
         let record = self.state.withLock { state -> UploadRecord? in
             guard let record = state.queue.record, record != state.record || isOwed else { return nil }
             state.record = record
@@ -211,15 +217,16 @@ package final class Uploader: Sendable {
         return isWhole ? .whole : .incomplete(isNoted: isNoted ?? false)
     }
 
-    /// Removes the record: the room has ended and nothing is left to send. Waits for the disk, at most two seconds.
+    /// Removes the record, because the room has ended and nothing is left to send. Waits for the disk, at most two
+    /// seconds.
     package func forget() async { _ = await self.soon { $0.forget() } }
 
-    /// Timeout in nanoseconds for the last writes of the record.
+    /// Maximum wait in nanoseconds for the last writes of the record.
     private static let notePatience: Int64 = 2_000_000_000
 
-    /// Runs `body` on the disk queue after everything queued before, and waits for it, unless the disk hangs.
+    /// Runs `body` on the disk queue after everything queued before, and waits for the result, but at most two seconds.
     ///
-    /// - Returns: `nil` if the disk hangs.
+    /// - Returns: The result; `nil` if the disk hangs.
     private func soon<R: Sendable>(_ body: @escaping @Sendable (any UploadFiles) -> R) async -> R? {
         let work = Task { await self.onDisk(body) }
         let alarm = Task {
@@ -369,7 +376,9 @@ package final class Uploader: Sendable {
         }
     }
 
-    /// - Returns: `nil` if this task was cancelled meanwhile: a hanging disk must not delay the end of a room.
+    /// Runs `body` on the disk queue and waits for the result.
+    ///
+    /// - Returns: `nil` if this task was cancelled meanwhile, because a hanging disk must not delay the end of a room.
     private func onDisk<R: Sendable>(_ body: @escaping @Sendable (any UploadFiles) -> R) async -> R? {
         let answer = DiskAnswer<R>()
         return await withTaskCancellationHandler {
@@ -383,7 +392,7 @@ package final class Uploader: Sendable {
     }
 }
 
-/// Resumes with whichever comes first: the disk's answer or the cancellation.
+/// Resumes a waiting task with the disk's result or with nil on cancellation, whichever comes first.
 private final class DiskAnswer<R: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<R?, Never>?
@@ -409,21 +418,24 @@ private final class DiskAnswer<R: Sendable>: Sendable {
     }
 }
 
-/// Reads and writes an uploader's local files. Called on one thread, which may block.
+/// Access to an uploader's local files. The methods are called on one thread, which may block.
 package protocol UploadFiles: Sendable {
-    /// A file of the output; `nil` if it no longer exists.
+    /// Reads a file of the output; `nil` if it no longer exists.
     func bytes(of name: String) -> [UInt8]?
 
-    /// A file of another directory; `nil` if it no longer exists.
+    /// Reads a file in another directory; `nil` if it no longer exists.
     func bytes(of name: String, in directory: String) -> [UInt8]?
 
-    /// Slate that replaces a segment; `nil` if it is not available.
+    /// Makes slate that replaces a segment; `nil` if slate is not available.
     func slate(like segment: Segment, track: String) -> [UInt8]?
 
+    /// Reads the record of the previous worker; `nil` if there is none or it is damaged.
     func record() -> UploadRecord?
 
-    /// - Parameter durable: The record survives a crash of the machine once this returns.
-    /// - Returns: Whether it could be written.
+    /// Writes the record for the next worker.
+    ///
+    /// - Parameter durable: If true, the record survives a crash of the machine once this returns.
+    /// - Returns: Whether the record could be written.
     @discardableResult
     func keep(_ record: UploadRecord, durable: Bool) -> Bool
 
