@@ -37,7 +37,7 @@ struct MPEGTSPublication: Sendable {
     /// Reorder depth in frames that is assumed until the encoder shows a larger one.
     private static let usualReorder: Int64 = 2
     /// Note with the room's origin, which tells whose files are in the directory.
-    private static let noteName = ".origin"
+    static let noteName = ".origin"
 
     private let grid: OutputGrid
     private let multivariantName: String

@@ -20,7 +20,7 @@ struct MovieFile {
     let damaged: (String) -> MediaError
 
     /// Suffix of a file that is being written.
-    private static let partialMark = ".partial"
+    private static let partialMark = RecordedNames.partialMark
 
     /// Whether a name is that of a partial file of an owner; the owner's name is followed by numbers.
     static func isPartial(_ name: String, of owner: String) -> Bool {

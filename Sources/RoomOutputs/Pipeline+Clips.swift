@@ -10,7 +10,7 @@ extension HLSOutput {
 
 extension Pipeline {
     /// Name of the subdirectory for clips in another output's directory.
-    fileprivate static let clipDirectoryName = "clips"
+    fileprivate static let clipDirectoryName = RecordedNames.clips
 
     /// The directory in which clips are made; nil if it would lie unencrypted next to encrypted segments.
     var clipDirectory: String? {

@@ -55,24 +55,15 @@ package struct BucketClient: Sendable {
         }
     }
 
-    /// All objects whose name has this prefix.
+    /// A page of the objects whose names have this prefix; of at most a thousand, as services limit it.
     ///
-    /// - Throws: ``MediaTypes/MediaError/Code/unavailable``: no answer, a refusal, or an answer that is not a complete list.
-    package func list(prefix: String) async throws(MediaError) -> [StoredObject] {
-        var objects: [StoredObject] = []
-        var token: String?
-        var seen: Set<String> = []
-        repeat {
-            let last = token
-            let (status, body) = try await self.send("GET") { $0.list(prefix: prefix, token: last, at: $1) }
-            guard status == 200 else { throw self.refused(status, body) }
-            guard let page = ObjectPage(xml: body) else { throw self.failure("answers something else than a list") }
-            objects += page.objects
-            token = page.next
-            // A service that ignores the token would be asked forever.
-            if let token, !seen.insert(token).inserted { throw self.failure("repeats a page of its list") }
-        } while token != nil
-        return objects
+    /// - Parameter token: ``ObjectPage/next`` of the page before; `nil` for the first page.
+    /// - Throws: ``MediaTypes/MediaError/Code/unavailable``: no answer, a refusal, or an answer that is not a complete page.
+    package func page(prefix: String, after token: String?) async throws(MediaError) -> ObjectPage {
+        let (status, body) = try await self.send("GET") { $0.list(prefix: prefix, token: token, at: $1) }
+        guard status == 200 else { throw self.refused(status, body) }
+        guard let page = ObjectPage(xml: body) else { throw self.failure("answers something else than a list") }
+        return page
     }
 
     /// The bytes of an object; `nil` if it does not exist.

@@ -24,6 +24,10 @@ package struct ObjectPage: Sendable, Hashable {
     /// What the request for the next page says; `nil`: this is the last one.
     package let next: String?
 
+    package init(_ objects: [StoredObject], next: String?) {
+        (self.objects, self.next) = (objects, next)
+    }
+
     /// - Returns: `nil` for another text, for an object without name, size or time, and for a page that says that it is not the last one but
     ///   not how to get the next: a list that is not complete must not look like one.
     package init?(xml bytes: [UInt8]) {

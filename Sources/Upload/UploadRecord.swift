@@ -2,6 +2,10 @@ import HLS
 
 /// A worker's notes about a store for the next worker, as a text of lines and words.
 package struct UploadRecord: Sendable, Hashable {
+    /// Start of the name of the file with the record of a store, in the directory of the HLS output; the output's id
+    /// follows. The file exists until the store has everything.
+    package static let notePrefix = ".upload-"
+
     /// Segments that the store lists differently than the output, by track and number.
     package struct Restamped: Sendable, Hashable {
         /// The name of the slate; empty for a gap.
