@@ -63,8 +63,8 @@ package struct BucketRetention: Sendable {
     /// Removes what ``find(_:)`` has found, if nothing has changed since then: media first, then the media playlists, the multivariant
     /// playlist last. However this is interrupted, the next run finds the room again as an ended one, or not at all.
     ///
-    /// The playlists are checked before each hundred media objects. Everything is listed again before the first playlist, and each playlist
-    /// before it is deleted: the removal ends at an object that was stored later than the rule allows.
+    /// The playlists are checked before each hundred media objects, and before each playlist. Everything is listed again before the first
+    /// playlist: the removal ends at an object that was stored later than the rule allows.
     ///
     /// - Parameter isAllowed: Called before each removal with the name of the object; false ends the work there, as a kill would.
     package func remove(
@@ -85,8 +85,8 @@ package struct BucketRetention: Sendable {
             guard media, let playlists = try await self.playlists(place, room, newest: newest, &removal) else {
                 return removal
             }
-            for name in playlists {
-                guard try await self.isOld(name, place, newest: newest) else {
+            for (index, name) in playlists.enumerated() {
+                guard try await self.areOld(playlists[index...], place, newest: newest) else {
                     removal.problem = Self.changed
                     return removal
                 }
@@ -130,11 +130,11 @@ package struct BucketRetention: Sendable {
                     !room.isRecognized(by: name)
                 else { continue }
                 // A room that goes on stores its playlists every few seconds.
-                if count.isMultiple(of: Self.batch) {
-                    for playlist in room.playlists where !(try await self.isOld(playlist, place, newest: newest)) {
-                        removal.problem = Self.changed
-                        return false
-                    }
+                if count.isMultiple(of: Self.batch),
+                    !(try await self.areOld(room.playlists[...], place, newest: newest))
+                {
+                    removal.problem = Self.changed
+                    return false
                 }
                 count += 1
                 guard try await self.remove(name, place, &removal, isAllowed) else { return false }
@@ -178,12 +178,15 @@ package struct BucketRetention: Sendable {
         "\(name) has been stored meanwhile; the next run looks again"
     }
 
-    /// Whether an object exists and was stored at this time or before it.
-    private func isOld(_ name: String, _ place: String, newest: Int64) async throws(MediaError) -> Bool {
-        let key = place + name
-        // The first name with a prefix is the prefix itself.
-        let page = try await self.bucket.page(prefix: key, after: nil)
-        return page.objects.contains { $0.key == key && $0.modified <= newest }
+    /// Whether objects exist and were stored at this time or before it.
+    private func areOld(_ names: ArraySlice<String>, _ place: String, newest: Int64) async throws(MediaError) -> Bool {
+        for name in names {
+            let key = place + name
+            // The first name with a prefix is the prefix itself.
+            let page = try await self.bucket.page(prefix: key, after: nil)
+            guard page.objects.contains(where: { $0.key == key && $0.modified <= newest }) else { return false }
+        }
+        return true
     }
 
     /// - Returns: Whether it is removed.

@@ -114,7 +114,8 @@ extension BucketRetention {
             if let gone {
                 .keep("\(gone) is listed and cannot be read: the room may be changing")
             } else if rooms.count > 1 {
-                .keep("it has the multivariant playlists of several rooms: \(rooms.map(\.name).joined(separator: ", "))")
+                .keep(
+                    "it has the multivariant playlists of several rooms: \(rooms.map(\.name).joined(separator: ", "))")
             } else if isOpen {
                 .keep("the playlists have not ended")
             } else if let missing, hasMedia {

@@ -167,7 +167,7 @@ struct FolderLook: Sendable {
             files: FolderFiles(
                 entries, .recording(manifest), last: [self.manifest, self.sessions], folders: isInner), marks: marks)
         if manifest == nil, entries.contains(where: { $0.name == self.manifest }) {
-            look.problem = "\(self.manifest) is damaged or cannot be read"
+            look.problem = "\(self.manifest) is damaged, too large or cannot be read"
         }
         look.addInner(folder, entries, isInner)
         return look
@@ -202,7 +202,7 @@ struct FolderLook: Sendable {
                 if names.contains(where: { $0.name == Self.journal }) { self.kind = .recording(isUnfinished: true) }
                 let manifest = Self.readManifest(inside)
                 if manifest == nil, names.contains(where: { $0.name == Self.manifest }) {
-                    self.leave(entry.name, "has a damaged \(Self.manifest)")
+                    self.leave(entry.name, "has a \(Self.manifest) that is damaged, too large or cannot be read")
                 }
                 self.room = self.room ?? Self.roomOfJournal(inside) ?? manifest?.roomID
                 self.inner.append((entry.name, FolderFiles(names, .recording(manifest), last: [Self.manifest])))

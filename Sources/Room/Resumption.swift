@@ -13,7 +13,7 @@ package struct Resumption: Sendable {
     /// `CommandedState.reduced`.
     package static let mostAttempts = 2
     /// Suffix of the file that the third worker sets aside, beside the original.
-    static let asideSuffix = ".aside"
+    package static let asideSuffix = ".aside"
 
     /// A member that was not restored.
     package struct Refusal: Sendable, Equatable {
