@@ -44,6 +44,9 @@ package struct TrackFiles: Sendable, Hashable {
         return TrackNames.isValid(track) ? track : nil
     }
 
+    /// The name of the media playlist of a track.
+    package static func playlist(of track: String) -> String { TrackNames(track: track).playlist }
+
     private static let playlistEnd = TrackNames.playlistEnd
     private static let iFramesEnd = TrackNames.iFramesEnd
     private static let slateEnd = "-slate"

@@ -1,4 +1,5 @@
 import MediaTypes
+import Packager
 import Recording
 import Upload
 
@@ -109,7 +110,7 @@ extension BucketRetention {
             others: [room.name] + (manifest == nil ? [] : [RecordedNames.manifest]))
         var finding = Finding(.bucket, path: Self.path(place), room: room.id, verdict: .remove)
         let (found, hasMedia) = try await self.count(place, names, &finding)
-        let missing = room.tracks.sorted().first { !found.contains("\($0).m3u8") }
+        let missing = room.tracks.sorted().map { TrackFiles.playlist(of: $0) }.first { !found.contains($0) }
         finding.verdict =
             if let gone {
                 .keep("\(gone) is listed and cannot be read: the room may be changing")
@@ -120,7 +121,7 @@ extension BucketRetention {
                 .keep("the playlists have not ended")
             } else if let missing, hasMedia {
                 // A run that was interrupted has removed all media before the first playlist.
-                .keep("\(missing).m3u8 is missing, and its media is there")
+                .keep("\(missing) is missing, and its media is there")
             } else if isRecording, self.rule.recordingsAfter == nil {
                 .keep("recordings are kept unless --recordings-older-than is given")
             } else {
