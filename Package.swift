@@ -305,7 +305,10 @@ let package = Package(
             swiftSettings: judged),
         .testTarget(
             name: "RetentionTests",
-            dependencies: ["TestSupport", "Retention", "Upload", "Recording", "Packager", "HLS", "MediaTypes"],
+            dependencies: [
+                "TestSupport", "Retention", "Room", "RoomSources", "Events", "Upload", "Recording", "Packager", "HLS",
+                "MediaTypes",
+            ],
             swiftSettings: judged),
         .testTarget(
             name: "PushTests",

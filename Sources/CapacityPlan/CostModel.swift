@@ -136,6 +136,9 @@ package struct CostModel: Sendable {
         return isTooMuch ? .max : sum
     }
 
+    /// Multiplies with saturation.
+    static func product(_ one: Int64, _ other: Int64) -> Int64 { TimeMath.scale(one, by: other, over: 1) }
+
     /// Converts bits to thousandths of a megabit.
     static func megabits(_ bits: Int64) -> Int64 { bits / 1000 }
 

@@ -17,7 +17,7 @@ package struct Fleet: Sendable, Hashable {
         package init(_ cost: RoomCost) {
             self.init(
                 millicores: cost.peakMillicores, memory: cost.memoryBytes,
-                network: cost.ingressBitsPerSecond + cost.egressBitsPerSecond)
+                network: CostModel.sum(cost.ingressBitsPerSecond, cost.egressBitsPerSecond))
         }
 
         func holds(_ other: Size) -> Bool {

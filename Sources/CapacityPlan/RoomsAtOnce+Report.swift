@@ -3,14 +3,13 @@ package import MediaTypes
 extension RoomsAtOnce {
     /// The estimate as text for people, with a final line break.
     package var text: String {
-        let rooms = Int64(self.rooms)
         var lines = ["\(self.rooms) rooms at once, \(Self.duration(self.minutes)) each"]
         lines += Self.table([
             ["", "one room", "all rooms"],
-            ["cores", Self.cores(self.cost.peakMillicores), Self.cores(self.cost.peakMillicores * rooms)],
-            ["memory", Self.bytes(self.cost.memoryBytes), Self.bytes(self.cost.memoryBytes * rooms)],
-            ["in", Self.bits(self.cost.ingressBitsPerSecond), Self.bits(self.cost.ingressBitsPerSecond * rooms)],
-            ["out", Self.bits(self.cost.egressBitsPerSecond), Self.bits(self.cost.egressBitsPerSecond * rooms)],
+            ["cores", Self.cores(self.cost.peakMillicores), Self.cores(self.all(self.cost.peakMillicores))],
+            ["memory", Self.bytes(self.cost.memoryBytes), Self.bytes(self.all(self.cost.memoryBytes))],
+            ["in", Self.bits(self.cost.ingressBitsPerSecond), Self.bits(self.all(self.cost.ingressBitsPerSecond))],
+            ["out", Self.bits(self.cost.egressBitsPerSecond), Self.bits(self.all(self.cost.egressBitsPerSecond))],
             ["window on disk", Self.bytes(self.cost.windowBytes), Self.bytes(self.windowBytes)],
             ["sent", "", Self.gigabytes(self.sentBytes)], ["sent by a CDN", "", Self.gigabytes(self.cdnBytes)],
             ["recorded", "", Self.gigabytes(self.recordedBytes)],
@@ -53,10 +52,10 @@ extension RoomsAtOnce {
         return [
             "rooms": JSONValue(self.rooms), "minutes": JSONValue(self.minutes), "viewers": JSONValue(self.cost.viewers),
             "cdnViewers": JSONValue(self.cdnViewers),
-            "cpuMillicores": .integer(self.cost.peakMillicores * Int64(self.rooms)),
-            "memoryBytes": .integer(self.cost.memoryBytes * Int64(self.rooms)),
-            "ingressBitsPerSecond": .integer(self.cost.ingressBitsPerSecond * Int64(self.rooms)),
-            "egressBitsPerSecond": .integer(self.cost.egressBitsPerSecond * Int64(self.rooms)),
+            "cpuMillicores": .integer(self.all(self.cost.peakMillicores)),
+            "memoryBytes": .integer(self.all(self.cost.memoryBytes)),
+            "ingressBitsPerSecond": .integer(self.all(self.cost.ingressBitsPerSecond)),
+            "egressBitsPerSecond": .integer(self.all(self.cost.egressBitsPerSecond)),
             "windowBytes": .integer(self.windowBytes), "sentBytes": .integer(self.sentBytes),
             "cdnBytes": .integer(self.cdnBytes), "recordedBytes": .integer(self.recordedBytes),
             "keptDays": JSONValue(self.keptDays),
@@ -99,14 +98,18 @@ extension RoomsAtOnce {
         return "\(number / scale).\(String(number % scale + scale).dropFirst())"
     }
 
-    private static func cores(_ milli: Int64) -> String { self.decimal((milli + 5) / 10, places: 2) }
+    private static func cores(_ milli: Int64) -> String {
+        self.decimal(TimeMath.scale(milli, by: 1, over: 10), places: 2)
+    }
 
     private static func bytes(_ count: Int64) -> String {
         count < 10 << 30
             ? "\((count + (1 << 20) - 1) >> 20) MiB" : "\(self.decimal(((count >> 20) * 10) >> 10, places: 1)) GiB"
     }
 
-    private static func bits(_ count: Int64) -> String { "\(self.decimal((count + 5_000) / 10_000, places: 2)) Mbit/s" }
+    private static func bits(_ count: Int64) -> String {
+        "\(self.decimal(TimeMath.scale(count, by: 1, over: 10_000), places: 2)) Mbit/s"
+    }
 
     private static func gigabytes(_ count: Int64) -> String {
         "\(self.decimal(count / 10_000_000 + (count % 10_000_000 >= 5_000_000 ? 1 : 0), places: 2)) GB"

@@ -33,22 +33,30 @@ package struct RoomsAtOnce: Sendable, Hashable {
     // MARK: Traffic and storage
 
     private func bytes(_ bitsPerSecond: Int64, rooms: Int) -> Int64 {
-        TimeMath.scale(bitsPerSecond, by: Int64(self.minutes) * 60 * Int64(rooms), over: 8, rounding: .up)
+        let seconds = CostModel.product(Int64(self.minutes), 60)
+        return TimeMath.scale(
+            bitsPerSecond, by: CostModel.product(seconds, Int64(rooms)), over: 8, rounding: .up)
     }
 
     /// Bytes that all rooms send to their own viewers, relays, servers and stores in the whole time.
     package var sentBytes: Int64 {
-        self.bytes(self.traffic.sent + Int64(self.cost.viewers) * self.traffic.perViewer, rooms: self.rooms)
+        let viewers = CostModel.product(Int64(self.cost.viewers), self.traffic.perViewer)
+        return self.bytes(CostModel.sum(self.traffic.sent, viewers), rooms: self.rooms)
     }
 
     /// Bytes that a CDN sends to viewers in the whole time.
-    package var cdnBytes: Int64 { self.bytes(Int64(self.cdnViewers) * self.traffic.perViewer, rooms: self.rooms) }
+    package var cdnBytes: Int64 {
+        self.bytes(CostModel.product(Int64(self.cdnViewers), self.traffic.perViewer), rooms: self.rooms)
+    }
 
     /// Bytes of the recordings of all rooms when they end.
     package var recordedBytes: Int64 { self.bytes(self.traffic.recorded, rooms: self.rooms) }
 
     /// Bytes on the machines' disks for the playlist windows of all rooms.
-    package var windowBytes: Int64 { self.cost.windowBytes * Int64(self.rooms) }
+    package var windowBytes: Int64 { self.all(self.cost.windowBytes) }
+
+    /// The amount that all rooms need together, given the amount for one room; at most `Int64.max`.
+    func all(_ one: Int64) -> Int64 { CostModel.product(one, Int64(self.rooms)) }
 
     // MARK: Machines
 
@@ -77,7 +85,7 @@ package struct RoomsAtOnce: Sendable, Hashable {
         ]
         let least = counts.min { $0.1 < $1.1 } ?? ("cores", 0)
         let perMachine = Int(clamping: least.1)
-        let machines = perMachine == 0 ? 0 : (self.rooms + perMachine - 1) / perMachine + self.spare
+        let machines = perMachine == 0 ? 0 : max(0, self.rooms - 1) / perMachine + 1 + self.spare
         return Fit(
             machine: machine, roomsPerMachine: perMachine, limit: least.0, machines: machines,
             price: perMachine == 0 ? nil : machine.perHour.map { $0 * Double(machines) * self.hours })

@@ -37,7 +37,7 @@ struct MPEGTSPublication: Sendable {
     /// Reorder depth in frames that is assumed until the encoder shows a larger one.
     private static let usualReorder: Int64 = 2
     /// Name of the file with the room's origin, which tells to which room the files in the directory belong.
-    private static let noteName = ".origin"
+    static let noteName = ".origin"
 
     private let grid: OutputGrid
     private let multivariantName: String

@@ -4,9 +4,13 @@
 struct TrackNames: Sendable, Hashable {
     let track: String
 
-    var playlist: String { "\(self.track).m3u8" }
+    /// Ends of the names of playlists, after the track's name.
+    static let playlistEnd = ".m3u8"
+    static let iFramesEnd = "-iframes.m3u8"
 
-    var iFramePlaylist: String { "\(self.track)-iframes.m3u8" }
+    var playlist: String { self.track + Self.playlistEnd }
+
+    var iFramePlaylist: String { self.track + Self.iFramesEnd }
 
     func segment(_ mediaSequence: Int64, incarnation: Int64) -> String {
         "\(self.track)-\(incarnation)-\(mediaSequence).m4s"

@@ -20,7 +20,7 @@ struct MovieFile {
     let damaged: (String) -> MediaError
 
     /// Suffix of the name of a file that is being written.
-    private static let partialMark = ".partial"
+    private static let partialMark = RecordedNames.partialMark
 
     /// Whether a file name is that of a partial file of an owner; numbers may follow the owner's name.
     static func isPartial(_ name: String, of owner: String) -> Bool {

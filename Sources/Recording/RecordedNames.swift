@@ -1,14 +1,29 @@
 import MediaTypes
 
 /// Names of the files in a recording's directory.
-enum RecordedNames {
-    static let manifest = "recording.json"
+package enum RecordedNames {
+    /// Name of the manifest of a recording session (``FinishedRecording/json``), which is written last.
+    package static let manifest = "recording.json"
+    /// Default name of the subdirectory for clips in the directory of another output.
+    package static let clips = "clips"
+    /// Suffix of the name of an MP4 file that is being written.
+    package static let partialMark = ".partial"
+
+    private static let sessionPrefix = "take-"
 
     /// Returns the file name of a rendition's MP4 file.
     static func movie(_ rendition: String) -> String { "\(rendition).mp4" }
 
     /// Returns the directory name of a recording session after the first.
-    static func take(_ number: Int) -> String { "take-\(number)" }
+    static func take(_ number: Int) -> String { "\(self.sessionPrefix)\(number)" }
+
+    /// Whether a directory name is that of a recording session after the first.
+    package static func isSession(_ name: String) -> Bool {
+        guard name.hasPrefix(self.sessionPrefix), let number = Int(name.dropFirst(self.sessionPrefix.count)) else {
+            return false
+        }
+        return number >= 2 && name == self.take(number)
+    }
 
     static func playlist(_ track: String) -> String { "\(track).m3u8" }
 
@@ -18,7 +33,7 @@ enum RecordedNames {
 
     /// Whether a name is a file name without a path, so that a manipulated journal cannot refer to files outside the
     /// directory.
-    static func isValid(_ name: String) -> Bool {
+    package static func isValid(_ name: String) -> Bool {
         (1...80).contains(name.utf8.count) && !name.hasPrefix(".") && name.isPlain(marks: "._-")
     }
 }

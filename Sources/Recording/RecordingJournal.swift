@@ -73,6 +73,16 @@ package struct RecordingJournal: Sendable, Hashable {
 
     // MARK: Reading
 
+    /// Returns the id of the room, which is in the first line of a journal.
+    ///
+    /// - Parameter bytes: The beginning of the file; 512 bytes are enough.
+    /// - Returns: `nil` if the line is not that of a journal.
+    package static func roomID(atHeadOf bytes: [UInt8]) -> String? {
+        let line = String(decoding: bytes, as: UTF8.self).prefix { $0 != "\n" }
+        let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+        return fields.count == 3 && fields[0] == "recording" ? String(fields[2]) : nil
+    }
+
     /// Parses the text of a journal.
     ///
     /// - Throws: ``Damage`` for an invalid line.

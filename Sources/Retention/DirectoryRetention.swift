@@ -3,16 +3,22 @@ package import MediaTypes
 /// Finds and removes the directories of ended rooms below a root.
 package struct DirectoryRetention: Sendable {
     /// Directories of the root that are looked at, at most, one inside the other.
-    private static let deepest = 12
+    package static let deepest = 12
+    /// Directory that some file systems have at their root for their own repairs; no worker writes into it.
+    private static let repairs = "lost+found"
 
     private let root: String
     private let rule: RetentionRule
+    private let clock: @Sendable () -> Int64
     private var judgement: Judgement
 
-    /// - Parameter root: The operator's directory; it may be a link itself.
-    package init(root: String, rule: RetentionRule) {
+    /// - Parameters:
+    ///   - root: The operator's directory; it may be a link itself.
+    ///   - clock: Monotonic time in nanoseconds.
+    package init(root: String, rule: RetentionRule, clock: @escaping @Sendable () -> Int64) {
         self.root = root
         self.rule = rule
+        self.clock = clock
         self.judgement = Judgement(rule)
     }
 
@@ -20,31 +26,62 @@ package struct DirectoryRetention: Sendable {
 
     /// Looks at every directory of a room below the root. Changes nothing.
     ///
-    /// - Returns: Ordered by path.
+    /// - Returns: Ordered by path. Directories that could not be looked at are among them, as ``Finding/Verdict/skip(_:)``;
+    ///   then no live output is removable, since they may have a recording that needs it.
     /// - Throws: ``MediaTypes/MediaError/Code/notReadable`` for the root.
     package mutating func find() throws(MediaError) -> [Finding] {
         let root = try Folder.root(self.root)
-        var paths: [(path: [String], look: FolderLook)] = []
-        Self.visit(root, [], device: root.identity.device) { paths.append(($0, $1)) }
+        var seen = Seen()
+        Self.visit(root, [], device: root.identity.device, &seen)
         self.judgement = Judgement(self.rule)
-        for (path, look) in paths { self.judgement.note(look, path: Self.text(path)) }
+        for (path, facts) in seen.found { self.judgement.note(facts, path: path) }
+        for (path, _) in seen.unseen { self.judgement.noteUnseen(path: path) }
         let judgement = self.judgement
-        return paths.map { judgement.finding($0.look, path: Self.text($0.path)) }.sorted { $0.path < $1.path }
+        let skipped = seen.unseen.map { Finding(.directory, path: $0.path, verdict: .skip($0.reason)) }
+        return (seen.found.map { judgement.finding($0.facts, path: $0.path) } + skipped).sorted { $0.path < $1.path }
+    }
+
+    /// What a walk through the root has seen.
+    private struct Seen {
+        var found: [(path: String, facts: FolderFacts)] = []
+        var unseen: [(path: String, reason: String)] = []
     }
 
     private static func text(_ path: [String]) -> String { path.isEmpty ? "." : path.joined(separator: "/") }
 
-    private static func visit(
-        _ folder: borrowing Folder, _ path: [String], device: UInt64, _ found: ([String], FolderLook) -> Void
+    private static func visit(_ folder: borrowing Folder, _ path: [String], device: UInt64, _ seen: inout Seen) {
+        do throws(SystemError) {
+            let look = try FolderLook.read(folder)
+            if let look { seen.found.append((self.text(path), FolderFacts(look))) }
+            for entry in try folder.entries()
+            where entry.kind == .directory && !FolderLook.isInner(entry.name, of: look)
+                && !(path.isEmpty && entry.name == self.repairs)
+            {
+                self.enter(folder, entry.name, path, device: device, &seen)
+            }
+        } catch {
+            seen.unseen.append((self.text(path), "cannot be read: \(error.text)"))
+        }
+    }
+
+    private static func enter(
+        _ folder: borrowing Folder, _ name: String, _ path: [String], device: UInt64, _ seen: inout Seen
     ) {
-        let look = FolderLook.read(folder)
-        if let look { found(path, look) }
-        guard path.count < self.deepest else { return }
-        for entry in folder.entries() ?? []
-        where entry.kind == .directory && !FolderLook.isInner(entry.name, of: look) {
-            // Another file system that is mounted below the root has a rule of its own.
-            guard let inside = folder.folder(entry.name), inside.identity.device == device else { continue }
-            self.visit(inside, path + [entry.name], device: device, found)
+        let inner = path + [name]
+        guard inner.count <= self.deepest else {
+            seen.unseen.append((self.text(inner), "is more than \(self.deepest) directories below the root"))
+            return
+        }
+        do throws(SystemError) {
+            let inside = try folder.folder(name)
+            // Another file system that is mounted below the root may have a rule of its own.
+            guard inside.identity.device == device else {
+                seen.unseen.append((self.text(inner), "is on another file system: run gc for it separately"))
+                return
+            }
+            self.visit(inside, inner, device: device, &seen)
+        } catch {
+            if !error.isAbsence { seen.unseen.append((self.text(inner), "cannot be opened: \(error.text)")) }
         }
     }
 
@@ -61,7 +98,8 @@ package struct DirectoryRetention: Sendable {
     /// Removes what ``find()`` has found, if nothing has changed since then.
     ///
     /// The files by which the directory is recognized are removed last: however this is interrupted, the next run finds the directory
-    /// again as that of an ended room, or not at all. No file of another session of the room is removed: if one begins meanwhile, this stops.
+    /// again as that of an ended room, or not at all. Before each file, the directory is checked: the removal ends when one of the files
+    /// with which a worker begins a session is another one, and at a file that was changed later than the rule allows.
     ///
     /// - Parameter isAllowed: Called before each removal with the name of the file; false ends the work there, as a kill would.
     package func remove(_ finding: Finding, isAllowed: (String) -> Bool = { _ in true }) -> Removal {
@@ -69,7 +107,7 @@ package struct DirectoryRetention: Sendable {
         let names = finding.path == "." ? [] : finding.path.split(separator: "/").map(String.init)
         do throws(MediaError) {
             let root = try Folder.root(self.root)
-            self.descend(root, names[...], finding, &removal, isAllowed)
+            self.descend(root, names[...], finding, device: root.identity.device, &removal, isAllowed)
         } catch {
             removal.problem = error.description
         }
@@ -77,76 +115,80 @@ package struct DirectoryRetention: Sendable {
     }
 
     private func descend(
-        _ folder: borrowing Folder, _ names: ArraySlice<String>, _ finding: Finding, _ removal: inout Removal,
-        _ isAllowed: (String) -> Bool
+        _ folder: borrowing Folder, _ names: ArraySlice<String>, _ finding: Finding, device: UInt64,
+        _ removal: inout Removal, _ isAllowed: (String) -> Bool
     ) {
         guard let name = names.first else {
-            self.empty(folder, finding, &removal, isAllowed)
+            removal = self.empty(folder, finding, isAllowed)
             return
         }
-        guard let inside = folder.folder(name) else {
-            removal.problem = "it is gone, or is no directory any more"
+        do throws(SystemError) {
+            let inside = try folder.folder(name)
+            guard inside.identity.device == device else {
+                removal.problem = "it is on another file system"
+                return
+            }
+            self.descend(inside, names.dropFirst(), finding, device: device, &removal, isAllowed)
+        } catch {
+            removal.problem =
+                error.isAbsence ? "it is gone, or is no directory any more" : "it cannot be opened: \(error.text)"
             return
         }
-        self.descend(inside, names.dropFirst(), finding, &removal, isAllowed)
         // Does nothing if anything is left in it.
         if names.count == 1, removal.problem == nil { folder.removeFolder(name) }
     }
 
-    private static let busy = "a worker is using it; the next run continues"
     private static let changed = "it has changed meanwhile; the next run looks again"
 
     private func empty(
-        _ folder: borrowing Folder, _ finding: Finding, _ removal: inout Removal, _ isAllowed: (String) -> Bool
-    ) {
-        guard folder.lock() else {
-            removal.problem = Self.busy
-            return
-        }
-        guard let look = FolderLook.read(folder), self.judgement.finding(look, path: finding.path).isRemovable else {
-            removal.problem = Self.changed
-            return
-        }
-        // Under the lock, which workers wait for: few files. A new session uses these names again.
-        guard self.remove(look.files.playlists, in: folder, &removal, isAllowed) else { return }
-        let keepsInner = self.judgement.keepsInner(look)
+        _ folder: borrowing Folder, _ finding: Finding, _ isAllowed: (String) -> Bool
+    ) -> Removal {
+        if let problem = FolderRemoval.lock(folder) { return Removal(problem: problem) }
+        let read = try? FolderLook.read(folder)
         folder.unlock()
-        guard self.remove(look.files.media, in: folder, &removal, isAllowed) else { return }
-        if !keepsInner {
-            for (name, files) in look.inner {
-                guard let inside = folder.folder(name) else { continue }
-                let all = files.playlists + files.media + files.others + files.last
-                guard self.remove(all, in: inside, &removal, isAllowed) else { return }
-                folder.removeFolder(name)
-            }
+        guard let look = read ?? nil else { return Removal(problem: Self.changed) }
+        let facts = FolderFacts(look)
+        guard self.judgement.finding(facts, path: finding.path) == finding, finding.isRemovable else {
+            return Removal(problem: Self.changed)
         }
-        guard folder.lock() else {
-            removal.problem = Self.busy
-            return
+        // A recording never becomes removable by the age of live output.
+        let kept = self.rule.newest(after: self.rule.recordingsAfter ?? RetentionRule.range.upperBound)
+        let newest = finding.kind == .recording ? kept : self.rule.newest(after: self.rule.after)
+        var removal = FolderRemoval(look, newest: newest, clock: self.clock)
+        guard removal.removeLocked(look.files.playlists, in: folder, isAllowed),
+            removal.remove(look.files.media, in: folder, isAllowed)
+        else { return removal.result }
+        let keepsInner = self.judgement.keepsInner(facts)
+        if !keepsInner, let problem = self.removeInner(look, in: folder, &removal, newest: kept, isAllowed) {
+            return Removal(files: removal.result.files, problem: problem)
         }
-        if case .output(let summary) = look.kind, FolderLook.summary(folder) != summary {
-            removal.problem = "a new session has begun in it"
-            return
+        guard removal.removeLocked(look.files.others, in: folder, isAllowed), !keepsInner else {
+            return removal.result
         }
-        guard self.remove(look.files.others, in: folder, &removal, isAllowed), !keepsInner else { return }
-        _ = self.remove(look.files.last, in: folder, &removal, isAllowed)
+        _ = removal.removeLocked(look.files.last, in: folder, isAllowed)
+        return removal.result
     }
 
-    /// - Returns: Whether all of them are removed.
-    private func remove(
-        _ names: [String], in folder: borrowing Folder, _ removal: inout Removal, _ isAllowed: (String) -> Bool
-    ) -> Bool {
-        for name in names {
-            guard isAllowed(name) else {
-                removal.problem = "stopped"
-                return false
+    /// - Returns: Why something is left in the directories of a directory; `nil`: nothing that a worker made.
+    private func removeInner(
+        _ look: FolderLook, in folder: borrowing Folder, _ removal: inout FolderRemoval, newest: Int64,
+        _ isAllowed: (String) -> Bool
+    ) -> String? {
+        for (name, files) in look.inner {
+            do throws(SystemError) {
+                let inside = try folder.folder(name)
+                guard inside.identity.device == folder.identity.device else {
+                    return "\(name) is on another file system"
+                }
+                let all = files.playlists + files.media + files.others + files.last
+                guard removal.remove(all, in: inside, of: folder, newest: newest, isAllowed) else {
+                    return removal.result.problem
+                }
+                folder.removeFolder(name)
+            } catch {
+                if !error.isAbsence { return "\(name) cannot be opened: \(error.text)" }
             }
-            if let number = folder.remove(name) {
-                removal.problem = "\(name) cannot be removed: \(SystemError.text(number))"
-                return false
-            }
-            removal.files += 1
         }
-        return true
+        return nil
     }
 }

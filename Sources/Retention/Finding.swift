@@ -11,12 +11,16 @@ package struct Finding: Sendable, Hashable {
         case recording
         /// The objects of one room in a bucket.
         case bucket
+        /// A directory of which nothing is known.
+        case directory
     }
 
     package enum Verdict: Sendable, Hashable {
         case remove
         /// Stays, for this reason.
         case keep(String)
+        /// Stays, since it could not be looked at, or not completely, for this reason. The run is not complete then.
+        case skip(String)
     }
 
     package var kind: Kind
@@ -29,7 +33,7 @@ package struct Finding: Sendable, Hashable {
     /// Files that are removed, or would be, and their size in bytes.
     package var files: Int
     package var bytes: Int64
-    /// Files and directories that no worker made; they stay.
+    /// Files and directories whose names no worker gives for the tracks of this room; they stay.
     package var others: Int
     package var verdict: Verdict
 
@@ -49,6 +53,9 @@ package struct Finding: Sendable, Hashable {
 
     package var isRemovable: Bool { self.verdict == .remove }
 
+    /// Whether it could not be looked at completely.
+    package var isSkipped: Bool { if case .skip = self.verdict { true } else { false } }
+
     /// A line for people.
     package var text: String {
         let size = "\(self.files) files, \(Self.mebibytes(self.bytes)) MiB, last changed \(Self.date(self.modified))"
@@ -57,25 +64,37 @@ package struct Finding: Sendable, Hashable {
         return switch self.verdict {
         case .remove: "remove  \(self.path)  \(self.kind.rawValue), \(room)\(size)\(others)\n"
         case .keep(let reason): "keep    \(self.path)  \(self.kind.rawValue), \(room)\(reason)\n"
+        case .skip(let reason): "skip    \(self.path)  \(self.kind.rawValue), \(room)\(reason)\n"
         }
     }
 
     package var json: JSONValue {
         var members = [
-            JSONValue.Member("action", .string(self.isRemovable ? "remove" : "keep")),
+            JSONValue.Member("action", .string(self.action)),
             JSONValue.Member("kind", .string("\(self.kind)")), JSONValue.Member("path", .string(self.path)),
             JSONValue.Member("room", JSONValue(self.room)), JSONValue.Member("files", JSONValue(self.files)),
             JSONValue.Member("bytes", .integer(self.bytes)), JSONValue.Member("others", JSONValue(self.others)),
             JSONValue.Member("modified", self.modified > 0 ? .string(Self.date(self.modified)) : .null),
         ]
-        if case .keep(let reason) = self.verdict { members.append(JSONValue.Member("reason", .string(reason))) }
+        switch self.verdict {
+        case .remove: break
+        case .keep(let reason), .skip(let reason): members.append(JSONValue.Member("reason", .string(reason)))
+        }
         return .object(members)
+    }
+
+    private var action: String {
+        switch self.verdict {
+        case .remove: "remove"
+        case .keep: "keep"
+        case .skip: "skip"
+        }
     }
 
     static func date(_ seconds: Int64) -> String { ProgramDate.format(seconds &* TimeMath.nanoseconds) }
 
     private static func mebibytes(_ bytes: Int64) -> String {
-        let tenths = (bytes * 10 + (1 << 19)) >> 20
+        let tenths = TimeMath.scale(max(0, bytes), by: 10, over: 1 << 20)
         return "\(tenths / 10).\(tenths % 10)"
     }
 }
@@ -87,6 +106,7 @@ extension Finding.Verdict {
     static func byAge(_ modified: Int64, after age: Int64, _ rule: RetentionRule) -> Finding.Verdict {
         guard !rule.isOver(modified, after: age) else { return .remove }
         guard modified <= rule.now else { return .keep("its files are newer than now: check the clocks") }
-        return .keep("removed after \(Finding.date(modified + age))")
+        guard modified >= 0 else { return .keep("its files are older than 1970: check the clocks") }
+        return .keep("removed after \(Finding.date(modified &+ age))")
     }
 }

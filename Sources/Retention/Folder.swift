@@ -53,27 +53,32 @@ struct Folder: ~Copyable {
     ///
     /// - Throws: ``MediaTypes/MediaError/Code/notReadable``.
     static func root(_ path: String) throws(MediaError) -> Folder {
-        guard let folder = Self.open(AT_FDCWD, path, follows: true) else {
+        do throws(SystemError) {
+            return try Self.open(AT_FDCWD, path, follows: true)
+        } catch {
             throw MediaError(
-                .notReadable, "\(path) cannot be opened: \(String(cString: strerror(errno)))", at: "gc",
+                .notReadable, "\(path) cannot be opened: \(error.text)", at: "gc",
                 fix: "name a directory that this user can read and write")
         }
-        return folder
     }
 
-    /// Opens a directory in this one; `nil` if the name is a link or no directory.
-    borrowing func folder(_ name: String) -> Folder? {
-        Self.isPlain(name) ? Self.open(self.descriptor, name, follows: false) : nil
+    /// Opens a directory in this one. A link is not followed.
+    ///
+    /// - Throws: ``SystemError/isAbsence`` if there is no directory of this name.
+    borrowing func folder(_ name: String) throws(SystemError) -> Folder {
+        guard Self.isPlain(name) else { throw SystemError(number: ENOENT) }
+        return try Self.open(self.descriptor, name, follows: false)
     }
 
-    private static func open(_ parent: Int32, _ name: String, follows: Bool) -> Folder? {
+    private static func open(_ parent: Int32, _ name: String, follows: Bool) throws(SystemError) -> Folder {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
         let descriptor = openat(parent, name, follows ? flags : flags | O_NOFOLLOW)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { throw SystemError(number: errno) }
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else {
+            let number = errno
             close(descriptor)
-            return nil
+            throw SystemError(number: number)
         }
         return Folder(owning: descriptor, Identity(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino)))
     }
@@ -83,27 +88,33 @@ struct Folder: ~Copyable {
         !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(0x2f) && !name.utf8.contains(0)
     }
 
-    /// All entries, ordered by name; `nil` if the directory cannot be read to its end.
-    borrowing func entries() -> [Entry]? {
+    /// All entries, ordered by name.
+    ///
+    /// - Throws: If the directory or an entry cannot be read, or if there are more than a million entries.
+    borrowing func entries() throws(SystemError) -> [Entry] {
         let copy = openat(self.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard copy >= 0 else { return nil }
+        guard copy >= 0 else { throw SystemError(number: errno) }
         guard let directory = fdopendir(copy) else {
+            let number = errno
             close(copy)
-            return nil
+            throw SystemError(number: number)
         }
         defer { closedir(directory) }
         var entries: [Entry] = []
         while true {
             errno = 0
             guard let entry = readdir(directory) else { break }
-            guard entries.count < Self.mostEntries else { return nil }
+            guard entries.count < Self.mostEntries else { throw SystemError(number: EOVERFLOW) }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 // The name ends with a zero byte.
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             var facts = stat()
-            guard name != ".", name != "..", fstatat(self.descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else {
-                continue
+            if name == "." || name == ".." { continue }
+            guard fstatat(self.descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else {
+                // Removed meanwhile.
+                if errno == ENOENT { continue }
+                throw SystemError(number: errno)
             }
             let kind: Entry.Kind =
                 switch facts.st_mode & S_IFMT {
@@ -116,7 +127,8 @@ struct Folder: ~Copyable {
                     name: name, kind: kind, bytes: Int64(facts.st_blocks) &* Self.statBlock,
                     modified: Int64(facts.st_mtim.tv_sec)))
         }
-        return errno == 0 ? entries.sorted { $0.name < $1.name } : nil
+        guard errno == 0 else { throw SystemError(number: errno) }
+        return entries.sorted { $0.name < $1.name }
     }
 
     /// The first bytes of a regular file; `nil` if there is none.
@@ -139,17 +151,49 @@ struct Folder: ~Copyable {
         return bytes
     }
 
-    /// Removes a regular file. A file that does not exist counts as removed; anything else than a regular file stays.
+    /// The content of a file at one time: another file of the same name, and a file that was written again, differ.
+    struct Version: Sendable, Hashable {
+        fileprivate let number: UInt64
+        fileprivate let bytes: Int64
+        /// Nanoseconds of the last change of the content and of the file's metadata, with their seconds.
+        fileprivate let times: [Int64]
+    }
+
+    /// `nil` if there is no regular file of this name.
+    borrowing func version(_ name: String) -> Version? {
+        var facts = stat()
+        guard Self.isPlain(name), fstatat(self.descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0,
+            facts.st_mode & S_IFMT == S_IFREG
+        else { return nil }
+        return Version(
+            number: UInt64(facts.st_ino), bytes: Int64(facts.st_size),
+            times: [facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec].map {
+                Int64($0)
+            })
+    }
+
+    enum Removal: Sendable, Hashable {
+        /// A file that did not exist counts, too.
+        case done
+        /// The file was changed later than it may have been.
+        case isNewer
+        /// Anything else than a regular file stays.
+        case failed(SystemError)
+    }
+
+    /// Removes a regular file, if its content was last changed at this time or before it.
     ///
-    /// - Returns: The error number, or `nil`.
-    borrowing func remove(_ name: String) -> Int32? {
-        guard Self.isPlain(name) else { return EINVAL }
+    /// - Parameter newest: Unix seconds.
+    borrowing func remove(_ name: String, notAfter newest: Int64) -> Removal {
+        guard Self.isPlain(name) else { return .failed(SystemError(number: EINVAL)) }
         var facts = stat()
         guard fstatat(self.descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else {
-            return errno == ENOENT ? nil : errno
+            return errno == ENOENT ? .done : .failed(SystemError(number: errno))
         }
-        guard facts.st_mode & S_IFMT == S_IFREG else { return EISDIR }
-        return unlinkat(self.descriptor, name, 0) == 0 || errno == ENOENT ? nil : errno
+        guard facts.st_mode & S_IFMT == S_IFREG else { return .failed(SystemError(number: EISDIR)) }
+        guard Int64(facts.st_mtim.tv_sec) <= newest else { return .isNewer }
+        guard unlinkat(self.descriptor, name, 0) != 0, errno != ENOENT else { return .done }
+        return .failed(SystemError(number: errno))
     }
 
     /// Removes a directory in this one if it is empty.
@@ -158,9 +202,16 @@ struct Folder: ~Copyable {
     }
 
     /// Takes the lock that workers hold while they claim the directory, write its state file or make a recording's files.
+    /// Does not wait.
     ///
-    /// - Returns: False if another process has it.
-    borrowing func lock() -> Bool { flock(self.descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
+    /// - Returns: `nil` if the lock is taken; the error of EWOULDBLOCK if another process has it, and another one if
+    ///   the file system has no locks.
+    borrowing func lock() -> SystemError? {
+        while flock(self.descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno != EINTR { return SystemError(number: errno) }
+        }
+        return nil
+    }
 
     borrowing func unlock() { flock(self.descriptor, LOCK_UN) }
 }

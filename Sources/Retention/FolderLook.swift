@@ -1,159 +1,220 @@
 import HLS
+import MediaTypes
 import Packager
 import Recording
+import Upload
 
 /// What a directory is, by its files. Reading changes nothing.
-struct FolderLook: Sendable, Hashable {
+struct FolderLook: Sendable {
     enum Kind: Sendable, Hashable {
-        /// - Parameter summary: `nil` if the state file cannot be read.
-        case output(OutputSummary?)
+        /// - Parameter hasEnded: Whether the room has ended; `nil` if the state file is damaged.
+        case output(hasEnded: Bool?)
         /// - Parameter hasEnded: Whether every media playlist has `EXT-X-ENDLIST`.
         case transport(hasEnded: Bool)
         /// - Parameter isUnfinished: Files are missing that a worker can still make, or the room goes on.
         case recording(isUnfinished: Bool)
     }
 
-    let kind: Kind
-    /// The room's id, from the playlists or the recording's files.
-    let room: String?
-    let files: FolderFiles
-    /// Ids of the stores that have not everything yet.
-    let unfinishedStores: [String]
-    /// Directories of further sessions of a recording, and of clips, with their files.
-    let inner: [(name: String, files: FolderFiles)]
-
-    /// Name of the directory of clips in an HLS output's directory.
-    static let clips = "clips"
-    private static let sessionPrefix = "take-"
-    private static let journal = RecordingJournal.name
-    private static let sessions = RecordingSessionFile.name
-    private static let manifest = "recording.json"
-    private static let uploadNote = ".upload-"
-    /// Bytes of a playlist that are read: a day of an event playlist.
-    private static let longestPlaylist = 16 << 20
-    private static let longestState = 256 << 20
-    /// Bytes of the first line of a journal, and of the file of sessions.
-    private static let shortFile = 512
-
-    static func == (left: FolderLook, right: FolderLook) -> Bool {
-        left.kind == right.kind && left.files == right.files && left.room == right.room
+    /// A file by which the directory is recognized, and its version when it was read; `nil`: there was none.
+    struct Mark: Sendable, Hashable {
+        let name: String
+        var version: Folder.Version?
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(self.files) }
+    var kind: Kind
+    /// The room's id, from the playlists or the recording's files.
+    var room: String?
+    var files: FolderFiles
+    /// Ids of the stores that have not everything yet.
+    var unfinishedStores: [String] = []
+    /// Directories of further sessions of a recording, and of clips, with their files.
+    var inner: [(name: String, files: FolderFiles)] = []
+    /// Why a part of it could not be looked at; `nil`: everything was.
+    var problem: String?
+    /// They were read before everything else.
+    let marks: [Mark]
+
+    private static let sessions = RecordingSessionFile.name
+    private static let journal = RecordingJournal.name
+    private static let manifest = RecordedNames.manifest
+    private static let origin = TrackFiles.originNote
+    private static let state = OutputSummary.stateFile
+    /// Bytes of a playlist that are read: a day of an event playlist.
+    private static let longestPlaylist = 16 << 20
+    /// Bytes of an index of thumbnail sheets: two days of them.
+    private static let longestIndex = 4 << 20
+    /// Bytes of the first line of a journal, and of other small files.
+    private static let shortFile = 512
 
     /// Whether a directory of this name belongs to the directory that it is in, so that it is no directory of a room itself.
     static func isInner(_ name: String, of look: FolderLook?) -> Bool {
         switch look?.kind {
-        case .output?: name == self.clips
-        case .recording?: name.hasPrefix(self.sessionPrefix) || name == self.clips
+        case .output?: name == RecordedNames.clips
+        case .recording?: RecordedNames.isSession(name) || name == RecordedNames.clips
         case .transport?, nil: false
         }
     }
 
-    /// - Returns: `nil` for a directory that is no output of a room, or that cannot be read.
-    static func read(_ folder: borrowing Folder) -> FolderLook? {
-        guard let entries = folder.entries() else { return nil }
-        let names = Set(entries.lazy.filter { $0.kind == .file }.map(\.name))
-        if names.contains(OutputSummary.stateFile) { return self.output(folder, entries) }
-        if names.contains(self.journal) || names.contains(self.sessions) || names.contains(self.manifest) {
-            return self.recording(folder, entries)
+    /// - Returns: `nil` for a directory that is no output of a room.
+    static func read(_ folder: borrowing Folder) throws(SystemError) -> FolderLook? {
+        var marks: [Mark] = []
+        for name in [self.state, self.sessions, self.journal, self.manifest, self.origin] {
+            marks.append(Mark(name: name, version: folder.version(name)))
         }
-        return self.transport(folder, entries)
+        let entries = try folder.entries()
+        let names = Set(entries.lazy.filter { $0.kind == .file }.map(\.name))
+        if names.contains(self.state) { return self.output(folder, entries, marks) }
+        if names.contains(self.journal) || names.contains(self.sessions) || names.contains(self.manifest) {
+            return self.recording(folder, entries, marks)
+        }
+        return names.contains(self.origin) ? self.transport(folder, entries, marks) : nil
     }
 
     // MARK: HLS
 
-    private static func output(_ folder: borrowing Folder, _ entries: [Folder.Entry]) -> FolderLook {
-        let summary = self.summary(folder)
-        let multivariant = summary?.multivariantName
-        let stores = entries.lazy.map(\.name).filter { $0.hasPrefix(self.uploadNote) && !$0.hasSuffix(".tmp") }
-        return FolderLook(
-            kind: .output(summary),
-            room: multivariant.flatMap { folder.read($0, limit: self.longestPlaylist) }.flatMap(self.room),
-            files: FolderFiles(
-                entries, last: [multivariant, OutputSummary.stateFile].compactMap { $0 }, hasMovies: false,
-                folders: { $0 == self.clips }),
-            unfinishedStores: stores.map { String($0.dropFirst(self.uploadNote.count)) },
-            inner: self.inner(folder, entries) { $0 == self.clips })
-    }
-
-    static func summary(_ folder: borrowing Folder) -> OutputSummary? {
-        guard let head = folder.read(OutputSummary.stateFile, limit: OutputSummary.headSize) else { return nil }
-        if let summary = OutputSummary(head: head) { return summary }
-        return folder.read(OutputSummary.stateFile, limit: self.longestState).flatMap { OutputSummary(json: $0) }
-    }
-
-    private static func transport(_ folder: borrowing Folder, _ entries: [Folder.Entry]) -> FolderLook? {
+    private static func output(
+        _ folder: borrowing Folder, _ entries: [Folder.Entry], _ marks: [Mark]
+    ) -> FolderLook {
+        let bytes = folder.read(self.state, limit: OutputSummary.mostBytes)
+        let summary = bytes.flatMap { OutputSummary(json: $0) }
+        var tracks = Set(summary?.trackNames ?? [])
         var room: String?
-        var multivariant: String?
-        var hasEnded = true
+        if let name = summary?.multivariantName, let bytes = folder.read(name, limit: self.longestPlaylist),
+            case .multivariant(let id, let listed)? = RoomPlaylist(bytes)
+        {
+            room = id
+            tracks.formUnion(listed)
+        }
+        let last = [summary?.multivariantName, self.state].compactMap { $0 }
+        var look = FolderLook(
+            kind: .output(hasEnded: summary?.hasEnded), room: room,
+            files: FolderFiles(
+                entries, .output(tracks: tracks, sheets: self.sheets(folder, entries), others: last), last: last,
+                folders: { $0 == RecordedNames.clips }),
+            unfinishedStores: entries.lazy.map(\.name).filter { $0.hasPrefix(UploadRecord.notePrefix) }.map {
+                String($0.dropFirst(UploadRecord.notePrefix.count))
+            }, marks: marks)
+        if bytes == nil { look.problem = "\(self.state) cannot be read" }
+        look.addInner(folder, entries) { $0 == RecordedNames.clips }
+        return look
+    }
+
+    /// Names of the indexes of thumbnail sheets, without extension.
+    private static func sheets(_ folder: borrowing Folder, _ entries: [Folder.Entry]) -> Set<String> {
+        var sheets: Set<String> = []
+        for entry in entries where entry.kind == .file && entry.name.hasSuffix(WorkerNames.index) {
+            let stem = String(entry.name.dropLast(WorkerNames.index.count))
+            guard let bytes = folder.read(entry.name, limit: self.longestIndex),
+                WorkerNames.isIndex(of: stem, bytes)
+            else { continue }
+            sheets.insert(stem)
+        }
+        return sheets
+    }
+
+    // MARK: MPEG-TS
+
+    private static func transport(
+        _ folder: borrowing Folder, _ entries: [Folder.Entry], _ marks: [Mark]
+    ) -> FolderLook? {
+        // Without the origin of a room in it, the file is another program's.
+        guard let note = folder.read(self.origin, limit: self.shortFile),
+            let line = String(decoding: note, as: UTF8.self).split(separator: "\n").first, Int64(line) != nil
+        else { return nil }
+        var rooms: [(room: String, name: String, tracks: Set<String>)] = []
+        var (hasEnded, isRecording) = (true, false)
+        var problem: String?
         for entry in entries where entry.kind == .file && entry.name.hasSuffix(".m3u8") {
-            guard let bytes = folder.read(entry.name, limit: self.longestPlaylist) else { return nil }
+            guard let bytes = folder.read(entry.name, limit: self.longestPlaylist) else {
+                problem = "\(entry.name) cannot be read"
+                continue
+            }
             switch RoomPlaylist(bytes) {
-            case .multivariant(let id)?: (room, multivariant) = (id, entry.name)
-            case .media(let isOver)?: hasEnded = hasEnded && isOver
-            case nil: break
+            case .multivariant(let id, let tracks)?: rooms.append((id, entry.name, tracks))
+            case .media(let isOver, let type)?:
+                hasEnded = hasEnded && isOver
+                isRecording = isRecording || type == "VOD"
+            case nil: hasEnded = false
             }
         }
-        // Playlists of other programs do not say the room.
-        guard let multivariant else { return nil }
+        // Without a multivariant playlist, a run has removed everything but the note, or a worker is beginning.
+        let hasMedia = entries.contains { [".ts", ".m3u8"].contains(where: $0.name.hasSuffix) }
+        if rooms.count > 1 || rooms.isEmpty && hasMedia { hasEnded = false }
+        let last = rooms.prefix(1).map(\.name) + [self.origin]
         return FolderLook(
-            kind: .transport(hasEnded: hasEnded), room: room, files: FolderFiles(entries, last: [multivariant]),
-            unfinishedStores: [], inner: [])
-    }
-
-    private static func room(_ bytes: [UInt8]) -> String? {
-        if case .multivariant(let room)? = RoomPlaylist(bytes) { room } else { nil }
+            kind: isRecording ? .recording(isUnfinished: !hasEnded) : .transport(hasEnded: hasEnded),
+            room: rooms.first?.room,
+            files: FolderFiles(entries, .transport(tracks: rooms.first?.tracks ?? [], others: last), last: last),
+            problem: problem, marks: marks)
     }
 
     // MARK: Recordings
 
-    private static func recording(_ folder: borrowing Folder, _ entries: [Folder.Entry]) -> FolderLook {
-        let isInner: (String) -> Bool = { $0.hasPrefix(self.sessionPrefix) || $0 == self.clips }
-        let sessions = entries.contains { $0.name == self.sessions }
+    private static func recording(
+        _ folder: borrowing Folder, _ entries: [Folder.Entry], _ marks: [Mark]
+    ) -> FolderLook {
+        let isInner: (String) -> Bool = { RecordedNames.isSession($0) || $0 == RecordedNames.clips }
+        let hasBook = entries.contains { $0.name == self.sessions }
         let book = folder.read(self.sessions, limit: self.shortFile).flatMap {
             RecordingSessionFile(text: String(decoding: $0, as: UTF8.self))
         }
-        var room = book?.roomID ?? self.roomOfJournal(folder)
-        var isUnfinished = entries.contains { $0.name == self.journal } || (sessions && book?.state != .over)
-        for entry in entries where entry.kind == .directory && entry.name.hasPrefix(self.sessionPrefix) {
-            guard let session = folder.folder(entry.name), let names = session.entries() else {
-                isUnfinished = true
-                continue
-            }
-            if names.contains(where: { $0.name == self.journal }) { isUnfinished = true }
-            room = room ?? self.roomOfJournal(session)
-        }
-        if room == nil { room = self.roomOfManifest(folder) }
-        return FolderLook(
-            kind: .recording(isUnfinished: isUnfinished), room: room,
+        let manifest = self.readManifest(folder)
+        let isUnfinished = entries.contains { $0.name == self.journal } || (hasBook && book?.state != .over)
+        var look = FolderLook(
+            kind: .recording(isUnfinished: isUnfinished),
+            room: book?.roomID ?? self.roomOfJournal(folder) ?? manifest?.roomID,
             // As long as one of them is there, the directory is a finished recording.
-            files: FolderFiles(entries, last: [self.manifest, self.sessions], folders: isInner), unfinishedStores: [],
-            inner: self.inner(folder, entries, isInner))
+            files: FolderFiles(
+                entries, .recording(manifest), last: [self.manifest, self.sessions], folders: isInner), marks: marks)
+        if manifest == nil, entries.contains(where: { $0.name == self.manifest }) {
+            look.problem = "\(self.manifest) is damaged, too large or cannot be read"
+        }
+        look.addInner(folder, entries, isInner)
+        return look
+    }
+
+    private static func readManifest(_ folder: borrowing Folder) -> RecordingManifest? {
+        folder.read(self.manifest, limit: RecordingManifest.mostBytes).flatMap { RecordingManifest(json: $0) }
     }
 
     private static func roomOfJournal(_ folder: borrowing Folder) -> String? {
         guard let head = folder.read(self.journal, limit: self.shortFile) else { return nil }
-        let line = String(decoding: head, as: UTF8.self).prefix { $0 != "\n" }
-        let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
-        return fields.count == 3 && fields[0] == "recording" ? String(fields[2]) : nil
+        return RecordingJournal.roomID(atHeadOf: head)
     }
 
-    private static func roomOfManifest(_ folder: borrowing Folder) -> String? {
-        guard let head = folder.read(self.manifest, limit: self.shortFile) else { return nil }
-        let start = "{\"roomId\":\""
-        let text = String(decoding: head, as: UTF8.self)
-        return text.hasPrefix(start) ? String(text.dropFirst(start.count).prefix { $0 != "\"" }) : nil
-    }
+    // MARK: Directories in it
 
-    private static func inner(
+    private mutating func addInner(
         _ folder: borrowing Folder, _ entries: [Folder.Entry], _ isInner: (String) -> Bool
-    ) -> [(name: String, files: FolderFiles)] {
-        var found: [(name: String, files: FolderFiles)] = []
+    ) {
         for entry in entries where entry.kind == .directory && isInner(entry.name) {
-            guard let inside = folder.folder(entry.name), let names = inside.entries() else { continue }
-            found.append((entry.name, FolderFiles(names, last: [self.manifest])))
+            do throws(SystemError) {
+                let inside = try folder.folder(entry.name)
+                guard inside.identity.device == folder.identity.device else {
+                    self.leave(entry.name, "is on another file system")
+                    continue
+                }
+                let names = try inside.entries()
+                if entry.name == RecordedNames.clips {
+                    self.inner.append((entry.name, FolderFiles(names, .clips, last: [])))
+                    continue
+                }
+                if names.contains(where: { $0.name == Self.journal }) { self.kind = .recording(isUnfinished: true) }
+                let manifest = Self.readManifest(inside)
+                if manifest == nil, names.contains(where: { $0.name == Self.manifest }) {
+                    self.leave(entry.name, "has a \(Self.manifest) that is damaged, too large or cannot be read")
+                }
+                self.room = self.room ?? Self.roomOfJournal(inside) ?? manifest?.roomID
+                self.inner.append((entry.name, FolderFiles(names, .recording(manifest), last: [Self.manifest])))
+            } catch {
+                if !error.isAbsence { self.leave(entry.name, "cannot be read: \(error.text)") }
+            }
         }
-        return found
+    }
+
+    /// A directory that cannot be looked at may have a journal.
+    private mutating func leave(_ name: String, _ reason: String) {
+        self.problem = "\(name) \(reason)"
+        if case .recording = self.kind { self.kind = .recording(isUnfinished: true) }
     }
 }

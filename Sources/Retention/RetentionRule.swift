@@ -28,8 +28,15 @@ package struct RetentionRule: Sendable, Hashable {
         return count * unit
     }
 
+    /// Whether a file that was last changed at a time, in Unix seconds, has the age.
     func isOver(_ modified: Int64, after age: Int64) -> Bool {
-        // A time in the future, by a clock that was wrong, is no proof of age.
-        modified <= self.now && self.now - modified >= age
+        // A time in the future, by a clock that was wrong, is no proof of age. Nor is one before 1970.
+        modified >= 0 && modified <= self.newest(after: age)
+    }
+
+    /// The latest time of a last change, in Unix seconds, that has the age.
+    func newest(after age: Int64) -> Int64 {
+        let (time, isTooLong) = self.now.subtractingReportingOverflow(age)
+        return isTooLong ? .min : time
     }
 }

@@ -1,22 +1,43 @@
 import HLS
+import Packager
 
 /// What a playlist says about its room.
 enum RoomPlaylist: Sendable, Hashable {
-    /// A multivariant playlist that a worker wrote, with the id of its room.
-    case multivariant(room: String)
-    /// - Parameter hasEnded: It has `EXT-X-ENDLIST`: nothing is added to it any more.
-    case media(hasEnded: Bool)
+    /// A multivariant playlist that a worker wrote.
+    ///
+    /// - Parameters:
+    ///   - room: The room's id.
+    ///   - tracks: Names of the tracks whose playlists it lists.
+    case multivariant(room: String, tracks: Set<String>)
+    /// - Parameters:
+    ///   - hasEnded: It has `EXT-X-ENDLIST`: nothing is added to it any more.
+    ///   - type: The value of `EXT-X-PLAYLIST-TYPE`: such a playlist lists everything from the beginning. `VOD` is only
+    ///     in recordings; `nil`: there is none.
+    case media(hasEnded: Bool, type: String?)
 
     /// - Returns: `nil` for another text, and for a multivariant playlist of another program.
     init?(_ bytes: [UInt8]) {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         guard lines.first == "#EXTM3U" else { return nil }
         if lines.contains(where: { $0.hasPrefix("#EXT-X-TARGETDURATION:") }) {
-            self = .media(hasEnded: lines.contains("#EXT-X-ENDLIST"))
+            let mark = "#EXT-X-PLAYLIST-TYPE:"
+            self = .media(
+                hasEnded: lines.contains("#EXT-X-ENDLIST"),
+                type: lines.first { $0.hasPrefix(mark) }.map { String($0.dropFirst(mark.count)) })
             return
         }
         let start = "#EXT-X-SESSION-DATA:DATA-ID=\"\(MultivariantPlaylist.contentData)\",VALUE=\""
         guard let line = lines.first(where: { $0.hasPrefix(start) }), line.hasSuffix("\"") else { return nil }
-        self = .multivariant(room: String(line.dropFirst(start.count).dropLast()))
+        self = .multivariant(
+            room: String(line.dropFirst(start.count).dropLast()), tracks: Set(lines.compactMap { Self.track($0) }))
+    }
+
+    /// The name of the track whose playlist a line of a multivariant playlist names.
+    private static func track(_ line: Substring) -> String? {
+        guard line.hasPrefix("#") else { return TrackFiles.track(ofPlaylist: String(line)) }
+        let mark = "URI=\""
+        guard let start = line.firstRange(of: mark)?.upperBound else { return nil }
+        let name = String(line[start...].prefix { $0 != "\"" })
+        return TrackFiles.track(ofPlaylist: name, isIFrames: line.hasPrefix("#EXT-X-I-FRAME-STREAM-INF:"))
     }
 }

@@ -14,7 +14,7 @@ package struct Resumption: Sendable {
     package static let mostAttempts = 2
     /// Suffix of the copy of `commands.json` that is set aside in the same directory when it cannot be restored
     /// completely.
-    static let asideSuffix = ".aside"
+    package static let asideSuffix = ".aside"
 
     /// A member of the state that was not restored, and why.
     package struct Refusal: Sendable, Equatable {

@@ -12,7 +12,7 @@ struct OutputFiles: UploadFiles {
     let slate: (@Sendable (_ like: Segment, _ track: String) -> [UInt8]?)?
 
     /// Name of the file that records the progress of a store. It exists until the store has received everything.
-    static func noteName(_ outputID: String) -> String { ".upload-\(outputID)" }
+    static func noteName(_ outputID: String) -> String { UploadRecord.notePrefix + outputID }
 
     private var noteName: String { Self.noteName(self.outputID) }
 

@@ -10,7 +10,7 @@ extension HLSOutput {
 
 extension Pipeline {
     /// Name of the subdirectory for clips in the directory of another output.
-    fileprivate static let clipDirectoryName = "clips"
+    fileprivate static let clipDirectoryName = RecordedNames.clips
 
     /// The directory in which clips are made; nil if unencrypted clips would lie next to encrypted segments.
     var clipDirectory: String? {

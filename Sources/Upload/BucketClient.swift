@@ -57,25 +57,16 @@ package struct BucketClient: Sendable {
         }
     }
 
-    /// Lists all objects whose name has this prefix.
+    /// Lists a page of the objects whose names have this prefix. Services limit a page to a thousand objects.
     ///
-    /// - Throws: ``MediaTypes/MediaError/Code/unavailable`` if the service does not respond, refuses the request, or
-    ///   does not return a complete list.
-    package func list(prefix: String) async throws(MediaError) -> [StoredObject] {
-        var objects: [StoredObject] = []
-        var token: String?
-        var seen: Set<String> = []
-        repeat {
-            let last = token
-            let (status, body) = try await self.send("GET") { $0.list(prefix: prefix, token: last, at: $1) }
-            guard status == 200 else { throw self.refused(status, body) }
-            guard let page = ObjectPage(xml: body) else { throw self.failure("did not return an object list") }
-            objects += page.objects
-            token = page.next
-            // A service that ignores the token would otherwise be asked forever.
-            if let token, !seen.insert(token).inserted { throw self.failure("returned a page of the list twice") }
-        } while token != nil
-        return objects
+    /// - Parameter token: ``ObjectPage/next`` of the page before; `nil` for the first page.
+    /// - Throws: ``MediaTypes/MediaError/Code/unavailable`` if the service does not respond, refuses the request, or does
+    ///   not return a complete page.
+    package func page(prefix: String, after token: String?) async throws(MediaError) -> ObjectPage {
+        let (status, body) = try await self.send("GET") { $0.list(prefix: prefix, token: token, at: $1) }
+        guard status == 200 else { throw self.refused(status, body) }
+        guard let page = ObjectPage(xml: body) else { throw self.failure("did not return an object list") }
+        return page
     }
 
     /// Reads an object; `nil` if it does not exist.

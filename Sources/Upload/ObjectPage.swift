@@ -25,6 +25,10 @@ package struct ObjectPage: Sendable, Hashable {
     /// Continuation token for the next page; `nil` if this is the last page.
     package let next: String?
 
+    package init(_ objects: [StoredObject], next: String?) {
+        (self.objects, self.next) = (objects, next)
+    }
+
     /// Parses a `ListBucketResult` document.
     ///
     /// - Returns: `nil` for any other text, if an object has no name, size or time, and if the page is truncated but

@@ -3,6 +3,10 @@ import HLS
 /// The state of an upload to a store, which a worker records for the next worker of the room. The format is text with
 /// one item per line.
 package struct UploadRecord: Sendable, Hashable {
+    /// First part of the name of a store's record in the directory of the HLS output; the output's id follows. The file
+    /// exists until the store has received everything.
+    package static let notePrefix = ".upload-"
+
     /// Segments that the store lists as slate or a gap, unlike the output, by track and media sequence number.
     package struct Restamped: Sendable, Hashable {
         /// The name of the slate by track name and media sequence number; empty for a gap.

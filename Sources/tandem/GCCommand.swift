@@ -16,22 +16,28 @@ struct GCCommand: AsyncParsableCommand {
                 tandem gc /srv/rooms --older-than 7d
                 tandem gc /srv/rooms --older-than 7d --recordings-older-than 90d --delete
 
-            Below the directory, every directory with a state.json, with MPEG-TS files or with a recording is checked.
-            Live output is removed if its room has ended and no file has changed for --older-than. It stays if the room
-            still runs, or if a worker that is started again could finish some work: an upload, or a recording whose
-            files are not final. So give a directory that contains both the live output and the recordings of its rooms.
-            Recordings and clips stay unless --recordings-older-than is given. Files of other programs stay. Links are
-            never followed, and other file systems below the directory are not entered.
+            Below the directory, at most 12 levels deep, every directory with a state.json, an .origin (MPEG-TS) or a
+            recording is checked. Live output is removed if its room has ended and none of its files has changed for
+            --older-than. It stays if the room still runs, or if a worker that is started again could finish some work:
+            an upload, or a recording whose files are not final. So give a directory that contains both the live output
+            and the recordings of its rooms. Recordings and clips stay unless --recordings-older-than is given.
 
-            A room's objects in a bucket are removed if all its playlists have ended. The keys must be allowed to list,
-            read and delete; they are read from environment variables or files:
+            Only files are removed whose names belong to the tracks of that room, to its recording.json, or to the
+            worker's own files; other files stay and are counted. Links are never followed. A directory that cannot be
+            read, is too deep or is on another file system is listed with "skip". In this case no live output is
+            removed, because the skipped directory may contain its recording, and the exit code is 74.
+
+            A room's objects in a bucket are removed if all its playlists have ended and no object is newer than
+            --older-than. Objects beside a recording.json, and playlists with EXT-X-PLAYLIST-TYPE, count as a recording.
+            The keys must be allowed to list, read and delete; they are read from environment variables or files:
 
                 tandem gc --endpoint https://s3.example --bucket rooms --prefix live/ --older-than 7d
 
             The command can be stopped at any time; the next run continues. deploy/kubernetes/gc runs it once a day.
 
             Exit codes: 0 done, or nothing to do · 64 flags · 65/66 the directory or a key cannot be read · 69 the bucket
-            does not answer or refuses · 74 something could not be removed, or standard output cannot be written.
+            does not answer or refuses · 74 a directory could not be checked or removed, or standard output cannot be
+            written.
             """)
 
     @Argument(help: "A directory of rooms.")
@@ -58,17 +64,17 @@ struct GCCommand: AsyncParsableCommand {
     @Option(help: "Check only objects whose names begin with this.")
     var prefix = ""
 
-    @Option(help: "Region of the bucket, for which requests are signed.")
-    var region = "us-east-1"
+    @Option(help: "Region of the bucket, for which requests are signed (default: \(Self.usualRegion)).")
+    var region: String?
 
     @Flag(help: "The bucket is part of the host name instead of the path.")
     var virtualHost = false
 
-    @Option(help: ArgumentHelp("Environment variable with the access key.", valueName: "name"))
-    var accessKeyEnv = "AWS_ACCESS_KEY_ID"
+    @Option(help: ArgumentHelp("Environment variable with the access key (default: \(Self.accessVariable)).", valueName: "name"))
+    var accessKeyEnv: String?
 
-    @Option(help: ArgumentHelp("Environment variable with the secret key.", valueName: "name"))
-    var secretKeyEnv = "AWS_SECRET_ACCESS_KEY"
+    @Option(help: ArgumentHelp("Environment variable with the secret key (default: \(Self.secretVariable)).", valueName: "name"))
+    var secretKeyEnv: String?
 
     @Option(help: ArgumentHelp("Environment variable with the session token of temporary keys.", valueName: "name"))
     var sessionTokenEnv: String?
@@ -82,6 +88,10 @@ struct GCCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("PEM file with the CA certificates for the server.", valueName: "file"))
     var authorities: String?
 
+    private static let usualRegion = "us-east-1"
+    private static let accessVariable = "AWS_ACCESS_KEY_ID"
+    private static let secretVariable = "AWS_SECRET_ACCESS_KEY"
+
     func validate() throws {
         guard self.directory != nil || self.bucket != nil else {
             throw ValidationError("name a directory of rooms, or --endpoint and --bucket")
@@ -94,13 +104,33 @@ struct GCCommand: AsyncParsableCommand {
                 throw ValidationError("--endpoint \(endpoint): write it as https://host or http://host:port")
             }
         }
-        guard self.prefix.isEmpty || self.bucket != nil else {
-            throw ValidationError("--prefix is for a bucket: give --endpoint and --bucket")
-        }
+        try self.checkBucketOptions()
         for (name, text) in [
             ("--older-than", self.olderThan), ("--recordings-older-than", self.recordingsOlderThan ?? "1d"),
         ] where RetentionRule.seconds(text) == nil {
             throw ValidationError("\(name) \(text): write a duration from 60s to 3650d, such as 30m, 12h or 7d")
+        }
+    }
+
+    /// Refuses options that would have no effect.
+    private func checkBucketOptions() throws {
+        let given = [
+            ("--prefix", !self.prefix.isEmpty), ("--region", self.region != nil), ("--virtual-host", self.virtualHost),
+            ("--access-key-env", self.accessKeyEnv != nil), ("--secret-key-env", self.secretKeyEnv != nil),
+            ("--session-token-env", self.sessionTokenEnv != nil), ("--access-key-file", self.accessKeyFile != nil),
+            ("--secret-key-file", self.secretKeyFile != nil), ("--authorities", self.authorities != nil),
+        ]
+        if self.bucket == nil, let option = given.first(where: { $0.1 })?.0 {
+            throw ValidationError("\(option) is for a bucket: give --endpoint and --bucket")
+        }
+        guard self.accessKeyEnv == nil || self.accessKeyFile == nil else {
+            throw ValidationError("give --access-key-env or --access-key-file, not both")
+        }
+        guard self.secretKeyEnv == nil || self.secretKeyFile == nil else {
+            throw ValidationError("give --secret-key-env or --secret-key-file, not both")
+        }
+        if let endpoint = self.endpoint, self.authorities != nil, !endpoint.hasPrefix("https://") {
+            throw ValidationError("--authorities is for https: --endpoint is \(endpoint)")
         }
     }
 
@@ -111,7 +141,7 @@ struct GCCommand: AsyncParsableCommand {
             recordingsAfter: self.recordingsOlderThan.flatMap { RetentionRule.seconds($0) }, now: now)
         var isComplete = true
         if let directory = self.directory {
-            var rooms = DirectoryRetention(root: directory, rule: rule)
+            var rooms = DirectoryRetention(root: directory, rule: rule) { Clocks.system.machine.now() }
             let findings = try self.found { () throws(MediaError) in try rooms.find() }
             for finding in findings {
                 let removal = self.delete && finding.isRemovable ? rooms.remove(finding) : nil
@@ -130,7 +160,7 @@ struct GCCommand: AsyncParsableCommand {
 
     private func clean(_ name: String, at endpoint: String, _ rule: RetentionRule) async throws -> Bool {
         let (access, secret, token) = try self.found { () throws(MediaError) in try self.keys() }
-        let (region, pathStyle) = (self.region, !self.virtualHost)
+        let (region, pathStyle) = (self.region ?? Self.usualRegion, !self.virtualHost)
         var isComplete = true
         do {
             try await BucketClient.with(
@@ -142,7 +172,7 @@ struct GCCommand: AsyncParsableCommand {
                 }
             ) { client in
                 let rooms = BucketRetention(client, prefix: self.prefix, rule: rule)
-                for finding in try await rooms.find() {
+                try await rooms.find { finding in
                     let removal = self.delete && finding.isRemovable ? await rooms.remove(finding) : nil
                     isComplete = try self.report(finding, removal) && isComplete
                 }
@@ -159,7 +189,8 @@ struct GCCommand: AsyncParsableCommand {
             try (file.map { Secret.file($0) } ?? Secret.env(variable)).resolved(place: "bucket")
         }
         return (
-            try text(self.accessKeyFile, self.accessKeyEnv), try text(self.secretKeyFile, self.secretKeyEnv),
+            try text(self.accessKeyFile, self.accessKeyEnv ?? Self.accessVariable),
+            try text(self.secretKeyFile, self.secretKeyEnv ?? Self.secretVariable),
             try self.sessionTokenEnv.map { name throws(MediaError) in try Secret.env(name).resolved(place: "bucket") }
         )
     }
@@ -187,7 +218,7 @@ struct GCCommand: AsyncParsableCommand {
         } else {
             try StandardOutput.write(finding.text)
         }
-        guard let removal, let problem = removal.problem else { return true }
+        guard let removal, let problem = removal.problem else { return !finding.isSkipped }
         if !self.json { StandardError.write("\(finding.path): \(removal.files) files were removed; \(problem)\n") }
         return false
     }

@@ -65,8 +65,12 @@ struct PlanCommand: ParsableCommand {
             guard !self.fleet else { throw ValidationError("--rooms or --fleet, not both") }
             guard self.pipeline != nil else { throw ValidationError("--rooms: give a pipeline file") }
         }
-        guard (0...1_000_000).contains(self.viewers) else {
-            throw ValidationError("--viewers \(self.viewers): give 0 to 1000000")
+        guard (0...RoomsAtOnce.mostViewers).contains(self.viewers) else {
+            throw ValidationError("--viewers \(self.viewers): give 0 to \(RoomsAtOnce.mostViewers)")
+        }
+        try self.options.check(isFleet: self.fleet, hasRooms: self.atOnce.rooms != nil)
+        guard self.pipeline != nil || self.set.isEmpty && self.viewers == 0 && !self.json else {
+            throw ValidationError("--set, --viewers and --json are for an estimate: give a pipeline file")
         }
     }
 

@@ -8,14 +8,14 @@ struct RoomsOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Estimate what this many rooms at the same time need and cost.", valueName: "n"))
     var rooms: Int?
 
-    @Option(help: ArgumentHelp("How long each room lasts.", valueName: "hours"))
-    var hours = 1.0
+    @Option(help: ArgumentHelp("How long each room lasts (default: 1).", valueName: "hours"))
+    var hours: Double?
 
-    @Option(help: ArgumentHelp("Viewers of each room that a CDN serves.", valueName: "n"))
-    var cdnViewers = 0
+    @Option(help: ArgumentHelp("Viewers of each room that a CDN serves (default: 0).", valueName: "n"))
+    var cdnViewers: Int?
 
-    @Option(help: ArgumentHelp("How long recordings are stored.", valueName: "days"))
-    var keptDays = 30
+    @Option(help: ArgumentHelp("How long recordings are stored (default: 30).", valueName: "days"))
+    var keptDays: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -42,14 +42,24 @@ struct RoomsOptions: ParsableArguments {
         if let rooms = self.rooms, !(1...RoomsAtOnce.mostRooms).contains(rooms) {
             throw ValidationError("--rooms \(rooms): give 1 to \(RoomsAtOnce.mostRooms)")
         }
-        guard (1.0 / 60...Double(RoomsAtOnce.mostMinutes / 60)).contains(self.hours) else {
-            throw ValidationError("--hours \(self.hours): give 0.0167 to \(RoomsAtOnce.mostMinutes / 60)")
+        if let hours = self.hours, !(1.0 / 60...Double(RoomsAtOnce.mostMinutes / 60)).contains(hours) {
+            throw ValidationError("--hours \(hours): give 0.0167 to \(RoomsAtOnce.mostMinutes / 60)")
         }
-        guard (0...RoomsAtOnce.mostViewers).contains(self.cdnViewers) else {
-            throw ValidationError("--cdn-viewers \(self.cdnViewers): give 0 to \(RoomsAtOnce.mostViewers)")
+        if let viewers = self.cdnViewers, !(0...RoomsAtOnce.mostViewers).contains(viewers) {
+            throw ValidationError("--cdn-viewers \(viewers): give 0 to \(RoomsAtOnce.mostViewers)")
         }
-        guard (0...36_500).contains(self.keptDays) else {
-            throw ValidationError("--kept-days \(self.keptDays): give 0 to 36500")
+        if let days = self.keptDays, !(0...36_500).contains(days) {
+            throw ValidationError("--kept-days \(days): give 0 to 36500")
+        }
+        let given = [
+            ("--hours", self.hours != nil), ("--cdn-viewers", self.cdnViewers != nil),
+            ("--kept-days", self.keptDays != nil), ("--prices", self.prices != nil),
+            ("--machine-price", self.machinePrice != nil), ("--egress-price", self.egressPrice != nil),
+            ("--cdn-price", self.cdnPrice != nil), ("--storage-price", self.storagePrice != nil),
+            ("--currency", self.currency != nil),
+        ]
+        if self.rooms == nil, let option = given.first(where: { $0.1 })?.0 {
+            throw ValidationError("\(option) is for --rooms")
         }
         for (name, price) in [
             ("--machine-price", self.machinePrice), ("--egress-price", self.egressPrice),
@@ -72,17 +82,17 @@ struct RoomsOptions: ParsableArguments {
     /// - Throws: `ExitCode` 65 or 66 for a file of prices that cannot be used.
     func answer(_ rooms: Int, _ cost: RoomCost, _ pipeline: Pipeline, _ machine: FleetOptions) throws -> RoomsAtOnce {
         var answer = RoomsAtOnce(
-            rooms: rooms, minutes: max(1, Int((self.hours * 60).rounded())), cost: cost, pipeline: pipeline,
+            rooms: rooms, minutes: max(1, Int(((self.hours ?? 1) * 60).rounded())), cost: cost, pipeline: pipeline,
             prices: try self.priceList(machine))
-        answer.spare = machine.spare
-        answer.cdnViewers = self.cdnViewers
-        answer.keptDays = self.keptDays
+        answer.spare = machine.spare ?? FleetOptions.usualSpare
+        answer.cdnViewers = self.cdnViewers ?? 0
+        answer.keptDays = self.keptDays ?? answer.keptDays
         return answer
     }
 
     private func priceList(_ machine: FleetOptions) throws -> PriceList {
         guard let file = self.prices else {
-            let name = "\(machine.machineCores) cores, \(machine.machineMemory) GiB, \(machine.machineNetwork) Mbit/s"
+            let name = "\(machine.cores) cores, \(machine.memory) GiB, \(machine.network) Mbit/s"
             return PriceList(
                 machines: [PriceList.Machine(name: name, size: machine.machine, perHour: self.machinePrice)],
                 egressPerGB: self.egressPrice, cdnPerGB: self.cdnPrice, storagePerGBMonth: self.storagePrice,

@@ -28,8 +28,9 @@ struct SignKeyCommand: ParsableCommand {
                 SIGNING=… tandem sign-key --room 88231 --secret-env SIGNING 1001 --json
 
             Your own server can sign without this program. The key is SOURCE?e=SECOND&n=NONCE&s=SIGNATURE; the signature is
-            the HMAC-SHA256 of rtmp1|ROOM|SOURCE|SECOND|NONCE, in base64url without padding. examples/keys has functions
-            in Python and TypeScript, and test vectors.
+            the HMAC-SHA256 of rtmp1|ROOM|SOURCE|SECOND|NONCE, in base64url without padding. SOURCE is percent-encoded in
+            both, except letters, digits, - . _ ~ and the slash of a stream type. examples/keys has functions in Python
+            and TypeScript, and test vectors.
 
             Several lines in the secret are several secrets: the first one signs, and all are accepted, so that a secret
             can be replaced.
@@ -41,7 +42,7 @@ struct SignKeyCommand: ParsableCommand {
     @Argument(help: "The pipeline file; - is standard input. Omitted with --room.")
     var pipeline: String
 
-    @Argument(help: "The source that the key is for: its uid, or uid/streamType.")
+    @Argument(help: "The source that the key is for: its uid, or uid/streamType, not percent-encoded.")
     var source: String?
 
     @Option(help: ArgumentHelp("Sign for this room, without a pipeline.", valueName: "id"))

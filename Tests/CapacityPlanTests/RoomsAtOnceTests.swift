@@ -229,4 +229,21 @@ struct RoomsAtOnceTests {
         do { _ = try PriceList(json: Array(text.utf8)) } catch { found = error }
         #expect(found?.code == .invalidData && found?.place == "prices: \(place)", "\(String(describing: found))")
     }
+
+    @Test("the largest numbers that the options accept are saturated, in both reports")
+    func largest() throws {
+        var answer = try Self.answer(
+            [Self.machine("m", cores: 16)], rooms: RoomsAtOnce.mostRooms, minutes: RoomsAtOnce.mostMinutes)
+        // A million viewers at 200 Mbit/s.
+        answer.cost.egressBitsPerSecond = 1_000_000 * 200_000_000
+        (answer.cost.viewers, answer.cdnViewers) = (RoomsAtOnce.mostViewers, RoomsAtOnce.mostViewers)
+        answer.cost.ingressBitsPerSecond = .max
+        (answer.cost.memoryBytes, answer.cost.windowBytes) = (.max, .max)
+        answer.cost.stages = [RoomCost.Stage("all", .max)]
+        answer.traffic.perViewer = 200_000_000
+        #expect(answer.windowBytes == .max && answer.sentBytes == .max)
+        #expect(answer.json.text.contains("\"egressBitsPerSecond\":\(Int64.max)"))
+        #expect(answer.text.contains("9223372036854.78 Mbit/s"))
+        #expect(answer.fits.map(\.machines) == [0])
+    }
 }

@@ -68,7 +68,8 @@ extension Unhurried.Doors {
                 let state =
                     #"{"version": 1, "origin": null, "incarnation": 1, "ended": \#(ended), "multivariant": "index.m3u8", "#
                     + #""grid": {"fps": 30, "gopFrames": 60, "segmentGops": 1, "partFrames": 10, "sampleRate": 48000}, "#
-                    + #""nextMediaSequence": 0, "nextFrame": 0, "tracks": []}"#
+                    + #""nextMediaSequence": 0, "nextFrame": 0, "tracks": [{"name": "720p", "discontinuitySequence": 0, "#
+                    + #""longestDuration": 0, "maps": [], "entries": [], "retired": []}]}"#
                 try put("rooms/\(room)/state.json", state)
                 try put("rooms/\(room)/720p-1-0.m4s", "x")
             }
@@ -86,6 +87,7 @@ extension Unhurried.Doors {
             for (arguments, code, words) in [
                 ([], 64, "name a directory"), ([work.path("none")], 66, "cannot be opened"),
                 ([root, "--older-than", "1s"], 64, "--older-than"), (["--bucket", "b"], 64, "belong together"),
+                ([root, "--region", "eu"], 64, "--region is for a bucket"),
                 (["--endpoint", "http://127.0.0.1:1", "--bucket", "b", "--access-key-env", "NO_KEY"], 66, "NO_KEY"),
             ] as [([String], Int32, String)] {
                 let result = try Command.tandem(["gc"] + arguments)
@@ -112,7 +114,8 @@ extension Unhurried.Doors {
             for (arguments, code) in [
                 (["--rooms", "0"], 64), (["--rooms", "5", "--fleet"], 64), (["--rooms", "5", "--prices", file], 65),
                 (["--rooms", "5", "--prices", "/nowhere"], 66), (["--rooms", "5", "--machine-network", "1"], 1),
-                (["--rooms", "5", "--prices", prices, "--egress-price", "1"], 64),
+                (["--rooms", "5", "--prices", prices, "--egress-price", "1"], 64), (["--hours", "2"], 64),
+                (["--rooms", "5", "--waiting", "2"], 64), (["--machine-cores", "8"], 64),
             ] as [([String], Int32)] {
                 let result = try Command.tandem(["plan", file] + arguments)
                 #expect(result.code == code && !result.errors.isEmpty, "\(arguments): \(result)")

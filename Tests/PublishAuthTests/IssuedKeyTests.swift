@@ -133,8 +133,13 @@ struct IssuedKeyTests {
 
     // MARK: The examples
 
-    private static func run(_ program: String, _ arguments: [String]) throws -> (code: Int32, output: String) {
+    private static func run(
+        _ program: String, _ arguments: [String], signing: String? = nil
+    ) throws -> (code: Int32, output: String) {
         let process = Process()
+        if let signing {
+            process.environment = ProcessInfo.processInfo.environment.merging(["SIGNING": signing]) { $1 }
+        }
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
@@ -173,5 +178,14 @@ struct IssuedKeyTests {
         #expect(good.code == 0 && good.output == "\(count) of \(count) vectors agree\n", "\(good)")
         let bad = try Self.run(interpreter, [program, "--vectors", wrong])
         #expect(bad.code == 1 && bad.output.contains("\(count - 1) of \(count) vectors agree"), "\(bad)")
+        // Several lines are several secrets, and the first one signs.
+        let made = try Self.run(interpreter, [program, "88231", "a b", "60"], signing: "first secret\nsecond\n")
+        let key = made.output.split(separator: "\n").first.map(String.init) ?? ""
+        let values = key.split(separator: "?").last?.split(separator: "&").map { $0.drop { $0 != "=" }.dropFirst() }
+        let (expiry, nonce) = (values?.first.flatMap { Int64($0) }, values?.dropFirst().first.map(String.init))
+        let expected = IssuedKey(
+            secret: "first secret", room: "88231", source: "a b", expiry: try #require(expiry, "\(made)"),
+            nonce: try #require(nonce))
+        #expect(made.code == 0 && expected?.streamKey == key && key.hasPrefix("a%20b?e="), "\(made)")
     }
 }

@@ -70,18 +70,23 @@ struct SecretRotationTests {
         try expect(&room, [("new", "g")], [("old", "h")])
     }
 
-    @Test("a file that is written anew in place, and holds nothing for a moment, changes nothing")
+    @Test("a file that holds nothing for a moment cannot be read; with its next content, keys that were used stay used")
     func emptyForAMoment() throws {
         let path = NSTemporaryDirectory() + "rotation-\(UUID().uuidString)"
         try Data("old\n".utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         var room = try Room(path)
-        for (index, text) in ["", "\n", "REPLACE-ME\n"].enumerated() {
-            var failure: (any Error)?
-            do { try room.read(text) } catch { failure = error }
-            #expect(failure is MediaError, "\(index)")
-            let isAccepted = try room.accepts("old", nonce: "n\(index)")
-            #expect(isAccepted, "\(index)")
+        let isFirst = try room.accepts("old", nonce: "used")
+        #expect(isFirst)
+        for text in ["", "\n", "\n\n", "REPLACE-ME\n"] {
+            var failure: MediaError?
+            do { try room.read(text) } catch { failure = error as? MediaError }
+            #expect(failure?.code == .notReadable || failure?.code == .rejected, "\(text.debugDescription)")
+        }
+        try room.read("new\nold\n")
+        for (secret, nonce, isValid) in [("old", "used", false), ("old", "other", true), ("new", "another", true)] {
+            let isAccepted = try room.accepts(secret, nonce: nonce)
+            #expect(isAccepted == isValid, "\(secret) \(nonce)")
         }
     }
 }

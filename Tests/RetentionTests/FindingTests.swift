@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Retention
 import Testing
 
@@ -25,7 +26,7 @@ struct FindingTests {
         #expect(found["out/touched"]?.reason.hasPrefix("removed after") == true)
         #expect(found["out/future"]?.reason == "its files are newer than now: check the clocks")
         #expect(found["out/live"]?.reason == "the room has not ended")
-        #expect(found["out/damaged"]?.reason == "state.json cannot be read")
+        #expect(found["out/damaged"]?.reason == "state.json is damaged")
     }
 
     @Test("a state file of any layout is understood")
@@ -39,7 +40,7 @@ struct FindingTests {
         try rooms.write("a/state.json", state.replacing("true", with: "false").replacing("\n", with: " "))
         #expect(try rooms.verdicts()["a"]?.reason == "the room has not ended")
         try rooms.write("a/state.json", state.replacing("\"version\": 1", with: "\"version\": 2"))
-        #expect(try rooms.verdicts()["a"]?.reason == "state.json cannot be read")
+        #expect(try rooms.verdicts()["a"]?.reason == "state.json is damaged")
     }
 
     @Test("a room with an unfinished store, or an unfinished recording anywhere below the root, stays")
@@ -66,6 +67,73 @@ struct FindingTests {
             #expect(found["rec/\(name)"]?.reason.hasPrefix("not finished") == true, "\(name)")
         }
         #expect(found["out/free"] == .remove)
+    }
+
+    @Test("a store whose id looks like the name of a temporary file counts as well")
+    func temporaryStore() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.output("a", room: "a")
+        try rooms.write("a/..upload-cdn.tmp")
+        #expect(try rooms.verdicts() == ["a": .remove], "what a killed worker was writing is no record of a store")
+        try rooms.write("a/.upload-cdn.tmp")
+        #expect(try rooms.verdicts()["a"]?.reason == "the store cdn.tmp has not everything yet: start the room again")
+    }
+
+    @Test("a directory that is too deep is reported, and no live output goes, since its recording may be there")
+    func tooDeep() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.output("out/a", room: "a")
+        try rooms.transport("ts/a", room: "a")
+        let deepest = (1...DirectoryRetention.deepest).map { "\($0)" }.joined(separator: "/")
+        try rooms.output(deepest, room: "deep")
+        #expect(try rooms.verdicts() == ["out/a": .remove, "ts/a": .remove, deepest: .remove])
+        try rooms.recording("\(deepest)/rec", room: "a")
+        let found = try rooms.verdicts()
+        #expect(found["\(deepest)/rec"] == .skip("is more than 12 directories below the root"))
+        #expect(found["out/a"]?.reason.hasPrefix("\(deepest)/rec could not be looked at") == true)
+        #expect(found["ts/a"] == .remove && found.count == 4)
+        var finder = rooms.finder()
+        let skipped = try finder.find().filter(\.isSkipped)
+        #expect(skipped.map(\.path) == ["\(deepest)/rec"] && skipped.first?.text.hasPrefix("skip    1/2/") == true)
+    }
+
+    @Test("a directory that cannot be read is reported", .enabled(if: geteuid() != 0))
+    func unreadable() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.output("out/a", room: "a")
+        try rooms.recording("rec/a", room: "a")
+        try rooms.recording("rec/b", room: "b")
+        for path in ["rec/a", "rec/b/take-2"] { chmod("\(rooms.root)/\(path)", 0) }
+        defer { for path in ["rec/a", "rec/b/take-2"] { chmod("\(rooms.root)/\(path)", 0o755) } }
+        let found = try rooms.verdicts(recordingsAfter: Self.day)
+        #expect(found["rec/a"] == .skip("cannot be opened: Permission denied"))
+        #expect(found["rec/b"] == .skip("take-2 cannot be read: Permission denied"))
+        #expect(found["out/a"]?.reason.hasPrefix("rec/a could not be looked at") == true)
+    }
+
+    @Test("a recording whose manifest is damaged is reported, and stays")
+    func damagedManifest() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.recording("rec/a", room: "a")
+        try rooms.write("rec/a/take-2/recording.json", "{}")
+        let reason = "take-2 has a recording.json that is damaged, too large or cannot be read"
+        #expect(try rooms.verdicts(recordingsAfter: Self.day)["rec/a"] == .skip(reason))
+        try rooms.recording("rec/a", room: "a")
+        try rooms.write("rec/a/recording.json", RoomsOnDisk.manifest("a", ["../../out/a/state.json"]))
+        #expect(
+            try rooms.verdicts(recordingsAfter: Self.day)["rec/a"]
+                == .skip("recording.json is damaged, too large or cannot be read"))
+    }
+
+    @Test("sizes of any number of bytes have a text")
+    func sizes() {
+        let finding = Finding(.output, path: "a", files: 1, bytes: .max, verdict: .remove)
+        #expect(finding.text.contains("1 files, 8796093022208.0 MiB"))
+        #expect(Finding(.output, path: "a", bytes: 1 << 20, verdict: .remove).text.contains("1.0 MiB"))
     }
 
     @Test("an unfinished recording that does not say its room keeps every room; a room without a name is kept by any")
@@ -101,7 +169,7 @@ struct FindingTests {
         var finder = rooms.finder()
         let findings = try finder.find()
         let output = try #require(findings.first { $0.path == "out/a" })
-        #expect(output.files == RoomsOnDisk.outputFiles.count - 2)
+        #expect(output.files == RoomsOnDisk.outputFiles.count - 2 && output.others == 0)
         #expect(finder.remove(output).problem == nil)
         let left = Set(rooms.files().filter { $0.hasPrefix("out/") })
         #expect(left == ["out/a/clips/goal.mp4", "out/a/index.m3u8", "out/a/state.json"])
@@ -123,17 +191,30 @@ struct FindingTests {
         try rooms.transport("vod/film", room: "film")
         let other = RoomsOnDisk.multivariant("x").split(separator: "\n").filter { !$0.contains("SESSION-DATA") }
         try rooms.write("vod/film/index.m3u8", other.joined(separator: "\n"))
+        unlink("\(rooms.root)/vod/film/.origin")
         try rooms.write("web/index.html")
+        // Copies: without the worker's note, and of a recording.
+        for path in ["vod/copy", "vod/note", "vod/recorded"] { try rooms.transport(path, room: "a") }
+        unlink("\(rooms.root)/vod/copy/.origin")
+        try rooms.write("vod/note/.origin", "https://example.com\n")
+        try rooms.write("vod/recorded/720p.m3u8", RoomsOnDisk.media(ended: true, type: "VOD"))
+        // A worker that begins.
+        try rooms.transport("ts/begins", room: "begins")
+        unlink("\(rooms.root)/ts/begins/index.m3u8")
         let found = try rooms.verdicts()
-        #expect(Set(found.keys) == ["ts/a", "ts/live", "ts/half"])
+        #expect(Set(found.keys) == ["ts/a", "ts/live", "ts/half", "ts/begins", "vod/recorded"])
         #expect(found["ts/a"] == .remove)
-        for path in ["ts/live", "ts/half"] { #expect(found[path]?.reason == "the playlists have not ended") }
+        #expect(found["vod/recorded"]?.reason == "recordings are kept unless --recordings-older-than is given")
+        for path in ["ts/live", "ts/half", "ts/begins"] {
+            #expect(found[path]?.reason == "the playlists have not ended")
+        }
     }
 
     @Test("a root that is missing is an error")
     func missing() throws {
         var finder = DirectoryRetention(
-            root: "/nowhere-\(UUID().uuidString)", rule: RetentionRule(after: 60, now: RoomsOnDisk.now))
+            root: "/nowhere-\(UUID().uuidString)", rule: RetentionRule(after: 60, now: RoomsOnDisk.now)
+        ) { 0 }
         #expect(throws: (any Error).self) { _ = try finder.find() }
     }
 

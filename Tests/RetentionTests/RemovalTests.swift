@@ -109,15 +109,14 @@ struct RemovalTests {
         #expect(names.prefix(3).allSatisfy { $0.hasSuffix(".m3u8") } && names.prefix(3).contains("720p.m3u8"))
     }
 
-    @Test("links are not follpending, neither to directories nor to files, and what they lead to stays")
+    @Test("links are not followed, neither to directories nor to files, and what they lead to stays")
     func links() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
         let files = FileManager.default
         // An ended room outside the root, and files.
         for name in RoomsOnDisk.outputFiles {
-            let text = name == "state.json" ? RoomsOnDisk.state(ended: true) : "x"
-            try rooms.write("room/\(name)", text, below: rooms.outside)
+            try rooms.write("room/\(name)", RoomsOnDisk.text(of: name), below: rooms.outside)
             try rooms.write("clips/\(name)", below: rooms.outside)
         }
         try rooms.output("a", room: "a")
@@ -139,14 +138,13 @@ struct RemovalTests {
         #expect(rooms.files() == ["linked", "a/clips", "a/720p-2-1.m4s", "b/720p.m3u8", "b/state.json"])
     }
 
-    @Test("a directory that becomes a link after it was found is not follpending")
+    @Test("a directory that becomes a link after it was found is not followed")
     func swapped() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
         try rooms.output("out/a", room: "a")
         for name in RoomsOnDisk.outputFiles {
-            try rooms.write(
-                "a/\(name)", name == "state.json" ? RoomsOnDisk.state(ended: true) : "x", below: rooms.outside)
+            try rooms.write("a/\(name)", RoomsOnDisk.text(of: name), below: rooms.outside)
         }
         let outside = rooms.files(below: rooms.outside)
         var finder = rooms.finder()
@@ -205,8 +203,84 @@ struct RemovalTests {
             let text = try String(contentsOfFile: "\(rooms.root)/a/\(name)", encoding: .utf8)
             #expect(name == "state.json" || text == "new", "\(name)")
         }
-        #expect(!FileManager.default.fileExists(atPath: "\(rooms.root)/a/720p-2-1.m4s"))
+        let isLeft = FileManager.default.fileExists(atPath: "\(rooms.root)/a/720p-2-1.m4s")
+        #expect(isLeft, "the removal ends at the first file after the session has begun")
         #expect(try rooms.verdicts()["a"]?.reason == "the room has not ended")
+    }
+
+    @Test("files of other programs stay, even if their extensions are those of media")
+    func foreign() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.output("out/a", room: "a")
+        try rooms.transport("ts/a", room: "a")
+        try rooms.recording("rec/a", room: "a")
+        let foreign = [
+            "poster.jpg", "player.ts", "concert-2024.mp4", "other-2-1.m4s", "720p.mp4.bak", "720p-2.m4s",
+            "720p-x-1.m4s",
+            "intro.m3u8", "preview-01.jpg", "preview.vtt", ".hidden.tmp", "recording.txt",
+        ]
+        for path in ["out/a", "ts/a", "rec/a", "rec/a/take-2"] {
+            for name in foreign { try rooms.write("\(path)/\(name)", RoomsOnDisk.text(of: "720p.m3u8")) }
+            try rooms.write("\(path)/preview.vtt", RoomsOnDisk.sprites("preview-01.jpg"))
+        }
+        for path in ["out/a", "rec/a"] { try rooms.write("\(path)/720p-2-1.ts") }
+        try rooms.write("ts/a/720p-2-1.m4s")
+        var finder = rooms.finder(recordingsAfter: Self.day)
+        for finding in try finder.find() {
+            #expect(finding.isRemovable && finder.remove(finding).problem == nil, "\(finding)")
+            #expect(finding.others == (finding.path == "rec/a" ? 2 : 1) * foreign.count + 1, "\(finding)")
+        }
+        var stay = Set(["out/a/720p-2-1.ts", "rec/a/720p-2-1.ts", "ts/a/720p-2-1.m4s"])
+        for path in ["out/a", "ts/a", "rec/a", "rec/a/take-2"] { stay.formUnion(foreign.map { "\(path)/\($0)" }) }
+        #expect(rooms.files() == stay)
+    }
+
+    @Test(
+        "a file that is written during the removal stays, and ends it",
+        arguments: [("out/a", "720p-2-2.0.m4s"), ("ts/a", "720p-2-2.ts"), ("ts/a", ".origin"), ("rec/a", "720p.mp4")])
+    func written(path: String, name: String) throws {
+        let rooms = try Self.room(at: path)
+        defer { rooms.clean() }
+        var finder = rooms.finder(recordingsAfter: Self.day)
+        let finding = try #require(try finder.find().first { $0.path == path })
+        var hasBegun = false
+        let removal = finder.remove(finding) { _ in
+            if !hasBegun { try? rooms.write("\(path)/\(name)", "new", age: 0) }
+            hasBegun = true
+            return true
+        }
+        #expect(removal.problem != nil && removal.files < finding.files, "\(removal)")
+        let text = try String(contentsOfFile: "\(rooms.root)/\(path)/\(name)", encoding: .utf8)
+        #expect(text == "new")
+    }
+
+    @Test("playlists and the files by which a room is recognized are removed under the lock, media without it")
+    func lockedParts() throws {
+        let rooms = try RoomsOnDisk()
+        defer { rooms.clean() }
+        try rooms.output("a", room: "a")
+        // Far more time passes between two removals than workers wait for the lock.
+        let time = Mutex<Int64>(0)
+        var finder = DirectoryRetention(
+            root: rooms.root, rule: RetentionRule(after: 7 * Self.day, now: RoomsOnDisk.now)
+        ) {
+            time.withLock { time in
+                time += 2_000_000_000
+                return time
+            }
+        }
+        let finding = try #require(try finder.find().first)
+        let worker = open("\(rooms.root)/a", O_RDONLY | O_DIRECTORY)
+        defer { close(worker) }
+        let removal = finder.remove(finding) { name in
+            let isFree = flock(worker, LOCK_EX | LOCK_NB) == 0
+            if isFree { flock(worker, LOCK_UN) }
+            let isMedia = [".m4s", ".mp4", "-0.jpg"].contains(where: name.hasSuffix)
+            #expect(isFree == isMedia, "\(name)")
+            return true
+        }
+        #expect(removal.problem == nil && rooms.files().isEmpty)
     }
 
     @Test("while a worker has the directory's lock, nothing is removed")
@@ -229,7 +303,7 @@ struct RemovalTests {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
         for name in RoomsOnDisk.outputFiles {
-            try rooms.write(name, name == "state.json" ? RoomsOnDisk.state(ended: true) : "x")
+            try rooms.write(name, RoomsOnDisk.text(of: name))
         }
         var finder = rooms.finder()
         let findings = try finder.find()

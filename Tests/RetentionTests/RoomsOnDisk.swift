@@ -45,6 +45,8 @@ struct RoomsOnDisk {
         "nextMediaSequence": 4,
         "nextFrame": 240,
         "tracks": [
+        {"name": "720p", "discontinuitySequence": 0, "longestDuration": 0, "maps": [], "entries": [], "retired": []},
+        {"name": "audio", "discontinuitySequence": 0, "longestDuration": 0, "maps": [], "entries": [], "retired": []}
         ]
         }
 
@@ -56,53 +58,75 @@ struct RoomsOnDisk {
         #EXTM3U
         #EXT-X-VERSION:6
         #EXT-X-SESSION-DATA:DATA-ID="live.tandem.content-id",VALUE="\(room)"
-        #EXT-X-STREAM-INF:BANDWIDTH=1
+        #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="audio",URI="audio.m3u8"
+        #EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="audio"
         720p.m3u8
+        #EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=1,URI="720p-iframes.m3u8"
 
         """
     }
 
-    static func media(ended: Bool, _ segment: String = "720p-2-1.m4s") -> String {
-        "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n\(segment)\n" + (ended ? "#EXT-X-ENDLIST\n" : "")
+    /// - Parameter type: The value of `EXT-X-PLAYLIST-TYPE`.
+    static func media(ended: Bool, type: String? = nil, _ segment: String = "720p-2-1.m4s") -> String {
+        "#EXTM3U\n#EXT-X-TARGETDURATION:2\n" + (type.map { "#EXT-X-PLAYLIST-TYPE:\($0)\n" } ?? "")
+            + "#EXTINF:2,\n\(segment)\n" + (ended ? "#EXT-X-ENDLIST\n" : "")
+    }
+
+    /// An index of thumbnail sheets.
+    static func sprites(_ sheet: String) -> String {
+        "WEBVTT\n\n00:00:00.000 --> 00:00:10.000\n\(sheet)#xywh=0,0,160,90\n"
     }
 
     /// The files of a live output, without their directory.
     static let outputFiles = [
         "index.m3u8", "720p.m3u8", "720p-iframes.m3u8", "audio.m3u8", "720p-2.mp4", "720p-2-1.m4s", "720p-2-2.0.m4s",
         "audio-2-1.m4s", ".720p-2-3.m4s.tmp", "edge.json", "edge.mark", ".keys.json", "events.jsonl", "events.1.jsonl",
-        "still.jpg", "still.vtt", "state.json",
+        ".commands.json.2.tmp", "still.jpg", "still-2-0.jpg", "still.vtt", "state.json",
     ]
+
+    /// The content of such a file.
+    static func text(of name: String, room: String = "a", ended: Bool = true) -> String {
+        switch name {
+        case "state.json": self.state(ended: ended)
+        case "index.m3u8": self.multivariant(room)
+        case "still.vtt": self.sprites("still-2-0.jpg")
+        default: name.hasSuffix(".m3u8") ? self.media(ended: ended) : "x"
+        }
+    }
 
     func output(_ path: String, room: String, ended: Bool = true, age: Int64 = 30 * Self.day) throws {
         for name in Self.outputFiles {
-            let text =
-                switch name {
-                case "state.json": Self.state(ended: ended)
-                case "index.m3u8": Self.multivariant(room)
-                default: name.hasSuffix(".m3u8") ? Self.media(ended: ended) : "x"
-                }
-            try self.write("\(path)/\(name)", text, age: age)
+            try self.write("\(path)/\(name)", Self.text(of: name, room: room, ended: ended), age: age)
         }
     }
 
     func transport(_ path: String, room: String, ended: Bool = true, age: Int64 = 30 * Self.day) throws {
         try self.write("\(path)/index.m3u8", Self.multivariant(room), age: age)
         try self.write("\(path)/720p.m3u8", Self.media(ended: ended, "720p-2-1.ts"), age: age)
-        for name in ["720p-2-1.ts", "720p-2-2.ts", ".origin"] { try self.write("\(path)/\(name)", age: age) }
+        for name in ["720p-2-1.ts", "720p-2-2.ts", ".720p-2-3.ts.tmp"] { try self.write("\(path)/\(name)", age: age) }
+        try self.write("\(path)/.origin", "1790000000000000000\n", age: age)
     }
 
     /// A finished recording of two sessions.
     func recording(_ path: String, room: String, age: Int64 = 30 * Self.day) throws {
         for take in ["", "take-2/"] {
-            for name in ["720p.mp4", "720p.m3u8", "720p-2-1.m4s"] { try self.write("\(path)/\(take)\(name)", age: age) }
-            try self.write("\(path)/\(take)recording.json", "{\"roomId\":\"\(room)\",\"start\":\"x\"}\n", age: age)
+            let names = ["720p.mp4", "720p.m3u8", "720p-2-1.m4s"]
+            for name in names { try self.write("\(path)/\(take)\(name)", age: age) }
+            let manifest = Self.manifest(room, names)
+            try self.write("\(path)/\(take)recording.json", manifest, age: age)
         }
         try self.write("\(path)/recording.takes", "takes\t1\t\(room)\t2\tover\n", age: age)
     }
 
+    static func manifest(_ room: String, _ names: [String]) -> String {
+        let files = names.map { "{\"name\":\"\($0)\",\"bytes\":1,\"sha256\":\"x\"}" }.joined(separator: ",")
+        return "{\"roomId\":\"\(room)\",\"start\":\"x\",\"files\":[\(files)]}\n"
+    }
+
     func finder(after: Int64 = 7 * Self.day, recordingsAfter: Int64? = nil) -> DirectoryRetention {
         DirectoryRetention(
-            root: self.root, rule: RetentionRule(after: after, recordingsAfter: recordingsAfter, now: Self.now))
+            root: self.root, rule: RetentionRule(after: after, recordingsAfter: recordingsAfter, now: Self.now)
+        ) { 0 }
     }
 
     /// What a run finds: the verdict of each path.
@@ -125,5 +149,10 @@ struct RoomsOnDisk {
 }
 
 extension Finding.Verdict {
-    var reason: String { if case .keep(let reason) = self { reason } else { "remove" } }
+    var reason: String {
+        switch self {
+        case .remove: "remove"
+        case .keep(let reason), .skip(let reason): reason
+        }
+    }
 }

@@ -4,7 +4,8 @@
 //     const key = streamKey({ secret, room: "88231", source: "1001", expires: Math.floor(Date.now() / 1000) + 3600 });
 //     console.log(`rtmp://live.example.com/live/${key}`);
 //
-// As a program, it prints a key. The secret comes from a variable, never from the command line, which other users can see:
+// As a program, it prints a key. The secret comes from a variable, never from the command line, which other users can see. If the variable has
+// several lines, the first one signs, as in `tandem sign-key`:
 //
 //     SIGNING=… node signed-key.ts 88231 1001 3600
 //     node signed-key.ts --vectors vectors.json    # compares this code with the test vectors
@@ -26,11 +27,13 @@ function encoded(text = "") {
 /**
  * The stream key that a publisher of the source enters: NAME?e=EXPIRY&n=NONCE&s=SIGNATURE.
  *
- * All members but `nonce` are required. `source` is the uid as in the pipeline file, or uid/streamType. `expires` is Unix time in seconds.
+ * All members but `nonce` are required. `secret` is one secret, without a line break. `source` is the uid as in the pipeline file, or
+ * uid/streamType; it is percent-encoded in the key and in the signed text. `expires` is Unix time in seconds.
  * `nonce` makes the key unique (default: 128 random bits); letters, digits and - . _ ~ only, since the publisher's address contains it.
  */
 export function streamKey({ secret = "", room = "", source = "", expires = NaN, nonce = randomBytes(16).toString("base64url") }) {
   if (!secret || !room || !source) throw new TypeError("secret, room and source must not be empty");
+  if (/[\r\n]/.test(secret)) throw new TypeError("give one secret: the first line of the file or variable");
   if (!Number.isSafeInteger(expires) || expires < 0 || expires >= 1e12) throw new RangeError("expires: give Unix time in seconds");
   if (!/^[A-Za-z0-9\-._~]{1,64}$/.test(nonce)) throw new RangeError("nonce: letters, digits and - . _ ~, at most 64");
   const name = encoded(source);
@@ -60,6 +63,7 @@ if (program && /signed-key\.\w+$/.test(program)) {
   } else {
     const [room, source, seconds] = words;
     const expires = Math.floor(Date.now() / 1000) + Number(seconds);
-    console.log(streamKey({ secret: process.env.SIGNING, room, source, expires }));
+    const secret = (process.env.SIGNING ?? "").split(/\r\n|\r|\n/).find((line) => line !== "");
+    console.log(streamKey({ secret, room, source, expires }));
   }
 }

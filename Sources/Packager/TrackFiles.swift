@@ -1,0 +1,99 @@
+import MediaTypes
+
+/// Recognizes the files that workers write for the tracks of an output, by their names.
+///
+/// The names are those of ``TrackNames``, of ``MPEGTSPublication``, and of slate that replaces lost segments in a store.
+package struct TrackFiles: Sendable, Hashable {
+    /// The container of the segments.
+    package enum Container: Sendable, Hashable {
+        /// Fragmented MP4, with initialization segments and parts.
+        case fragmentedMP4
+        case mpegTS
+    }
+
+    /// What a file is.
+    package enum Kind: Sendable, Hashable {
+        /// A media playlist or an I-frame playlist.
+        case playlist
+        /// A segment, a part or an initialization segment. Its name contains an incarnation.
+        case media
+    }
+
+    /// Names of small files that workers leave beside the segments of an HLS output, except the state file: the live
+    /// edge for a successor, and the keys of an encrypted room.
+    package static let notes = [LiveEdgeRecord.name, LiveEdgeMark.name, SegmentKeys.fileName]
+    /// Name of the file with the room's origin in the directory of an MPEG-TS output: nanoseconds since the Unix epoch
+    /// as decimal digits, and a line break.
+    package static let originNote = MPEGTSPublication.noteName
+
+    private let tracks: Set<String>
+    private let container: Container
+
+    /// - Parameter tracks: Names of the tracks; in an MPEG-TS output those of the renditions. Names that no worker
+    ///   accepts are ignored.
+    package init(tracks: some Sequence<String>, container: Container) {
+        self.tracks = Set(tracks.filter(TrackNames.isValid))
+        self.container = container
+    }
+
+    /// The name of the track of a playlist, or of an I-frame playlist; `nil` for another name.
+    package static func track(ofPlaylist name: String, isIFrames: Bool = false) -> String? {
+        let marker = isIFrames ? Self.iFramesEnd : Self.playlistEnd
+        guard name.hasSuffix(marker) else { return nil }
+        let track = String(name.dropLast(marker.count))
+        return TrackNames.isValid(track) ? track : nil
+    }
+
+    /// The name of the media playlist of a track.
+    package static func playlist(of track: String) -> String { TrackNames(track: track).playlist }
+
+    private static let playlistEnd = TrackNames.playlistEnd
+    private static let iFramesEnd = TrackNames.iFramesEnd
+    private static let slateEnd = "-slate"
+
+    /// - Returns: `nil` for a name that no worker gives to a file of these tracks.
+    package func kind(of name: String) -> Kind? {
+        if let track = Self.track(ofPlaylist: name), self.tracks.contains(track) { return .playlist }
+        switch self.container {
+        case .mpegTS:
+            return self.isSegment(name, end: ".ts") ? .media : nil
+        case .fragmentedMP4:
+            if let track = Self.track(ofPlaylist: name, isIFrames: true), self.tracks.contains(track) {
+                return .playlist
+            }
+            return self.isSegment(name, end: ".m4s") || self.isInitialization(name) ? .media : nil
+        }
+    }
+
+    /// `TRACK-INCARNATION-NUMBER`, for a part also `.INDEX`, for slate `-slate`.
+    private func isSegment(_ name: String, end: String) -> Bool {
+        guard name.hasSuffix(end) else { return false }
+        var stem = name.dropLast(end.count)
+        if self.container == .fragmentedMP4 {
+            if stem.hasSuffix(Self.slateEnd) { stem = stem.dropLast(Self.slateEnd.count) }
+            stem = Self.withoutNumber(stem, after: ".") ?? stem
+        }
+        guard let head = Self.withoutNumber(stem, after: "-"), let track = Self.withoutNumber(head, after: "-") else {
+            return false
+        }
+        return self.tracks.contains(String(track))
+    }
+
+    /// `TRACK-INCARNATION.mp4`, or `TRACK-INCARNATION-CHANGE.mp4`.
+    private func isInitialization(_ name: String) -> Bool {
+        let end = ".mp4"
+        guard name.hasSuffix(end), let head = Self.withoutNumber(name.dropLast(end.count), after: "-") else {
+            return false
+        }
+        return self.tracks.contains(String(head))
+            || Self.withoutNumber(head, after: "-").map { self.tracks.contains(String($0)) } == true
+    }
+
+    /// The text before a mark and decimal digits at the end; `nil` without them.
+    private static func withoutNumber(_ text: Substring, after mark: Character) -> Substring? {
+        guard let place = text.lastIndex(of: mark), place > text.startIndex,
+            text[text.index(after: place)...].isDigits
+        else { return nil }
+        return text[..<place]
+    }
+}
