@@ -112,7 +112,8 @@ let package = Package(
             name: "Packager", dependencies: ["Libc", "HLS", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house
         ),
         .target(
-            name: "Recording", dependencies: ["Libc", "Packager", "HLS", "LibAV", "Threading", "MediaTypes", "MediaKernels"],
+            name: "Recording",
+            dependencies: ["Libc", "Packager", "HLS", "LibAV", "Threading", "MediaTypes", "MediaKernels"],
             swiftSettings: house),
         .target(
             name: "Upload",

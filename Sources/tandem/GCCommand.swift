@@ -70,10 +70,14 @@ struct GCCommand: AsyncParsableCommand {
     @Flag(help: "The bucket is part of the host name instead of the path.")
     var virtualHost = false
 
-    @Option(help: ArgumentHelp("Environment variable with the access key (default: \(Self.accessVariable)).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Environment variable with the access key (default: \(Self.accessVariable)).", valueName: "name"))
     var accessKeyEnv: String?
 
-    @Option(help: ArgumentHelp("Environment variable with the secret key (default: \(Self.secretVariable)).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Environment variable with the secret key (default: \(Self.secretVariable)).", valueName: "name"))
     var secretKeyEnv: String?
 
     @Option(help: ArgumentHelp("Environment variable with the session token of temporary keys.", valueName: "name"))
