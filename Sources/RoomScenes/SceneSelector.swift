@@ -202,7 +202,8 @@ package struct SceneSelector: Sendable {
                     what: "the PK's scene \"\(removed)\" was removed", fix: "add it again: PUT /v1/scenes/\(removed)")
             }
             if let missing = life.scene(pk.scene)?.sources.first(where: { life.sources[$0]?.isAbsent ?? true }) {
-                throw PKStateMachine.Refusal(what: "source \(missing) is absent", fix: "start the PK when the source publishes")
+                throw PKStateMachine.Refusal(
+                    what: "source \(missing) is absent", fix: "start the PK when the source publishes")
             }
             var durations = pk.durations
             if let countdown { durations.countdown = countdown }

@@ -29,7 +29,8 @@ package protocol ScenesHost: AnyObject, Sendable {
     /// Emits the event for a source's new state. The caller has locked the room's state.
     ///
     /// - Parameter life: The source after the change; nil if it has left the room.
-    func sourceChanged(_ id: SourceID, _ change: SourceStateMachine.Change, _ life: SourceStateMachine?, _ context: ScenesContext)
+    func sourceChanged(
+        _ id: SourceID, _ change: SourceStateMachine.Change, _ life: SourceStateMachine?, _ context: ScenesContext)
 
     /// Describes scenes and PK phases to viewers.
     var marks: any SceneMarks { get }

@@ -73,12 +73,13 @@ final class EdgeViewer: Sendable {
     private static func check(_ name: String, _ playlist: MediaPlaylist, _ seen: inout Seen) {
         let text = playlist.rendered()
         let before = seen.texts[name]?.last
-        if let known = seen.sequences.updateValue(playlist.mediaSequence, forKey: name), known > playlist.mediaSequence {
-            seen.faults.append("\(name): EXT-X-MEDIA-SEQUENCE fell from \(known) to \(playlist.mediaSequence)")
+        let first = playlist.mediaSequence
+        if let known = seen.sequences.updateValue(first, forKey: name), known > first {
+            seen.faults.append("\(name): EXT-X-MEDIA-SEQUENCE fell from \(known) to \(first)")
         }
         seen.texts[name, default: []].append(text)
         let lines = text.split(separator: "\n")
-        var number = playlist.mediaSequence
+        var number = first
         var index = 0
         for line in lines {
             if line.hasPrefix("#EXT-X-PART:") {
