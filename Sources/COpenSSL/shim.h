@@ -22,10 +22,9 @@
 #error "OpenSSL 3.0 or later is needed"
 #endif
 
-// DTLS 1.2 and nothing else. Returns 1, or 0 if this build of OpenSSL lacks it.
-static inline int copenssl_use_only_dtls12(SSL_CTX *context) {
-    return SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION)
-        && SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION);
+// Returns 1, or 0 if this build of OpenSSL lacks a version.
+static inline int copenssl_set_versions(SSL_CTX *context, int least, int most) {
+    return SSL_CTX_set_min_proto_version(context, least) && SSL_CTX_set_max_proto_version(context, most);
 }
 
 // Returns 1, or 0 if none of the groups is known.

@@ -51,7 +51,7 @@ package final class DTLSIdentity: @unchecked Sendable {
         // Everything that the system's openssl.cnf may have set is set here.
         unsafe SSL_CTX_set_security_level(self.context, 2)
         guard
-            unsafe copenssl_use_only_dtls12(self.context) == 1
+            unsafe copenssl_set_versions(self.context, DTLS1_2_VERSION, DTLS1_2_VERSION) == 1
                 && SSL_CTX_set_cipher_list(self.context, Self.suites) == 1
                 && copenssl_set_groups(self.context, Self.groups) == 1
         else { throw Self.error("DTLS 1.2 with ECDHE is not available") }

@@ -26,6 +26,14 @@ package final class DTLSTransport {
         case failed(String)
     }
 
+    /// How long the retransmission timer runs.
+    package enum Timer: Sendable {
+        /// 50 ms, doubled with every timeout up to 1 s.
+        case doubling
+        /// 20 ms every time, for tests of lost datagrams.
+        case short
+    }
+
     /// Size of a datagram that is sent, in bytes; fits every path on which video of 1,200 bytes does.
     package static let datagramSize = 1_200
     /// Size of a datagram that is read, in bytes. Larger ones are discarded: handshake messages are sent in parts.
@@ -51,7 +59,9 @@ package final class DTLSTransport {
     ///   ignored.
     /// - Throws: ``MediaError/Code/rejected`` if no fingerprint can be used; ``MediaError/Code/internal`` if there is no
     ///   memory.
-    package init(identity: DTLSIdentity, role: DTLSRole, peerFingerprints: [DTLSFingerprint]) throws(MediaError) {
+    package init(
+        identity: DTLSIdentity, role: DTLSRole, peerFingerprints: [DTLSFingerprint], timer: Timer = .doubling
+    ) throws(MediaError) {
         let usable = peerFingerprints.filter(\.isUsable)
         guard !usable.isEmpty else {
             throw MediaError(
@@ -76,7 +86,10 @@ package final class DTLSTransport {
         _ = unsafe copenssl_set_link_mtu(ssl, Self.datagramSize)
         // In microseconds; 0 is passed for the first. OpenSSL begins with a second, which a publisher whose first
         // datagram is lost would wait. It gives up after twelve timeouts: 8.5 s.
-        unsafe DTLS_set_timer_cb(ssl) { _, last in last == 0 ? 50_000 : min(last * 2, 1_000_000) }
+        switch timer {
+        case .doubling: unsafe DTLS_set_timer_cb(ssl) { _, last in last == 0 ? 50_000 : min(last * 2, 1_000_000) }
+        case .short: unsafe DTLS_set_timer_cb(ssl) { _, _ in 20_000 }
+        }
         switch role {
         case .client: unsafe SSL_set_connect_state(ssl)
         case .server: unsafe SSL_set_accept_state(ssl)
