@@ -69,8 +69,11 @@ package final class DTLSTransport {
                 fix: "use a client that sends a=fingerprint:sha-256")
         }
         guard let ssl = unsafe SSL_new(identity.context) else { throw MediaError.openSSL("no memory", at: "dtls") }
-        guard let input = unsafe BIO_new(BIO_s_mem()), let output = unsafe BIO_new(BIO_s_mem()) else {
-            // The first buffer leaks only if there was no memory for the second, which is some hundred bytes.
+        let (first, second) = unsafe (BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()))
+        guard let input = unsafe first, let output = unsafe second else {
+            // These accept null.
+            unsafe BIO_free(first)
+            unsafe BIO_free(second)
             unsafe SSL_free(ssl)
             throw MediaError.openSSL("no memory", at: "dtls")
         }

@@ -110,8 +110,9 @@ final class SRTPCipher {
                 }
                 guard let tag = unsafe self.tag(base, layout, index) else { return false }
                 let place = layout.end + (layout.word == nil ? 0 : SRTPHeader.wordSize)
-                unsafe withUnsafeBytes(of: tag) { tag in
-                    unsafe (base + place).copyMemory(from: tag.baseAddress ?? UnsafeRawPointer(base), byteCount: 10)
+                // Ten of the twenty bytes, for which `fits` has found room.
+                for byte in 0..<self.profile.tagSize {
+                    unsafe base.storeBytes(of: tag[byte], toByteOffset: place + byte, as: UInt8.self)
                 }
             }
             return true
