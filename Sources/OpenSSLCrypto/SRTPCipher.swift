@@ -3,7 +3,7 @@ internal import MediaTypes
 
 /// The cipher of one direction for RTP or RTCP, with contexts that are reused for every packet.
 ///
-/// Used by one thread at a time. ``seal(_:layout:ssrc:index:)`` and ``open(_:layout:ssrc:index:)`` do not allocate.
+/// Used by one thread at a time. Packets need no allocation with GCM; OpenSSL's HMAC makes two small ones for each.
 ///
 /// Spec: RFC 3711 §4.1.1 and §4.2.1 (counter mode, HMAC-SHA1); RFC 7714 §8 and §9 (GCM).
 @safe

@@ -3,7 +3,7 @@ package import MediaTypes
 /// Checks and decrypts the packets of one peer.
 ///
 /// Nothing is remembered of a packet before it is authenticated, so packets of strangers neither move a window nor fill
-/// memory. Used by one thread at a time. Does not allocate for packets of known senders.
+/// memory. Used by one thread at a time. With GCM, packets of known senders need no allocation.
 ///
 /// Spec: RFC 3711 §3.3, §3.4; RFC 7714.
 package final class SRTPReceiver {

@@ -4,7 +4,8 @@ package import MediaTypes
 ///
 /// An index is used for one packet only, since two packets with one index would disclose both (RFC 3711 §9.1). So a
 /// retransmission must be sent as the bytes of the first time, or in a stream of its own (RFC 4588).
-/// Used by one thread at a time. Does not allocate if the packet has capacity for ``overhead`` more bytes.
+/// Used by one thread at a time. With GCM, packets of known senders need no allocation if they have capacity for
+/// ``overhead`` more bytes.
 ///
 /// Spec: RFC 3711 §3.3, §3.4; RFC 7714.
 package final class SRTPSender {

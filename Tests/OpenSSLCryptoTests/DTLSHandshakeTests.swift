@@ -32,7 +32,7 @@ struct DTLSHandshakeTests {
 
     @Test("two transports agree on GCM with four datagrams of at most 1,200 bytes, each key on the right side")
     func agree() throws {
-        let (client, server) = try self.pair()
+        let (client, server) = try self.pair(timer: .long)
         let network = DTLSNetwork()
         #expect(network.run(client, server, timeouts: 0))
         try self.expectSameKeys(client, server)
@@ -68,15 +68,17 @@ struct DTLSHandshakeTests {
     func lastFlight() throws {
         let (client, server) = try self.pair()
         let network = DTLSNetwork()
-        final class Counter { var value = 0 }
-        let toClient = Counter()
+        final class Gate { var isOpen = false }
+        let gate = Gate()
+        // Without ChangeCipherSpec (20), the client cannot read the Finished behind it. Records are looked at one by one,
+        // since a retransmission may be in the same datagram.
         network.filter = { toServer, datagram in
-            if !toServer { toClient.value += 1 }
-            return !toServer && toClient.value == 2 ? [] : [datagram]
+            DTLSRecords.datagrams(datagram, most: 1).filter { toServer || gate.isOpen || $0[0] != 20 }
         }
         network.send(client.start(), toSecond: true)
         network.deliver(client, server)
         #expect(client.isHandshaking && server.keys != nil)
+        gate.isOpen = true
         #expect(network.run(client, server))
         try self.expectSameKeys(client, server)
     }
@@ -102,7 +104,7 @@ struct DTLSHandshakeTests {
         let clock = ContinuousClock(), start = clock.now
         while client.isHandshaking, clock.now - start < .seconds(10) { sent += client.handleTimeout().count }
         #expect(client.failure?.hasPrefix("the peer does not answer") == true, "\(client.state)")
-        #expect(sent == 13)
+        #expect((11...13).contains(sent), "\(sent)")
         #expect(client.handleTimeout().isEmpty && client.nextTimeout() == nil)
     }
 
@@ -112,7 +114,7 @@ struct DTLSHandshakeTests {
     func exporter(isServer: Bool, profile: String) throws {
         let peer = try RawPeer(isClient: isServer, profiles: profile)
         let transport = try DTLSTransport(
-            identity: self.one, role: isServer ? .server : .client, peerFingerprints: peer.fingerprints, timer: .short)
+            identity: self.one, role: isServer ? .server : .client, peerFingerprints: peer.fingerprints, timer: .long)
         let network = DTLSNetwork()
         #expect(network.run(transport, peer), "\(transport.state)")
         let keys = try #require(transport.keys)
@@ -135,10 +137,43 @@ struct DTLSHandshakeTests {
             DTLSFingerprint(algorithm: algorithm, bytes: right.bytes),
         ]
         let transport = try DTLSTransport(
-            identity: self.one, role: .server, peerFingerprints: offered, timer: .short)
+            identity: self.one, role: .server, peerFingerprints: offered, timer: .long)
         let network = DTLSNetwork()
         #expect(network.run(transport, peer))
         #expect(transport.keys != nil, "\(transport.state)")
+    }
+
+    @Test("a peer may send its messages in fragments, reordered", arguments: [DTLSRole.client, .server])
+    func fragments(role: DTLSRole) throws {
+        let peer = try RawPeer(isClient: role == .server, mtu: 256)
+        let transport = try DTLSTransport(
+            identity: self.one, role: role, peerFingerprints: peer.fingerprints, timer: .short)
+        let network = DTLSNetwork(seed: 8)
+        network.reordering = 4
+        #expect(network.run(transport, peer), "\(transport.state)")
+        #expect(transport.keys != nil, "\(transport.state)")
+        #expect(network.sent.filter { !$0.toSecond }.count > 3)
+    }
+
+    @Test("one identity serves handshakes on several threads at once")
+    func threads() async throws {
+        let (one, two) = (self.one, self.two)
+        let finished = await withTaskGroup(of: Bool.self, returning: Int.self) { group in
+            for seed in UInt64(0)..<32 {
+                group.addTask {
+                    guard
+                        let client = try? DTLSTransport(
+                            identity: one, role: .client, peerFingerprints: [two.fingerprint]),
+                        let server = try? DTLSTransport(
+                            identity: two, role: .server, peerFingerprints: [one.fingerprint])
+                    else { return false }
+                    _ = DTLSNetwork(seed: seed).run(client, server, timeouts: 5)
+                    return client.keys != nil && client.keys?.localKey == server.keys?.remoteKey
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(finished == 32)
     }
 
     @Test("every identity has its own certificate, with a SHA-256 fingerprint")

@@ -73,7 +73,8 @@ final class DTLSNetwork {
                 let (ours, theirs) = (first.handleTimeout(), second.handleTimeout())
                 self.send(ours, toSecond: true)
                 self.send(theirs, toSecond: false)
-                if !ours.isEmpty || !theirs.isEmpty || clock.now - start > .seconds(2) { break }
+                if !ours.isEmpty || !theirs.isEmpty { break }
+                if clock.now - start > .seconds(2) { return false }
             }
             self.deliver(first, second)
         }

@@ -11,7 +11,7 @@ struct DTLSRefusalTests {
     init() throws { self.identity = try DTLSIdentity() }
 
     private func transport(_ role: DTLSRole, _ fingerprints: [DTLSFingerprint]) throws -> DTLSTransport {
-        try DTLSTransport(identity: self.identity, role: role, peerFingerprints: fingerprints, timer: .short)
+        try DTLSTransport(identity: self.identity, role: role, peerFingerprints: fingerprints, timer: .long)
     }
 
     @Test(
@@ -199,7 +199,7 @@ struct DTLSRefusalTests {
         let other = try DTLSIdentity()
         let client = try self.transport(.client, [other.fingerprint])
         let server = try DTLSTransport(
-            identity: other, role: .server, peerFingerprints: [self.identity.fingerprint], timer: .short)
+            identity: other, role: .server, peerFingerprints: [self.identity.fingerprint], timer: .long)
         let network = DTLSNetwork(seed: seed)
         network.filter = { _, datagram in
             guard Bool.random(using: &source.random) else { return [datagram] }

@@ -13,18 +13,21 @@ final class RawPeer: DTLSEnd {
     private(set) var isClosed = false
     private(set) var error: Int32 = 0
     private let isClient: Bool
+    private let mtu: Int
 
     /// - Parameters:
     ///   - profiles: SRTP profiles, by OpenSSL's names; `nil` offers no SRTP.
     ///   - suites: `nil` keeps OpenSSL's.
+    ///   - mtu: Size of the records that it sends, in bytes; at least 256.
     init(
         isClient: Bool, hasCertificate: Bool = true, profiles: String? = "SRTP_AES128_CM_SHA1_80",
-        version: Int32 = DTLS1_2_VERSION, suites: String? = nil
+        version: Int32 = DTLS1_2_VERSION, suites: String? = nil, mtu: Int = 1_200
     ) throws {
         struct NoMemory: Error {}
         guard let context = SSL_CTX_new(DTLS_method()), let key = copenssl_make_p256_key(), let certificate = X509_new()
         else { throw NoMemory() }
         self.isClient = isClient
+        self.mtu = mtu
         self.context = context
         SSL_CTX_set_security_level(context, 0)
         _ = copenssl_set_versions(context, version, version)
@@ -61,7 +64,9 @@ final class RawPeer: DTLSEnd {
         copenssl_retry_when_empty(output)
         SSL_set_bio(ssl, input, output)
         _ = SSL_set_options(ssl, copenssl_op_no_query_mtu())
-        _ = copenssl_set_link_mtu(ssl, 1_200)
+        _ = copenssl_set_link_mtu(ssl, mtu)
+        // As long as the short timer of a transport: one that waited longer would see the other give up.
+        DTLS_set_timer_cb(ssl) { _, _ in 20_000 }
         if isClient { SSL_set_connect_state(ssl) } else { SSL_set_accept_state(ssl) }
     }
 
@@ -127,6 +132,6 @@ final class RawPeer: DTLSEnd {
     private func take() -> [[UInt8]] {
         var bytes = [UInt8](repeating: 0, count: copenssl_pending(self.output))
         BIO_read(self.output, &bytes, Int32(bytes.count))
-        return DTLSRecords.datagrams(bytes, most: 1_200)
+        return DTLSRecords.datagrams(bytes, most: self.mtu)
     }
 }
