@@ -25,7 +25,7 @@ package final class DTLSIdentity: @unchecked Sendable {
     private static let mostCertificateBytes = 16 << 10
     private static let day = 86_400
 
-    /// Makes a new key pair and certificate. Takes about 0.1 ms.
+    /// Makes a new key pair and certificate. The first in a process takes about 2 ms, since OpenSSL loads its algorithms.
     ///
     /// - Throws: ``MediaError/Code/internal`` if OpenSSL has no memory or lacks an algorithm.
     package init() throws(MediaError) {
