@@ -135,7 +135,7 @@ extension BucketRetention {
     /// How old the newest object must be, in seconds; `nil`: it stays at any age.
     func age(_ isRecording: Bool) -> Int64? { isRecording ? self.rule.recordingsAfter : self.rule.after }
 
-    /// Counts the objects of a place. The newest object counts, whoever it belongs to.
+    /// Counts the objects of a place. The newest object counts, also one of another room.
     ///
     /// - Returns: Names of the playlists, and whether there is media.
     private func count(

@@ -124,8 +124,8 @@ package struct SceneSelector: Sendable {
     /// The scene that a command or a phase of the PK requested last.
     package private(set) var wanted: Scene
     /// The scene that must be on air. The scene that the program shows (``SceneSchedule/onAir``) differs from it while
-    /// a scene is being built, if a scene cannot be composed, and until this value has been told that a scheduled scene
-    /// is on air.
+    /// a scene is being built, if a scene cannot be composed, and until this value has received the event that a
+    /// scheduled scene is on air.
     package private(set) var planned: Show
     private var fallbacks: [Fallback] = []
     private var away: Set<SourceID> = []

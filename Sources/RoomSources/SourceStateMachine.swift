@@ -123,7 +123,7 @@ package struct SourceStateMachine: Sendable, Equatable {
     /// Number of publications that have ended at the socket but not yet in the decoder. Events of the decoder belong to
     /// the oldest of them.
     private var pendingEnds = 0
-    /// Time of the last poll; ``watchedSince`` is the time since which polls have come at least every ``absence``.
+    /// Time of the last poll; ``watchedSince`` is the time since which polls were made at least every ``absence``.
     private var polled: Int64?
     private var watchedSince: Int64 = 0
 
