@@ -19,7 +19,7 @@ package import RTMP
 /// byte that the publisher's chunk writer has sent: chunk size, the header of each chunk stream, transaction ids, and
 /// the number of bytes that acknowledgements count are the same by construction. From there on the publisher's bytes
 /// can be passed on as they are, whatever they contain, Enhanced RTMP included. Rooms number message streams as the edge
-/// does, because both use ``RTMPServerSession``; the answers are compared all the same.
+/// does, because both use ``RTMPServerSession``; the answers are compared anyway.
 ///
 /// The room's answers to commands that the edge has answered are dropped. Other messages of the room are few and small:
 /// they are read and written again with complete headers, so that the chunk state of the room and that of the edge need
