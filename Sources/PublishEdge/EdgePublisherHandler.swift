@@ -22,7 +22,7 @@ final class EdgePublisherHandler: ChannelInboundHandler {
     private static let mostReads = 4
     /// A room that has not acknowledged anything for so long is gone, in milliseconds. The kernel would try for a
     /// quarter of an hour.
-    private static let userTimeout: CInt = 15_000
+    private static let userTimeout: SocketOptionValue = 15_000
 
     let core: EdgeCore
     let number: Int

@@ -15,7 +15,7 @@ enum SocketForwarder {
         buffer.clear(minimumCapacity: size)
         return buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { bytes in
             // At most as many bytes as the buffer has room for.
-            max(0, recv(socket, bytes.baseAddress, min(size, bytes.count), Int32(MSG_DONTWAIT.rawValue)))
+            max(0, recv(socket, bytes.baseAddress, min(size, bytes.count), Int32(MSG_DONTWAIT)))
         }
     }
 
@@ -25,7 +25,7 @@ enum SocketForwarder {
     static func send(_ socket: NIOBSDSocket.Handle, _ buffer: inout ByteBuffer) -> Bool {
         let sent = buffer.withUnsafeReadableBytes { bytes in
             // Exactly the readable bytes.
-            Libc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT.rawValue | MSG_NOSIGNAL.rawValue))
+            Libc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
         }
         if sent < 0 { return errno == EAGAIN || errno == EINTR || errno == ENOBUFS }
         buffer.moveReaderIndex(forwardBy: sent)
