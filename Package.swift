@@ -304,7 +304,8 @@ let package = Package(
             swiftSettings: judged),
         .testTarget(
             name: "PublishEdgeTests",
-            dependencies: ["TestSupport", "PublishEdge", "RTMP", "PipelineSpec", "MediaTypes", "MediaKernels"],
+            dependencies: ["PublishEdge", "PublishAuth", "RTMP", "PipelineSpec", "Threading", "MediaKernels", logging]
+                + nio,
             swiftSettings: judged),
         .testTarget(
             name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"] + nio, swiftSettings: judged),

@@ -1,4 +1,4 @@
-package import MediaTypes
+import MediaTypes
 
 /// Where a room takes its publishers, as one file of the key directory tells.
 ///
