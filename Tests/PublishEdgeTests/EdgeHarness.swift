@@ -166,6 +166,12 @@ final class MemoryRoom {
 
     func receive(_ bytes: [UInt8]) -> [UInt8] { self.perform(self.session.receive(bytes.span, now: 0)) }
 
+    /// The media since the last call.
+    func takeMedia() -> [Heard] {
+        defer { self.media = [] }
+        return self.media
+    }
+
     func decide(_ decision: PublishDecision) -> [UInt8] {
         self.perform(self.session.decide(decision, on: self.requests.count, now: 0))
     }

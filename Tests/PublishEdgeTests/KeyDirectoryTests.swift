@@ -1,4 +1,3 @@
-import Glibc
 import PublishAuth
 import PublishEdge
 import PipelineSpec
@@ -7,23 +6,6 @@ import Testing
 
 @Suite("The key directory: where the room of each stream key is")
 struct KeyDirectoryTests {
-    /// A new directory with these files; removed by the caller.
-    private static func directory(_ files: [String: String]) throws -> String {
-        var template = Array("/tmp/tandem-keys-XXXXXX".utf8CString)
-        let path = try #require(mkdtemp(&template).map { String(cString: $0) })
-        for (name, text) in files {
-            let file = try #require(fopen("\(path)/\(name)", "w"))
-            fputs(text, file)
-            fclose(file)
-        }
-        return path
-    }
-
-    private static func remove(_ path: String, _ files: some Sequence<String>) {
-        for name in files { unlink("\(path)/\(name)") }
-        rmdir(path)
-    }
-
     @Test("a file is named by the SHA-256 of APP/KEY, as sha256sum prints it")
     func names() throws {
         #expect(
@@ -44,25 +26,27 @@ struct KeyDirectoryTests {
 
     @Test("the key's own file comes before that of its app")
     func order() throws {
-        let (key, app) = (KeyDirectory.name(of: "live/key"), KeyDirectory.name(of: "live/"))
-        let path = try Self.directory([key: "10.0.0.1:1935 88231-1\n", app: "10.0.0.2:1935"])
-        defer { Self.remove(path, [key, app]) }
-        let directory = KeyDirectory(path: path)
+        let keys = try TemporaryKeys()
+        defer { keys.remove() }
+        try keys.write("10.0.0.1:1935 88231-1\n", for: "live/key")
+        try keys.write("10.0.0.2:1935", for: "live/")
+        let directory = KeyDirectory(path: keys.path)
         func find(_ name: String) throws -> KeyDirectory.Lookup {
             directory.location(KeyDirectory.names(of: try #require(StreamAddress(app: "live", streamName: name))))
         }
         #expect(try find("key") == .found(RoomLocation(host: "10.0.0.1", port: 1935, worker: "88231-1")))
         #expect(try find("other") == .found(RoomLocation(host: "10.0.0.2", port: 1935)))
-        unlink("\(path)/\(app)")
+        keys.delete("live/")
         #expect(try find("other") == .unknown)
     }
 
     @Test("a file that is damaged and a directory that is missing are failures, not unknown keys")
     func failures() throws {
         let name = KeyDirectory.name(of: "live/key")
-        let path = try Self.directory([name: "nowhere"])
-        defer { Self.remove(path, [name]) }
-        for place in [path, path + "/missing"] {
+        let keys = try TemporaryKeys()
+        defer { keys.remove() }
+        try keys.write("nowhere", for: "live/key")
+        for place in [keys.path, keys.path + "/missing"] {
             guard case .failed = KeyDirectory(path: place).location([name]) else {
                 Issue.record("\(place)")
                 continue
