@@ -30,7 +30,8 @@ final class EdgeCore {
     private var turn = 0
     private var moveTimer: RepeatedTask?
 
-    init(_ settings: EdgeSettings, _ clock: any MonotonicClock, _ logger: Logger, _ loop: any EventLoop,
+    init(
+        _ settings: EdgeSettings, _ clock: any MonotonicClock, _ logger: Logger, _ loop: any EventLoop,
         _ counters: SharedCounters
     ) {
         self.settings = settings

@@ -118,7 +118,9 @@ final class EdgePublisherHandler: ChannelInboundHandler {
         self.isClosing = true
         self.perform(self.session.publisherClosed())
         self.endForwarding()
-        if !wasClosing, self.session.address != nil { self.log(.info, "publisher disconnected", "closed by the encoder") }
+        if !wasClosing, self.session.address != nil {
+            self.log(.info, "publisher disconnected", "closed by the encoder")
+        }
         self.core.closed(self)
         self.core.counters.update { $0.connections -= 1 }
         self.context = nil
@@ -274,6 +276,8 @@ final class EdgePublisherHandler: ChannelInboundHandler {
         self.log(.info, "publishing", nil)
         context.channel.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readBytes))
             .whenFailure { _ in }
+        // Between two reads it is checked whether the room accepts what it gets.
+        context.channel.setOption(.maxMessagesPerRead, value: 1).whenFailure { _ in }
         if self.core.settings.readDelay > 0 {
             self.socket = self.isSecure ? nil : SocketReader.socket(of: context.channel)
             // The socket is not reported as readable, since the channel does not read; but Linux makes the receive

@@ -334,6 +334,8 @@ package struct EdgeSession: ~Copyable {
         self.state = .forwarding
         self.kept = []
         self.streamIDs = [:]
+        // Frees the messages that it has queued; its answer is not sent.
+        _ = self.server.refuse(.ended)
         self.flush()
         self.actions.append(.forward)
     }

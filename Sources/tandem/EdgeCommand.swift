@@ -54,7 +54,8 @@ struct EdgeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Address for RTMPS, which the edge decrypts.", valueName: "host:port"))
     var tlsListen: String?
 
-    @Option(help: ArgumentHelp("PEM file of the certificate and its chain; reloaded when it changes.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("PEM file of the certificate and its chain; reloaded when it changes.", valueName: "file"))
     var tlsCertificate: String?
 
     @Option(help: ArgumentHelp("PEM file of the certificate's key.", valueName: "file"))
@@ -115,8 +116,20 @@ struct EdgeCommand: AsyncParsableCommand {
         ] where !range.contains(value) {
             throw ValidationError("\(name) \(value): give a number from \(range.lowerBound) to \(range.upperBound)")
         }
-        if let metrics, (try? ListenAddress(parsing: metrics)) == nil {
-            throw ValidationError("--metrics \(metrics): write HOST:PORT, such as 127.0.0.1:9100")
+        for (name, text) in [
+            ("--listen", self.listen == "off" ? nil : self.listen), ("--tls-listen", self.tlsListen),
+            ("--metrics", self.metrics),
+        ] {
+            guard let text else { continue }
+            let address: ListenAddress
+            do throws(ListenAddress.Malformed) {
+                address = try ListenAddress(parsing: text)
+            } catch {
+                throw ValidationError("\(name) \(text): \(error)")
+            }
+            guard case .tcp = address else {
+                throw ValidationError("\(name) \(text): write HOST:PORT, such as 127.0.0.1:1935")
+            }
         }
     }
 

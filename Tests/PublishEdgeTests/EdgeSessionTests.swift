@@ -20,7 +20,8 @@ struct EdgeSessionTests {
             edge.feed(bytes, by: size)
             #expect(edge.isForwarding && edge.end == nil)
             #expect(edge.toRoom.count == bytes.count)
-            #expect(edge.toRoom.dropFirst(Script.handshakeLength).elementsEqual(bytes.dropFirst(Script.handshakeLength)))
+            #expect(
+                edge.toRoom.dropFirst(Script.handshakeLength).elementsEqual(bytes.dropFirst(Script.handshakeLength)))
             #expect(edge.room?.media == direct.media && !direct.media.isEmpty)
             #expect(
                 Self.withoutAcknowledgements(edge.answers) == Self.withoutAcknowledgements(Heard.all(direct.sent)))
@@ -351,5 +352,40 @@ struct EdgeSessionTests {
         let done = EdgeHarness()
         done.feed(Script.opening())
         #expect(done.isForwarding && !done.passTime(), "the room and TCP watch a publisher that is forwarded")
+    }
+
+    @Test("no damage to the bytes of a publisher or of a room traps, and nothing follows the end", arguments: 0..<8)
+    func damage(seed: UInt64) {
+        var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        func random(_ bound: Int) -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(state % UInt64(bound))
+        }
+        func damaged(_ bytes: [UInt8], from start: Int) -> [UInt8] {
+            var bytes = bytes
+            for _ in 0..<(1 + random(4)) where bytes.count > start {
+                bytes[start + random(bytes.count - start)] = UInt8(random(256))
+            }
+            return bytes
+        }
+        var forwarded = 0
+        for round in 0..<60 {
+            let name = Captures.names[round % Captures.names.count]
+            let bytes = Array(Captures.bytes(name).prefix(Script.handshakeLength + 900))
+            let edge = EdgeHarness()
+            edge.roomPiece = 1 + random(900)
+            if round % 2 == 0 {
+                edge.feed(damaged(bytes, from: Script.handshakeLength), by: 1 + random(700))
+            } else {
+                edge.mangle = { damaged($0, from: 0) }
+                edge.feed(bytes, by: 1 + random(700))
+            }
+            while edge.end == nil, edge.passTime() {}
+            #expect(edge.end != nil || edge.isForwarding)
+            if edge.isForwarding { forwarded += 1 }
+        }
+        #expect(forwarded > 5 && forwarded < 60)
     }
 }

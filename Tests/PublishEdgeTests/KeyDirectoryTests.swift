@@ -13,7 +13,8 @@ struct KeyDirectoryTests {
         let address = try #require(StreamAddress(app: "live", streamName: "key?e=1&s=2"))
         #expect(
             KeyDirectory.names(of: address) == [
-                "e2c6902cfa2ce6a34aa29cd2c8ab596db53bd1fcff91c7152d8f561c05081bcc", "304a25a9e4c8a40550c55f639ba73a18267a31db6f5a196b8f56008ed95884a9",
+                "e2c6902cfa2ce6a34aa29cd2c8ab596db53bd1fcff91c7152d8f561c05081bcc",
+                "304a25a9e4c8a40550c55f639ba73a18267a31db6f5a196b8f56008ed95884a9",
             ], "the query is not part of the name; the app's own file comes second")
     }
 
@@ -78,8 +79,9 @@ struct KeyDirectoryTests {
             }
             #expect(header.source == address && header.port == 50_000 && header.length == bytes.count)
         }
-        guard case .header(let none) = ProxyHeader.read(
-            ProxyText.header(source: nil, port: 0, target: nil, targetPort: 0))
+        guard
+            case .header(let none) = ProxyHeader.read(
+                ProxyText.header(source: nil, port: 0, target: nil, targetPort: 0))
         else {
             Issue.record("unknown source")
             return
