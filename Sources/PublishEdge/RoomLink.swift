@@ -41,19 +41,24 @@ final class RoomLink {
         if buffer.readableBytes > 0 { self.write(ByteBuffer(bytes: buffer.readableBytesView)) }
     }
 
-    /// Closes the connection when its pending bytes are written, or after some seconds.
+    /// Closes the connection when the room has got all bytes, or after some seconds.
     func end() {
         guard !self.isEnding else { return }
         self.isEnding = true
-        guard self.pending > 0 else { return self.channel.close(promise: nil) }
         let channel = self.channel
         channel.eventLoop.scheduleTask(in: Self.flushTime) { channel.close(promise: nil) }
+        channel.setOption(.autoRead, value: true).whenFailure { _ in }
+        if self.pending == 0 { self.finish() }
     }
+
+    /// Shuts down only the sending side, and goes on reading until the room closes: an acknowledgement that arrives
+    /// unread would turn the close into a TCP reset, and the room would lose the last bytes of its publisher.
+    private func finish() { self.channel.close(mode: .output, promise: nil) }
 
     private func wrote(_ count: Int) {
         self.pending -= count
         guard self.pending == 0 else { return }
-        if self.isEnding { self.channel.close(promise: nil) } else { self.drained() }
+        if self.isEnding { self.finish() } else { self.drained() }
     }
 }
 

@@ -164,7 +164,7 @@ final class MemoryRoom {
 
     var bytesReceived: UInt64 { self.session.bytesReceived }
 
-    func receive(_ bytes: [UInt8]) -> [UInt8] { self.perform(self.session.receive(bytes.span, now: 0)) }
+    func receive(_ bytes: [UInt8]) -> [UInt8] { self.note(self.perform(self.session.receive(bytes.span, now: 0))) }
 
     /// The media since the last call.
     func takeMedia() -> [Heard] {
@@ -172,7 +172,14 @@ final class MemoryRoom {
         return self.media
     }
 
-    func decide(_ decision: PublishDecision) -> [UInt8] {
+    func decide(_ decision: PublishDecision) -> [UInt8] { self.note(self.apply(decision)) }
+
+    private func note(_ output: [UInt8]) -> [UInt8] {
+        self.sent += output
+        return output
+    }
+
+    private func apply(_ decision: PublishDecision) -> [UInt8] {
         self.perform(self.session.decide(decision, on: self.requests.count, now: 0))
     }
 
@@ -183,7 +190,7 @@ final class MemoryRoom {
             case .send(let bytes): output += bytes
             case .publishRequested(let request):
                 self.requests.append(request)
-                if let decision { output += self.decide(decision) }
+                if let decision { output += self.apply(decision) }
             case .message(let message):
                 self.media.append(
                     Heard(
@@ -193,7 +200,6 @@ final class MemoryRoom {
             case .metadata, .wallClock, .data, .unpublished: break
             }
         }
-        self.sent += output
         return output
     }
 }
