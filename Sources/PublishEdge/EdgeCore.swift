@@ -25,7 +25,14 @@ final class EdgeCore {
     /// Number of connections that are closing and stay open for a moment so that their peers can read the refusal.
     private var lingering = 0
     private static let maximumLingering = 256
-    private var forwarding: [Int: EdgePublisherHandler] = [:]
+    /// A publisher that is forwarded, and when it is read.
+    private struct Lane {
+        let handler: EdgePublisherHandler
+        var pace: ForwardPace
+    }
+
+    private var lanes: [Lane] = []
+    private var isTakingTurn = false
     private var timer: RepeatedTask?
     private var turn = 0
     private var moveTimer: RepeatedTask?
@@ -117,7 +124,8 @@ final class EdgeCore {
 
     /// Reads the publisher's socket on the timer from now on, and checks whether its room moves.
     func join(_ handler: EdgePublisherHandler) {
-        self.forwarding[handler.number] = handler
+        self.lanes.append(
+            Lane(handler: handler, pace: ForwardPace(number: handler.number, delay: self.settings.readDelay)))
         let core = NIOLoopBound(self, eventLoop: self.loop)
         if self.timer == nil, self.settings.readDelay > 0 {
             let pace = TimeAmount.nanoseconds(ForwardPace.turn)
@@ -132,8 +140,14 @@ final class EdgeCore {
     }
 
     func leave(_ handler: EdgePublisherHandler) {
-        self.forwarding[handler.number] = nil
-        guard self.forwarding.isEmpty else { return }
+        // During a turn the lanes keep their places; handlers that have ended are removed after it.
+        guard !self.isTakingTurn else { return }
+        self.lanes.removeAll { $0.handler === handler }
+        self.stopIfIdle()
+    }
+
+    private func stopIfIdle() {
+        guard self.lanes.isEmpty else { return }
         self.timer?.cancel()
         self.timer = nil
         self.moveTimer?.cancel()
@@ -142,18 +156,28 @@ final class EdgeCore {
 
     private func takeTurn() {
         self.turn &+= 1
-        // A connection may end during its turn, so this is a copy.
-        for handler in Array(self.forwarding.values) { handler.takeTurn(self.turn) }
+        self.isTakingTurn = true
+        var hasEnded = false
+        // A publisher may join during a turn, at the end.
+        for index in self.lanes.indices where self.lanes[index].pace.isDue(at: self.turn) {
+            let handler = self.lanes[index].handler
+            if let bytes = handler.takeTurn() { self.lanes[index].pace.received(bytes) }
+            hasEnded = hasEnded || !handler.isForwarding
+        }
+        self.isTakingTurn = false
+        if hasEnded { self.lanes.removeAll { !$0.handler.isForwarding } }
+        self.stopIfIdle()
     }
 
     private func checkMoves() {
-        let asked = self.forwarding.mapValues(\.lookupNames)
+        let asked = self.lanes.map { ($0.handler.number, $0.handler.lookupNames) }
         let directory = self.settings.directory
         let core = NIOLoopBound(self, eventLoop: self.loop)
-        NIOThreadPool.singleton.runIfActive(eventLoop: self.loop) { asked.mapValues { directory.location($0) } }
-            .whenSuccess { found in
-                for (number, lookup) in found { core.value.forwarding[number]?.located(lookup) }
-            }
+        NIOThreadPool.singleton.runIfActive(eventLoop: self.loop) {
+            asked.map { ($0.0, directory.location($0.1)) }
+        }.whenSuccess { found in
+            for (number, lookup) in found { core.value.handlers[number]?.located(lookup) }
+        }
     }
 }
 

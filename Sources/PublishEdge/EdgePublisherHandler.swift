@@ -34,12 +34,13 @@ final class EdgePublisherHandler: ChannelInboundHandler {
     private var logger: Logger
     private var progress = 0
     private var isClosing = false
-    private var isForwarding = false
+    private(set) var isForwarding = false
     private var location: RoomLocation?
     private var link: RoomLink?
     /// Number of the last attempt to connect to a room; events of earlier ones are ignored.
     private var attempt = 0
-    private var pace: ForwardPace
+    /// Bytes that the channel has read since the last turn, while forwarding.
+    private var sinceTurn = 0
     /// The publisher's socket, if it can be read directly; nil with TLS.
     private var socket: NIOBSDSocket.Handle?
     private let isSecure: Bool
@@ -55,7 +56,6 @@ final class EdgePublisherHandler: ChannelInboundHandler {
         self.port = port
         self.isSecure = isSecure
         self.session = EdgeSession(settings: core.settings.session, now: core.clock.now(), random: random)
-        self.pace = ForwardPace(number: self.number, delay: core.settings.readDelay)
         self.logger = core.logger
         self.logger[metadataKey: "remote"] = "\(remote)"
     }
@@ -91,7 +91,7 @@ final class EdgePublisherHandler: ChannelInboundHandler {
         guard !self.isClosing else { return }
         var buffer = self.unwrapInboundIn(data)
         if self.isForwarding {
-            self.pace.received(buffer.readableBytes)
+            self.sinceTurn += buffer.readableBytes
             self.pass(&buffer)
             // Without a timer the channel reads by itself, as long as the room accepts what it gets.
             if self.core.settings.readDelay <= 0, self.link?.pending ?? 0 > 0 { self.setReading(false) }
@@ -299,13 +299,19 @@ final class EdgePublisherHandler: ChannelInboundHandler {
         self.core.counters.update { $0.publishing -= 1 }
     }
 
-    /// Forwards what has arrived, if it is this connection's turn.
-    func takeTurn(_ turn: Int) {
+    /// Forwards what has arrived, when it is this connection's turn.
+    ///
+    /// - Returns: Bytes forwarded since the last turn; nil if the connection is not to be read at present.
+    func takeTurn() -> Int? {
         // What the room does not accept stays in the publisher's socket, and then with the publisher.
-        guard self.isForwarding, !self.isClosing, let context = self.context, context.channel.isActive,
-            self.link?.pending == 0, self.pace.isDue(at: turn)
-        else { return }
-        guard let socket = self.socket else { return context.read() }
+        guard self.isForwarding, !self.isClosing, let link = self.link, link.pending == 0, let context = self.context,
+            context.channel.isActive
+        else { return nil }
+        defer { self.sinceTurn = 0 }
+        guard let socket = self.socket else {
+            context.read()
+            return self.sinceTurn
+        }
         // Moved out of the property, so that the buffer is not copied.
         var buffer = self.core.buffer
         self.core.buffer = ByteBuffer()
@@ -316,9 +322,9 @@ final class EdgePublisherHandler: ChannelInboundHandler {
             if count == 0 { break }
             total += count
             self.pass(&buffer)
-            if count < Self.readBytes || self.link?.pending != 0 { break }
+            if count < Self.readBytes || link.pending > 0 { break }
         }
-        self.pace.received(total)
+        return total + self.sinceTurn
     }
 
     private func pass(_ buffer: inout ByteBuffer) {

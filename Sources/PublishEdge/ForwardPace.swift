@@ -6,7 +6,7 @@
 /// ``usefulBytes``, but not more than the read delay allows. Pure.
 package struct ForwardPace: Sendable {
     /// Time between two turns, in nanoseconds.
-    package static let turn: Int64 = 10_000_000
+    package static let turn: Int64 = 20_000_000
     /// Size of a read beyond which a larger one saves little, in bytes.
     package static let usefulBytes = 128 << 10
 

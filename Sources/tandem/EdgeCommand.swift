@@ -79,7 +79,7 @@ struct EdgeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long bytes may wait so that more are forwarded at once (0…150); 0 costs more CPU time.",
+            "How long bytes may wait so that more are forwarded at once (20…150, or 0, which costs more CPU time).",
             valueName: "milliseconds"))
     var readDelay = 100
 
@@ -111,7 +111,8 @@ struct EdgeCommand: AsyncParsableCommand {
         }
         for (name, value, range) in [
             ("--connections", self.connections, 1...60_000),
-            ("--waiting-per-address", self.waitingPerAddress, 1...60_000), ("--read-delay", self.readDelay, 0...150),
+            ("--waiting-per-address", self.waitingPerAddress, 1...60_000),
+            ("--read-delay", self.readDelay == 0 ? 20 : self.readDelay, 20...150),
             ("--drain", self.drain, 0...86_400),
         ] where !range.contains(value) {
             throw ValidationError("\(name) \(value): give a number from \(range.lowerBound) to \(range.upperBound)")
@@ -199,21 +200,21 @@ struct EdgeCommand: AsyncParsableCommand {
     private func obey(
         _ signals: UnixSignalsSequence, _ edge: EdgeServer, _ monitor: EdgeMonitor?, _ logger: Logger
     ) async {
-        var iterator = signals.makeAsyncIterator()
-        _ = await iterator.next()
+        // The sequence of signals has only one iterator, so a stream distributes them.
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let watch = Task { for await _ in signals { continuation.yield() } }
+        for await _ in stream { break }
         logger.info(
             "stopping", metadata: ["publishing": "\(edge.counters.value.publishing)", "drainSeconds": "\(self.drain)"])
         monitor?.stopping()
         let drain = Int64(self.drain) * TimeMath.nanoseconds
         let stop = Task { await edge.stop(within: drain) }
         let impatience = Task {
-            for await _ in signals {
-                stop.cancel()
-                return
-            }
+            for await _ in stream { stop.cancel() }
         }
         await stop.value
         impatience.cancel()
+        watch.cancel()
         logger.info("stopped")
     }
 
