@@ -124,9 +124,12 @@ struct EdgeServerTests {
         let room = try #require(report.channel)
         try await room.setOption(.autoRead, value: true).get()
         try await written.get()
-        try await publisher.close()
+        // Only the sending side: an acknowledgement that arrives at a closed socket would discard what is on its way.
+        try await publisher.close(mode: .output)
         try await room.closeFuture.get()
-        #expect(report.payloads == payloads)
+        // A difference of megabytes would take seconds to print.
+        let isWhole = report.payloads == payloads
+        #expect(isWhole, "\(report.payloads.count) messages of \(payloads.count)")
         #expect(edge.counters.value.bytes == UInt64(script.bytes.count - opening))
         #expect(edge.counters.value.publishing == 0)
         await edge.stop(within: 0)
