@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import TestSupport
+import Testing
 
 /// A `tandem edge` with its key directory.
 final class Edge: Sendable {
