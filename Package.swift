@@ -168,6 +168,12 @@ let package = Package(
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),
         .target(
+            name: "PublishEdge",
+            dependencies: [
+                "Libc", "Ingest", "PublishAuth", "TLSFiles", "HTTPListener", "RTMP", "LibAV", "Threading",
+                "PipelineSpec", "MediaTypes", "MediaKernels", nioSSL, httpTypes, logging,
+            ] + nio, swiftSettings: house),
+        .target(
             name: "RoomAPI",
             dependencies: [
                 "Libc", "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control",
@@ -212,7 +218,7 @@ let package = Package(
             dependencies: [
                 "CVersion", "Libc", "Room", "RoomAPI", "RoomOutputs", "Control", "Events", "Recording",
                 "Origin", "PipelineSpec", "CapacityPlan", "Secrets", "PublishAuth", "Manifest", "Retention", "Upload",
-                "Push",
+                "Push", "PublishEdge", "TLSFiles",
                 "RTMP", "Egress", "HLS",
                 "HLSLint", "LibAV",
                 "Threading", "MediaTypes",
@@ -300,6 +306,11 @@ let package = Package(
                 "TestSupport", "Ingest", "PublishAuth", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec",
                 "MediaTypes", "MediaKernels", nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
+            swiftSettings: judged),
+        .testTarget(
+            name: "PublishEdgeTests",
+            dependencies: ["PublishEdge", "PublishAuth", "RTMP", "PipelineSpec", "Threading", "MediaKernels", logging]
+                + nio,
             swiftSettings: judged),
         .testTarget(
             name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"] + nio, swiftSettings: judged),
