@@ -342,3 +342,17 @@ package struct ReceiveTrack: Sendable {
     /// Bytes that a waiting packet occupies, its header and bookkeeping included.
     private static func cost(_ packet: OrderedPacket) -> Int { packet.payload.count + 128 }
 }
+
+extension ReceiveTrack.Counters {
+    /// Adds those of another stream.
+    mutating func add(_ other: ReceiveTrack.Counters) {
+        self.recovered += other.recovered
+        self.lost += other.lost
+        self.duplicates += other.duplicates
+        self.late += other.late
+        self.empty += other.empty
+        self.stray += other.stray
+        self.restarts += other.restarts
+        self.requested += other.requested
+    }
+}
