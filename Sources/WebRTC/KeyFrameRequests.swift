@@ -4,7 +4,7 @@
 /// fixed interval. If requests repeatedly had no effect, then only one in ``rareInterval`` is sent, in case that changes.
 package struct KeyFrameRequests: Sendable {
     /// Shortest time between two requests in nanoseconds.
-    package static let interval: Int64 = 500_000_000
+    package static let interval: Int64 = 300_000_000
     /// The same for a sender that does not answer.
     package static let rareInterval: Int64 = 30_000_000_000
     /// A key frame within this time of a request, plus the round trip, is its effect.

@@ -4,7 +4,7 @@
 /// 1. *given out*: below ``next``. If it arrives again, it is dropped.
 /// 2. *held*: it arrived, but an earlier one is missing.
 /// 3. *missing*: a later one arrived. It is requested after ``Timing/firstRequest``, again after each round trip, and
-///    abandoned ``Timing/wait`` after it was missed. The packet after abandoned ones says so (``OrderedPacket/isAfterLoss``).
+///    abandoned ``Timing/wait`` after it was missed, or a little later if an answer is on its way. The packet after abandoned ones says so (``OrderedPacket/isAfterLoss``).
 /// 4. not yet sent.
 ///
 /// Memory is bounded by ``mostHeldPackets`` and ``mostHeldBytes``. In the normal case, in which a packet arrives in
@@ -20,6 +20,8 @@ package struct ReceiveTrack: Sendable {
         package var wait: Int64
         /// Whether the sender resends packets. If not, then missing ones are not requested.
         package var isRepaired: Bool
+        /// How long the first packet waits for earlier ones that it has overtaken. It is not known whether there are any.
+        package var start: Int64 = 10_000_000
 
         /// - Parameter wait: Default: 250 ms, which is three to four round trips of 60 ms. Without retransmission
         ///   120 ms, for packets that overtake each other.
@@ -51,13 +53,20 @@ package struct ReceiveTrack: Sendable {
     static let mostHeldBytes = 8 << 20
     /// Shortest time between two restarts, in nanoseconds.
     private static let restartInterval: Int64 = 1_000_000_000
+    /// Number of packets before the first one that it may have overtaken.
+    private static let startNumbers: Int64 = 16
+    /// How much longer than ``Timing/wait`` a packet is waited for, at most, while an answer to a request is on its way.
+    private static let longestGrace: Int64 = 50_000_000
 
     private struct Missing {
         let sequence: Int64
         let noticed: Int64
+        var abandonAt: Int64
         var nextRequest: Int64
-        var requests: Int
-        var lastRequest: Int64
+        var requests = 0
+        var lastRequest: Int64 = 0
+        /// False for numbers before the first packet, which may not exist.
+        var isKnown = true
     }
 
     package let timing: Timing
@@ -77,6 +86,8 @@ package struct ReceiveTrack: Sendable {
     /// The packet that may begin a restarted sender's numbers.
     private var jumped: (sequence: UInt16, packet: OrderedPacket)?
     private var lastRestart: Int64?
+    /// The number of the last packet given out; nil before the first.
+    private var lastGiven: Int64?
     /// Earliest time at which a missing packet is to be requested; not later than the real one.
     private var nextRequest: Int64 = .max
 
@@ -113,7 +124,7 @@ package struct ReceiveTrack: Sendable {
     /// When ``advance(to:into:)`` or ``requests(at:roundTrip:into:)`` has something to do; nil if nothing is missing.
     package var deadline: Int64? {
         guard let first = self.missing.first else { return nil }
-        return min(first.noticed &+ self.timing.wait, self.nextRequest)
+        return min(first.abandonAt, self.nextRequest)
     }
 
     /// Takes a packet and gives out those that are in order now.
@@ -131,7 +142,8 @@ package struct ReceiveTrack: Sendable {
             if isRetransmission { return self.count(.duplicate) }
             // After ``restart(into:)``, the numbers continue above all earlier ones.
             let extended = self.unwrapper.restart(at: sequence)
-            self.next = extended
+            self.next = max(extended - Self.startNumbers, (self.lastGiven ?? .min / 2) + 1)
+            self.waitForEarlier(than: extended, at: packet.arrival)
             self.store(packet, at: extended, into: &ordered)
             return .taken
         }
@@ -167,7 +179,7 @@ package struct ReceiveTrack: Sendable {
 
     /// Abandons packets that have been missing for too long, and gives out those after them.
     package mutating func advance(to now: Int64, into ordered: inout [OrderedPacket]) {
-        while let first = self.missing.first, now - first.noticed >= self.timing.wait { self.abandon(into: &ordered) }
+        while let first = self.missing.first, now >= first.abandonAt { self.abandon(into: &ordered) }
     }
 
     /// Appends the numbers that are to be requested now, ascending.
@@ -177,22 +189,27 @@ package struct ReceiveTrack: Sendable {
     ///   - limit: At most so many; others remain due.
     package mutating func requests(at now: Int64, roundTrip: Int64, limit: Int, into numbers: inout [UInt16]) {
         guard self.timing.isRepaired, now >= self.nextRequest else { return }
-        let pause = max(self.timing.shortestRepeat, roundTrip)
+        // A sender does not resend a packet twice within its own estimate of the round trip.
+        let pause = max(self.timing.shortestRepeat, roundTrip + roundTrip / 32)
+        let grace = min(roundTrip / 2, Self.longestGrace)
         var earliest = Int64.max
         var count = 0
         for index in self.missing.indices {
             if self.missing[index].nextRequest <= now, count < limit {
+                let end = self.missing[index].noticed + self.timing.wait
                 // An answer that can only arrive after the packet was abandoned is useless, but a first request may
                 // be lucky: the estimate may be wrong.
-                let left = self.missing[index].noticed + self.timing.wait - now
-                if self.missing[index].requests == 0 || left >= roundTrip / 2 {
+                if self.missing[index].requests == 0 || now + roundTrip <= end + grace {
                     numbers.append(UInt16(truncatingIfNeeded: self.missing[index].sequence))
                     self.missing[index].requests += 1
                     self.missing[index].lastRequest = now
+                    self.missing[index].abandonAt = max(end, min(now + pause, end + grace))
                     self.counters.requested += 1
                     count += 1
+                    self.missing[index].nextRequest = now + pause
+                } else {
+                    self.missing[index].nextRequest = .max
                 }
-                self.missing[index].nextRequest = now + pause
             }
             earliest = min(earliest, self.missing[index].nextRequest)
         }
@@ -253,9 +270,21 @@ package struct ReceiveTrack: Sendable {
         let due = self.timing.isRepaired ? noticed + self.timing.firstRequest : .max
         for sequence in range {
             self.missing.append(
-                Missing(sequence: sequence, noticed: noticed, nextRequest: due, requests: 0, lastRequest: 0))
+                Missing(
+                    sequence: sequence, noticed: noticed, abandonAt: noticed + self.timing.wait, nextRequest: due))
         }
         self.nextRequest = min(self.nextRequest, due)
+    }
+
+    /// Gives packets that the first one has overtaken a chance.
+    private mutating func waitForEarlier(than first: Int64, at now: Int64) {
+        guard let next = self.next else { return }
+        for sequence in next..<first {
+            self.missing.append(
+                Missing(
+                    sequence: sequence, noticed: now, abandonAt: now + self.timing.start, nextRequest: .max,
+                    isKnown: false))
+        }
     }
 
     /// Abandons the oldest missing packets until another packet fits.
@@ -274,9 +303,13 @@ package struct ReceiveTrack: Sendable {
             return
         }
         var count = 0
-        while count < self.missing.count, self.missing[count].sequence == start + Int64(count) { count += 1 }
+        var lost = 0
+        while count < self.missing.count, self.missing[count].sequence == start + Int64(count) {
+            if self.missing[count].isKnown { lost += 1 }
+            count += 1
+        }
         self.missing.removeFirst(count)
-        self.counters.lost += UInt64(count)
+        self.counters.lost += UInt64(lost)
         self.isAfterLoss = true
         if self.abandoned.count == 16 { self.abandoned.removeFirst() }
         self.abandoned.append(start..<start + Int64(count))
@@ -323,6 +356,7 @@ package struct ReceiveTrack: Sendable {
                 sequence: extended, timestamp: packet.timestamp, marker: packet.marker, payload: packet.payload,
                 orientation: packet.orientation, arrival: packet.arrival, isAfterLoss: self.isAfterLoss))
         self.isAfterLoss = false
+        self.lastGiven = extended
     }
 
     private mutating func growRing(toHold count: Int64) {
