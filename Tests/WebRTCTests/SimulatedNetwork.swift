@@ -97,7 +97,8 @@ struct SimulatedNetwork {
         seed: UInt64, seconds: Int, resending: SimulatedSender.Resending, conditions: Conditions,
         change: (inout SimulatedSender) -> Void = { _ in }
     ) -> Result {
-        var random = TestRandom(seed: seed)
+        // Seeds of `TestRandom` that differ by 1 give shifted sequences of numbers.
+        var random = TestRandom(state: seed &* 0xD1B5_4A32_D192_ED03)
         var sender = SimulatedSender(
             seed: seed, resending: resending, roundTrip: ms(Int64(2 * conditions.delay)))
         change(&sender)
