@@ -29,7 +29,9 @@ struct AVCParameterSets: Sendable, Hashable {
         guard let header = unit.first else { return false }
         switch header & 0x1F {
         case 7:
-            guard unit.count > 4, let id = Self.numbers(unit.dropFirst(4), count: 1)?.first, id <= 31 else { return false }
+            guard unit.count > 4, let id = Self.numbers(unit.dropFirst(4), count: 1)?.first, id <= 31 else {
+                return false
+            }
             let size = self.count - (self.sequence[id]?.count ?? 0) + unit.count
             guard size <= Self.mostBytes else { return false }
             self.count = size

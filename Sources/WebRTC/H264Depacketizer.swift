@@ -253,7 +253,9 @@ package struct H264Depacketizer: VideoDepacketizer {
         }
         var size: FrameSize?
         for slice in slices {
-            guard let sequence = sets.sequenceSet(ofPicture: slice.pictureSet) else { return .damaged(.noParameterSets) }
+            guard let sequence = sets.sequenceSet(ofPicture: slice.pictureSet) else {
+                return .damaged(.noParameterSets)
+            }
             guard size == nil, let parameters = SequenceParameterSet(nalUnit: sequence) else { continue }
             size = FrameSize(width: parameters.width, height: parameters.height)
         }
@@ -284,7 +286,8 @@ package struct H264Depacketizer: VideoDepacketizer {
             !unit.type.isDisjoint(with: Self.leftOut)
                 || !unit.type.isDisjoint(with: [.sps, .pps]) && sets.contains(Array(self.buffer.bytes[unit.range]))
         }
-        guard !self.types.isDisjoint(with: Self.leftOut.union([.sps, .pps])), self.units.contains(where: isLeftOut) else {
+        guard !self.types.isDisjoint(with: Self.leftOut.union([.sps, .pps])), self.units.contains(where: isLeftOut)
+        else {
             return PacketMemory(self.buffer.bytes)
         }
         var bytes: [UInt8] = []
