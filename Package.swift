@@ -265,7 +265,7 @@ let package = Package(
             name: "FuzzCases",
             dependencies: [
                 "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events", "HTTPListener",
-                "Control",
+                "Control", "WebRTC",
                 "MediaTypes", "MediaKernels", httpTypes,
             ],
             path: "Tests/Fuzz/Sources/FuzzCases", swiftSettings: house),
