@@ -129,22 +129,28 @@ extension MediaOffer.Media {
         (self.codecs, self.names) = ([], [])
         let maps = section.attributes.byPayloadType(named: "rtpmap").compactMapValues { RTPMap($0) }
         let formats = section.attributes.byPayloadType(named: "fmtp")
+        var types: [UInt8] = []
         for format in section.formats {
             guard let type = RTPMap.payloadType(format) else {
                 throw .malformed("\(format.prefix(16)) is no payload type")
             }
+            if !types.contains(type) { types.append(type) }
+        }
+        // Payload types of retransmissions, and those that they resend.
+        let resent = types.compactMap { type -> (rtx: UInt8, of: UInt8)? in
+            guard maps[type]?.encoding == "rtx", RTPMap.isUsable(type),
+                let of = RTPMap.payloadType(FormatParameters.parse(formats[type] ?? "")["apt"] ?? "")
+            else { return nil }
+            return (type, of)
+        }
+        for type in types {
             guard let map = maps[type] else { continue }
             if !self.names.contains(map.spelling) { self.names.append(map.spelling) }
-            guard !self.codecs.contains(where: { $0.payloadType == type }),
+            guard
                 var codec = OfferedCodec(
                     payloadType: type, map: map, fmtp: FormatParameters.parse(formats[type] ?? ""))
             else { continue }
-            codec.rtxPayloadType = section.formats.lazy.compactMap { RTPMap.payloadType($0) }.first { other in
-                guard let rtx = maps[other], rtx.encoding == "rtx", rtx.clockRate == map.clockRate,
-                    RTPMap.isUsable(other), other != type
-                else { return false }
-                return RTPMap.payloadType(FormatParameters.parse(formats[other] ?? "")["apt"] ?? "") == type
-            }
+            codec.rtxPayloadType = resent.first { $0.of == type && maps[$0.rtx]?.clockRate == map.clockRate }?.rtx
             self.codecs.append(codec)
         }
     }

@@ -10,7 +10,7 @@ struct SDPAnswer {
 
     /// Lines that end with CR LF.
     var text: String {
-        var lines = ["v=0", "o=- \(self.settings.sessionID) 1 IN IP4 127.0.0.1", "s=-", "t=0 0"]
+        var lines = ["v=0", "o=- \(self.settings.sessionID & (1 << 63 - 1)) 1 IN IP4 127.0.0.1", "s=-", "t=0 0"]
         if self.offer.isBundle { lines.append("a=group:BUNDLE " + self.bundle.joined(separator: " ")) }
         lines.append("a=ice-lite")
         if self.offer.description.attributes.has("extmap-allow-mixed") { lines.append("a=extmap-allow-mixed") }
@@ -41,9 +41,10 @@ struct SDPAnswer {
     /// Repeats a section that the offerer itself had disabled.
     private func rejected(_ section: SessionDescription.Section) -> [String] {
         var lines = [
-            "m=\(section.media) 0 \(section.transport) \(section.formats[0])", "c=IN IP4 0.0.0.0", "a=inactive",
+            "m=\(section.media) 0 \(section.transport) \(section.formats.first { $0.isVisible } ?? "0")",
+            "c=IN IP4 0.0.0.0", "a=inactive",
         ]
-        if let mid = section.attributes.first(named: "mid"), mid.isVisible, !mid.isEmpty {
+        if let mid = section.attributes.first(named: "mid"), mid.isVisible, (1...32).contains(mid.utf8.count) {
             lines.append("a=mid:\(mid)")
         }
         return lines
@@ -69,8 +70,8 @@ struct SDPAnswer {
 
     private func formats(_ section: SessionDescription.Section, _ track: NegotiatedTrack) -> [String] {
         let type = track.payloadType
-        // As offered: Chromium compares encoding names case-insensitively, others may not.
-        let map = section.attributes.byPayloadType(named: "rtpmap")[type] ?? ""
+        // As offered: encoding names are case-insensitive, but not every client compares them so.
+        let map = section.attributes.byPayloadType(named: "rtpmap")[type]?.split(separator: " ").first ?? ""
         var lines = ["a=rtpmap:\(type) \(map)"]
         let parameters = self.parameters(track)
         if !parameters.isEmpty { lines.append("a=fmtp:\(type) \(parameters.joined(separator: ";"))") }
@@ -88,7 +89,10 @@ struct SDPAnswer {
     /// Parameters that describe the stream are repeated, and those that steer the sender are added.
     private func parameters(_ track: NegotiatedTrack) -> [String] {
         func repeated(_ names: [String]) -> [String] {
-            names.compactMap { name in track.fmtp[name].map { "\(name)=\($0)" } }
+            names.compactMap { name in
+                guard let value = track.fmtp[name], value.utf8.count <= 16, value.isPlain(marks: "") else { return nil }
+                return "\(name)=\(value)"
+            }
         }
         switch track.codec {
         case .opus:

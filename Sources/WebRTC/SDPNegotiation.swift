@@ -20,15 +20,17 @@ package enum SDPNegotiation {
     private static func session(
         of offer: MediaOffer, settings: AnswerSettings
     ) throws(WHIPError) -> NegotiatedSession {
-        let mixed = offer.description.attributes.extensions
+        let common = offer.description.attributes.extensions
         var tracks: [NegotiatedTrack] = []
         for media in offer.media {
             guard let codec = Self.codec(of: media, settings: settings) else {
                 throw Self.refusal(of: media, settings: settings)
             }
             let attributes = offer.description.sections[media.index].attributes
-            // An extension at the session level applies to all sections (RFC 8285 §5).
-            let extensions = attributes.extensions.merging(mixed) { own, _ in own }
+            // An extension at the session level applies to all sections (RFC 8285 §5), unless its id is used in this one.
+            let own = attributes.extensions
+            let shared = common.filter { !own.values.contains($0.value) }
+            let extensions = own.merging(shared) { own, _ in own }
             tracks.append(
                 Self.track(media, codec, attributes.feedback(codec.payloadType), extensions, attributes.ssrcs))
         }

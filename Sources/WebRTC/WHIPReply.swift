@@ -21,7 +21,7 @@ package struct WHIPReply: Sendable, Hashable {
     }
 
     /// The first field of a name, in any case.
-    package subscript(name: String) -> String? {
+    package subscript(name name: String) -> String? {
         self.fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
