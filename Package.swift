@@ -90,6 +90,14 @@ let package = Package(
         .target(name: "Manifest", dependencies: ["CapacityPlan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .target(
             name: "TLSFiles", dependencies: ["Libc", "Threading", "MediaTypes", nioSSL] + nio, swiftSettings: house),
+        .target(
+            name: "HTTPListener",
+            dependencies: [
+                "Libc", "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ] + hummingbird + nio,
+            swiftSettings: house),
         .target(name: "Egress", dependencies: ["Libc", "PipelineSpec"] + nio, swiftSettings: house),
         .target(
             name: "LibAV", dependencies: ["Libc", "CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
@@ -99,8 +107,8 @@ let package = Package(
         .target(
             name: "Ingest",
             dependencies: [
-                "Libc", "PublishAuth", "TLSFiles", "Egress", "RTMP", "LibAV", "Threading", "PipelineSpec", "MediaTypes",
-                nioSSL, logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Libc", "PublishAuth", "TLSFiles", "Egress", "HTTPListener", "OpenSSLCrypto", "RTMP", "WebRTC", "LibAV",
+                "Threading", "PipelineSpec", "MediaTypes", nioSSL, httpTypes, logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ] + nio, swiftSettings: house),
         .target(
             name: "Program",
@@ -145,14 +153,6 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio, swiftSettings: house),
-        .target(
-            name: "HTTPListener",
-            dependencies: [
-                "Libc", "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-            ] + hummingbird + nio,
-            swiftSettings: house),
         .target(
             name: "Origin",
             dependencies: [
