@@ -108,7 +108,8 @@ let package = Package(
             name: "Ingest",
             dependencies: [
                 "Libc", "PublishAuth", "TLSFiles", "Egress", "HTTPListener", "OpenSSLCrypto", "RTMP", "WebRTC", "LibAV",
-                "Threading", "PipelineSpec", "MediaTypes", nioSSL, httpTypes, logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Threading", "PipelineSpec", "MediaTypes", nioSSL, httpTypes, logging,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ] + nio, swiftSettings: house),
         .target(
             name: "Program",
