@@ -179,13 +179,14 @@ let package = Package(
             name: "RoomAPI",
             dependencies: [
                 "Libc", "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control",
-                "PipelineSpec", "HLS", "RTMP", "Threading", "MediaTypes", logging,
+                "PipelineSpec", "HLS", "RTMP", "WebRTC", "Threading", "MediaTypes", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomSources",
             dependencies: [
                 "Libc", "RoomAPI", "Ingest", "Program", "Packager", "Events", "Control", "Egress", "PipelineSpec",
-                "Secrets", "LibAV", "HLS", "RTMP", "TLSFiles", "PublishAuth", "Threading", "MediaTypes", "MediaKernels",
+                "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth", "Threading", "MediaTypes",
+                "MediaKernels",
                 logging,
             ], swiftSettings: house),
         .target(
