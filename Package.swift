@@ -309,7 +309,8 @@ let package = Package(
         .testTarget(
             name: "IngestTests",
             dependencies: [
-                "TestSupport", "Ingest", "PublishAuth", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec",
+                "TestSupport", "Ingest", "PublishAuth", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "WebRTC",
+                "OpenSSLCrypto", "PipelineSpec",
                 "MediaTypes", "MediaKernels", nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             swiftSettings: judged),

@@ -1,30 +1,32 @@
-import MediaTypes
+package import MediaTypes
 
 /// Drops the items of a WebRTC publisher while its subscribers are full, and video frames from then on until the next key
 /// frame. UDP cannot be stopped as TCP can.
 ///
 /// It also keeps the configurations, which a publication that continues after silence needs again.
-struct WebRTCFrameGate {
+package struct WebRTCFrameGate {
     /// Frames and audio packets that were dropped.
-    private(set) var dropped: UInt64 = 0
+    package private(set) var dropped: UInt64 = 0
     /// While true, all packets are dropped.
-    var isPaused = false {
+    package var isPaused = false {
         didSet { if self.isPaused { self.needsKeyFrame = true } }
     }
     /// Whether video has to begin with a key frame.
-    private(set) var needsKeyFrame = false
+    package private(set) var needsKeyFrame = false
     private var configurations: [CodecParameters] = []
+
+    package init() {}
 
     /// The next publication begins: it gets the configurations known so far, and video from a key frame on.
     ///
     /// - Returns: The items to deliver first.
-    mutating func begin() -> [SourceItem] {
+    package mutating func begin() -> [SourceItem] {
         self.needsKeyFrame = true
         return self.configurations.map { .configuration($0) }
     }
 
     /// Removes the packets that must not be delivered.
-    mutating func filter(_ items: inout [SourceItem]) {
+    package mutating func filter(_ items: inout [SourceItem]) {
         for case .configuration(let parameters) in items { self.keep(parameters) }
         guard self.isPaused || self.needsKeyFrame else { return }
         var kept: [SourceItem] = []

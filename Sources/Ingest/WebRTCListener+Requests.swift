@@ -25,7 +25,7 @@ extension WebRTCListener {
         }
         switch decision {
         case .other:
-            if asked.path == "/", asked.method == "GET" || asked.method == "HEAD", let page = self.settings.page {
+            if asked.method == "GET" || asked.method == "HEAD", let page = self.settings.page?(asked.path) {
                 return answer(page)
             }
             send(self.requests.refused(.noSuchEndpoint, origin: asked.origin))

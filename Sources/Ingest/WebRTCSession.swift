@@ -1,6 +1,6 @@
-import MediaTypes
-import OpenSSLCrypto
-import WebRTC
+package import MediaTypes
+package import OpenSSLCrypto
+package import WebRTC
 
 /// The protocols of one WebRTC publisher: ICE, DTLS, SRTP and its media. Datagrams and the time go in; datagrams to send,
 /// source items and changes of the state come out.
@@ -10,22 +10,24 @@ import WebRTC
 /// before a valid check came from it, except the answer to that check.
 ///
 /// Times are nanoseconds of one monotonic clock.
-final class WebRTCSession {
+package final class WebRTCSession {
     /// Times in nanoseconds.
-    struct Limits: Sendable, Equatable {
-        var ice = ICELiteAgent.Limits()
+    package struct Limits: Sendable, Equatable {
+        package var ice = ICELiteAgent.Limits()
         /// From the first valid check to the end of the handshake.
-        var handshake: Int64 = 10_000_000_000
+        package var handshake: Int64 = 10_000_000_000
         /// From the end of the handshake to the first RTP packet.
-        var firstMedia: Int64 = 20_000_000_000
+        package var firstMedia: Int64 = 20_000_000_000
         /// Without RTP and RTCP until the publisher counts as lost. A publisher without a track sends reports only.
-        var silence: Int64 = 2_000_000_000
+        package var silence: Int64 = 2_000_000_000
         /// Without RTP until the session ends.
-        var idle: Int64 = 90_000_000_000
+        package var idle: Int64 = 90_000_000_000
+
+        package init() {}
     }
 
     /// Why a session has ended.
-    enum End: Equatable {
+    package enum End: Equatable {
         /// No valid check came in time.
         case neverChecked
         /// No valid check for 30 s.
@@ -39,7 +41,7 @@ final class WebRTCSession {
         /// ``WebRTCSession/close(into:)`` was called.
         case closed
 
-        var text: String {
+        package var text: String {
             switch self {
             case .neverChecked: "IceFailed: no connectivity check arrived at the UDP port in time"
             case .consentLost: "no connectivity check for 30 s"
@@ -54,21 +56,21 @@ final class WebRTCSession {
     }
 
     /// Datagrams that were dropped, by their reason.
-    struct Counters: Equatable {
+    package struct Counters: Equatable {
         /// From an address that has not proved that it belongs to the publisher.
-        var strangers: UInt64 = 0
+        package var strangers: UInt64 = 0
         /// Connectivity checks without the right password, or copies of others.
-        var badChecks: UInt64 = 0
-        var forged: UInt64 = 0
-        var replayed: UInt64 = 0
+        package var badChecks: UInt64 = 0
+        package var forged: UInt64 = 0
+        package var replayed: UInt64 = 0
         /// Neither STUN, DTLS, RTP nor RTCP, or wrong lengths.
-        var malformed: UInt64 = 0
-        var tooManySources: UInt64 = 0
+        package var malformed: UInt64 = 0
+        package var tooManySources: UInt64 = 0
         /// Media before the end of the handshake.
-        var early: UInt64 = 0
+        package var early: UInt64 = 0
     }
 
-    let negotiated: NegotiatedSession
+    package let negotiated: NegotiatedSession
     private let limits: Limits
     private var agent: ICELiteAgent
     private let transport: DTLSTransport
@@ -78,10 +80,10 @@ final class WebRTCSession {
     private var sender: SRTPSender?
     private var media: RTCPeerMedia
     private var assemblies: [MediaAssembly?]
-    private(set) var counters = Counters()
+    package private(set) var counters = Counters()
     /// The protection profile; nil before the end of the handshake.
-    private(set) var cipher: String?
-    private(set) var end: End?
+    package private(set) var cipher: String?
+    package private(set) var end: End?
 
     private var firstCheck: Int64?
     private var connectedAt: Int64 = 0
@@ -101,7 +103,7 @@ final class WebRTCSession {
     ///   - credentials: This side's ICE credentials in the answer.
     ///   - localSSRC: SSRC of the receiver in its reports; any number.
     /// - Throws: ``MediaError`` if no fingerprint of the offer can be used.
-    init(
+    package init(
         _ negotiated: NegotiatedSession, credentials: ICECredentials, identity: DTLSIdentity, localSSRC: UInt32,
         now: Int64, limits: Limits = Limits(), timer: DTLSTransport.Timer = .doubling
     ) throws(MediaError) {
@@ -123,26 +125,26 @@ final class WebRTCSession {
     }
 
     /// The user name fragments that find this session.
-    var ufrags: [String] { self.agent.ufrags }
+    package var ufrags: [String] { self.agent.ufrags }
     /// Whether media can be received.
-    var isConnected: Bool { self.receiver != nil && self.end == nil }
+    package var isConnected: Bool { self.receiver != nil && self.end == nil }
     /// Whether an authenticated RTP packet arrived within the time of silence.
-    func isReceiving(now: Int64) -> Bool {
+    package func isReceiving(now: Int64) -> Bool {
         self.end == nil && self.lastRTP.map { now &- $0 < self.limits.silence } ?? false
     }
     /// Whether a valid check came from the address, and consent lasts.
-    func isKnown(_ address: ICEAddress, now: Int64) -> Bool { self.agent.isKnown(address, now: now) }
+    package func isKnown(_ address: ICEAddress, now: Int64) -> Bool { self.agent.isKnown(address, now: now) }
 
     /// Begins an ICE restart with new credentials of this side.
-    func restart(credentials: ICECredentials) { self.agent.restart(credentials: credentials) }
+    package func restart(credentials: ICECredentials) { self.agent.restart(credentials: credentials) }
 
     /// Counters and measurements of the media.
-    func statistics(now: Int64) -> (media: RTCMediaStatistics, assemblies: [MediaAssembly.Counters]) {
+    package func statistics(now: Int64) -> (media: RTCMediaStatistics, assemblies: [MediaAssembly.Counters]) {
         (self.media.statistics(at: now), self.assemblies.compactMap { $0?.counters })
     }
 
     /// When ``advance(to:into:)`` has something to do; nil once the session has ended.
-    var deadline: Int64? {
+    package var deadline: Int64? {
         guard self.end == nil else { return nil }
         return min(self.nextCheck, min(self.handshakeDeadline, self.media.deadline ?? .max))
     }
@@ -150,7 +152,7 @@ final class WebRTCSession {
     // MARK: Datagrams
 
     /// Takes a connectivity check that was sent to one of ``ufrags``.
-    func receive(
+    package func receive(
         _ check: STUNMessage, from address: ICEAddress, now: Int64, into output: inout WebRTCSessionOutput
     ) {
         guard self.end == nil else { return }
@@ -169,7 +171,7 @@ final class WebRTCSession {
     }
 
     /// Takes any other datagram, whose content is undefined afterwards.
-    func receive(
+    package func receive(
         _ datagram: inout [UInt8], from address: ICEAddress, now: Int64, into output: inout WebRTCSessionOutput
     ) {
         guard self.end == nil else { return }
@@ -227,7 +229,7 @@ final class WebRTCSession {
     }
 
     /// Asks for a key frame of every video track.
-    func requestKeyFrames(now: Int64) {
+    package func requestKeyFrames(now: Int64) {
         for (index, track) in self.negotiated.tracks.enumerated() where track.kind == .video {
             self.media.requestKeyFrame(track: index, at: now)
         }
@@ -236,7 +238,7 @@ final class WebRTCSession {
     // MARK: Time and the handshake
 
     /// Sends what is due, gives out what no longer waits for lost packets, and ends the session when its time is over.
-    func advance(to now: Int64, into output: inout WebRTCSessionOutput) {
+    package func advance(to now: Int64, into output: inout WebRTCSessionOutput) {
         guard self.end == nil else { return }
         if now >= self.handshakeDeadline {
             self.send(self.transport.handleTimeout(), into: &output)
@@ -308,7 +310,7 @@ final class WebRTCSession {
     // MARK: The end
 
     /// Ends the session with close_notify. Does nothing after its end.
-    func close(into output: inout WebRTCSessionOutput) { self.finish(.closed, into: &output) }
+    package func close(into output: inout WebRTCSessionOutput) { self.finish(.closed, into: &output) }
 
     private func finish(_ end: End, into output: inout WebRTCSessionOutput) {
         guard self.end == nil else { return }

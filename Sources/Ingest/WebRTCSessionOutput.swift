@@ -1,14 +1,14 @@
-import MediaTypes
-import WebRTC
+package import MediaTypes
+package import WebRTC
 
 /// What a call of ``WebRTCSession`` leaves to its caller, in order.
-struct WebRTCSessionOutput {
-    struct Datagram: Equatable {
-        let bytes: [UInt8]
-        let address: ICEAddress
+package struct WebRTCSessionOutput {
+    package struct Datagram: Equatable {
+        package let bytes: [UInt8]
+        package let address: ICEAddress
     }
 
-    enum Change: Equatable {
+    package enum Change: Equatable {
         /// An address has proved that it belongs to the publisher.
         case known(ICEAddress)
         /// The handshake is complete: media can be received.
@@ -21,12 +21,14 @@ struct WebRTCSessionOutput {
     }
 
     /// Datagrams to send.
-    var datagrams: [Datagram] = []
-    var items: [SourceItem] = []
-    var changes: [Change] = []
+    package var datagrams: [Datagram] = []
+    package var items: [SourceItem] = []
+    package var changes: [Change] = []
+
+    package init() {}
 
     /// Removes everything and keeps the memory.
-    mutating func clear() {
+    package mutating func clear() {
         self.datagrams.removeAll(keepingCapacity: true)
         self.items.removeAll(keepingCapacity: true)
         self.changes.removeAll(keepingCapacity: true)

@@ -20,8 +20,9 @@ package struct WebRTCSettings: Sendable {
     package var iceServers: [WHIPSettings.ICEServer] = []
     /// Origins of web pages that may publish; `*`: all.
     package var allowedOrigins = ["*"]
-    /// The reply to `GET /`, such as a page that publishes; nil: 404.
-    package var page: ListenerReply?
+    /// Replies to `GET` of other paths than `/whip/…`, such as the files of a page that publishes; nil: 404. The path is
+    /// without query.
+    package var page: (@Sendable (_ path: String) -> ListenerReply?)?
 
     package init(listen: String, udp: String) {
         self.listen = listen
