@@ -169,6 +169,8 @@ extension WebRTCListener {
             self.endPublication(publisher, .lost(reason), isCut: refusal == .kicked)
             return self.close(publisher)
         }
+        // A silent publisher was reported as lost already.
+        if publisher.hasPublished, refusal == .ended || refusal == .takenOver { return self.close(publisher) }
         self.reply(publisher, WHIPError(refusal))
         self.end(publisher, refused: reason, refusal.errorCode)
     }

@@ -99,6 +99,11 @@ struct WHIPTests {
             await server.events.wait { $0.contains(where: Self.isLost) }
             try await client.sendMedia()
             await server.events.wait { $0.count(where: Self.isPublishing) == 2 }
+            clock.forward(seconds: 3)
+            await server.events.wait { $0.count(where: Self.isLost) == 2 }
+            await server.server.stop()
+            let isRefused = server.events.elements.contains { if case .refused = $0 { true } else { false } }
+            #expect(!isRefused, "a silent client was reported as lost")
         }
     }
 
