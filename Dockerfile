@@ -6,7 +6,7 @@ ARG BASE=docker.io/library/debian:bookworm-slim
 
 FROM ${BUILDER} AS build
 RUN test -x /out/usr/bin/tandem || { apt-get update \
-    && apt-get install -y --no-install-recommends libavcodec-dev libavformat-dev libavfilter-dev libswresample-dev zlib1g-dev pkg-config \
+    && apt-get install -y --no-install-recommends libavcodec-dev libavformat-dev libavfilter-dev libswresample-dev libssl-dev zlib1g-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*; }
 WORKDIR /src
 COPY . .
@@ -19,7 +19,7 @@ FROM ${BASE}
 # The libraries, fonts for text overlays (Latin, Korean, Chinese and Japanese; emoji), and CA certificates.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        ca-certificates fonts-noto-cjk fonts-symbola libavcodec59 libavfilter8 libavformat59 libswresample4 \
+        ca-certificates fonts-noto-cjk fonts-symbola libavcodec59 libavfilter8 libavformat59 libssl3 libswresample4 \
     && rm -rf /var/lib/apt/lists/* /usr/share/doc/*/changelog* /usr/share/man/*
 COPY --from=build /out/ /
 # Rooms write only below this directory; everything else can be read-only.

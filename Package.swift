@@ -60,6 +60,8 @@ let package = Package(
             providers: [
                 .apt(["libavcodec-dev", "libavformat-dev", "libavfilter-dev", "libswresample-dev", "zlib1g-dev"])
             ]),
+        // DTLS and the ciphers of SRTP. FFmpeg's libraries load OpenSSL as well.
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         // The files of the web pages as C data; see its header.
         .target(name: "CPages"),
         // The commit for `tandem --version`. As a separate target, a new commit recompiles only one C file.
@@ -67,6 +69,7 @@ let package = Package(
         .target(name: "Libc", swiftSettings: house),
         .target(name: "MediaKernels", dependencies: ["Libc"], swiftSettings: auditedMemory),
         .target(name: "MediaTypes", dependencies: ["MediaKernels"], swiftSettings: house),
+        .target(name: "OpenSSLCrypto", dependencies: ["COpenSSL", "MediaTypes"], swiftSettings: auditedMemory),
         .target(
             name: "Threading",
             dependencies: ["Libc", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
@@ -165,6 +168,12 @@ let package = Package(
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),
         .target(
+            name: "PublishEdge",
+            dependencies: [
+                "Libc", "Ingest", "PublishAuth", "TLSFiles", "HTTPListener", "RTMP", "LibAV", "Threading",
+                "PipelineSpec", "MediaTypes", "MediaKernels", nioSSL, httpTypes, logging,
+            ] + nio, swiftSettings: house),
+        .target(
             name: "RoomAPI",
             dependencies: [
                 "Libc", "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control",
@@ -209,7 +218,7 @@ let package = Package(
             dependencies: [
                 "CVersion", "Libc", "Room", "RoomAPI", "RoomOutputs", "Control", "Events", "Recording",
                 "Origin", "PipelineSpec", "CapacityPlan", "Secrets", "PublishAuth", "Manifest", "Retention", "Upload",
-                "Push",
+                "Push", "PublishEdge", "TLSFiles",
                 "RTMP", "Egress", "HLS",
                 "HLSLint", "LibAV",
                 "Threading", "MediaTypes",
@@ -224,6 +233,9 @@ let package = Package(
         .testTarget(
             name: "MediaTypesTests", dependencies: ["TestSupport", "MediaTypes", "MediaKernels"], swiftSettings: judged),
         .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: judged),
+        .testTarget(
+            name: "OpenSSLCryptoTests", dependencies: ["TestSupport", "OpenSSLCrypto", "COpenSSL", "MediaTypes"],
+            swiftSettings: judged),
         .testTarget(name: "LibAVTests", dependencies: ["LibAV", "MediaTypes"], swiftSettings: judged),
         .testTarget(
             name: "ProgramTests",
@@ -294,6 +306,11 @@ let package = Package(
                 "TestSupport", "Ingest", "PublishAuth", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec",
                 "MediaTypes", "MediaKernels", nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
+            swiftSettings: judged),
+        .testTarget(
+            name: "PublishEdgeTests",
+            dependencies: ["PublishEdge", "PublishAuth", "RTMP", "PipelineSpec", "Threading", "MediaKernels", logging]
+                + nio,
             swiftSettings: judged),
         .testTarget(
             name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"] + nio, swiftSettings: judged),

@@ -16,7 +16,7 @@ package final class PacedReading {
     private let hub: SourceHub?
     private var pacer: ReadScheduler?
     private var estimate: ArrivalEstimate
-    /// True if the subscribers were told that some of the source's data may wait in the socket.
+    /// True if the subscribers know that some of the source's data may wait in the socket.
     private var isBehind = false
     /// Back-pressure: while true, the timer does not read the socket.
     package var isPaused = false {

@@ -1,19 +1,19 @@
 import PublishAuth
-import NIOCore
-import PipelineSpec
+package import NIOCore
+package import PipelineSpec
 
 /// Removes the PROXY header from a connection, below TLS, and reports the client's address.
 ///
 /// Added only to connections from configured proxies: any other client could claim any address.
-final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
+package final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias InboundOut = ByteBuffer
 
     /// The client's address from the PROXY header, passed on before the first byte of data. `address` is nil if the
     /// proxy opened the connection for itself, such as for a health check.
-    struct Proxied: Sendable {
-        let address: IPAddress?
-        let port: Int
+    package struct Proxied: Sendable {
+        package let address: IPAddress?
+        package let port: Int
     }
 
     struct Malformed: Error, CustomStringConvertible {
@@ -22,7 +22,9 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private var bytes: [UInt8] = []
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package init() {}
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         self.bytes += self.unwrapInboundIn(data).readableBytesView
         switch ProxyHeader.read(self.bytes) {
         case .incomplete: break

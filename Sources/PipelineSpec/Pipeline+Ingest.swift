@@ -59,7 +59,7 @@ extension Pipeline {
         /// Time without any packet after which a connection is closed, in milliseconds (1,000…3,600,000). Default
         /// 90,000, because a screen broadcast may pause for a long time.
         package var idleTimeoutMs = 90_000
-        /// Time that a disconnected publisher has to reconnect before its source counts as lost for good, in
+        /// Time that a disconnected publisher has to reconnect before the room considers its source lost, in
         /// milliseconds (0…600,000). Default 15,000.
         package var reconnectGraceMs = 15_000
         /// Maximum number of concurrent connections (1…1,024). Default 256. A further connection closes an existing

@@ -20,7 +20,7 @@ package struct RTMPCommand: Sendable, Hashable {
     ///
     /// A type 17 payload begins with a format byte that is 0 for AMF0 (Enhanced RTMP, "Historical Specification
     /// Clarification").
-    init?(
+    package init?(
         _ message: RTMPMessage, depth: Int = AMF0Reader.maximumDepth, fault: inout AMF0Reader.Fault?
     ) {
         let start = message.type == .commandAMF3 ? 1 : 0

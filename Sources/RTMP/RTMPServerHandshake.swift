@@ -3,9 +3,9 @@
 /// Spec: RTMP 1.0 §5.2. S0, S1 and S2 are sent together as soon as C1 has arrived, because some clients send C2 only
 /// after S2. Nothing else is sent before `connect`, because HaishinKit waits for exactly the bytes of S2. C2 is not
 /// compared: GStreamer writes a different time into it.
-struct RTMPServerHandshake: Sendable {
+package struct RTMPServerHandshake: Sendable {
     /// Size of C1, S1, C2 and S2, in bytes.
-    static let packetLength = 1536
+    package static let packetLength = 1536
 
     enum State: Sendable, Hashable {
         case awaitingC1

@@ -52,7 +52,7 @@ package struct SceneChanges: Sendable {
         return schedule
     }
 
-    /// Moves scheduled scenes whose tick has come to the scene on air, and reports them to ``SceneSelector``.
+    /// Moves scheduled scenes whose tick is due to the scene on air, and reports them to ``SceneSelector``.
     private func advance(_ schedule: inout SceneSchedule) {
         schedule.advance(to: self.program.tick)
         let begun = schedule.takeBegun()

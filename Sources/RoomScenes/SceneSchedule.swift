@@ -51,7 +51,7 @@ package struct SceneSchedule: Sendable {
         if let scene = self.shelf[pipeline.program.scene] { Self.begin(&self.onAir, scene, fps: pipeline.canvas.fps) }
     }
 
-    /// Makes the last scheduled scene whose tick has come the scene on air, and removes it and the earlier ones from
+    /// Makes the last scheduled scene whose tick is due the scene on air, and removes it and the earlier ones from
     /// the schedule.
     mutating func advance(to tick: Int64) {
         while let next = self.upcoming.first, tick >= next.tick {

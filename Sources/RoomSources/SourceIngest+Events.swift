@@ -37,7 +37,7 @@ extension SourceIngest {
             self.events.emit(
                 "pull.failed",
                 ["uid": .string(id.description), "reason": .string(reason), "retryMs": JSONValue(retryMs)])
-        // After a takeover the new publication follows at once. ``SourceStateMachine`` is told then, so that
+        // After a takeover the new publication follows at once. ``SourceStateMachine`` receives the event then, so that
         // `ingest.publishing` precedes its events.
         case .takenOver(let id): self.left(id, "ingest.lost", "another connection took over", isTakenOver: true)
         case .flapping(let id, let remote):

@@ -17,6 +17,7 @@ struct Tandem: AsyncParsableCommand {
                               ffmpeg -re -i clip.mp4 -c copy -f flv rtmp://127.0.0.1:1935/live/b_19c4
             Control it:       tandem ctl state -a http://127.0.0.1:8081
             Deploy it:        tandem plan room.json && tandem manifest room.json --for k8s > room.yaml
+            Route publishers: tandem edge --keys keys --listen 0.0.0.0:1935
             Check its HLS:    tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
 
             Exit codes: 0 the room has ended · 64 flags · 65 pipeline file · 66 a file is missing · 69 a port is in use
@@ -30,7 +31,7 @@ struct Tandem: AsyncParsableCommand {
             RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, LintHLSCommand.self,
             SchemaCommand.self, SignURLCommand.self, SignKeyCommand.self, CtlCommand.self, HealthcheckCommand.self,
             PlanCommand.self,
-            ManifestCommand.self, GCCommand.self,
+            ManifestCommand.self, GCCommand.self, EdgeCommand.self,
         ])
 
     /// The commit of the build in brackets, after a space; empty if the commit was not known when the program was

@@ -28,20 +28,21 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("only LibAV, MediaKernels and a few named files that make system calls use unsafe code")
+    @Test("only LibAV, MediaKernels, OpenSSLCrypto and a few named files that make system calls use unsafe code")
     func auditedMemory() {
-        // read(2), recv(2), sendto(2), write(2), readdir(3), posix_spawn(3), bind(2) and pthread_create(3) take pointers.
+        // read(2), recv(2), send(2), sendto(2), write(2), readdir(3), posix_spawn(3), bind(2) and pthread_create(3) take pointers.
         let lenders: Set<String> = [
             "Sources/Threading/FileWriting.swift", "Sources/Threading/FileReading.swift",
             "Sources/Threading/StageThread.swift",
             "Sources/Threading/NotifySocket.swift",
-            "Sources/Ingest/SocketReader.swift", "Sources/HTTPListener/ServedFile.swift",
+            "Sources/Ingest/SocketReader.swift", "Sources/PublishEdge/SocketForwarder.swift",
+            "Sources/HTTPListener/ServedFile.swift",
             "Sources/tandem/RoomProcess.swift", "Sources/tandem/StandardStreams.swift",
             "Sources/MediaTypes/CodedPacket.swift", "Sources/Packager/DiskUse.swift",
             "Sources/Retention/Folder.swift",
         ]
-        for file in self.sources where !["LibAV", "MediaKernels"].contains(file.target) && !lenders.contains(file.path)
-        {
+        let audited = ["LibAV", "MediaKernels", "OpenSSLCrypto"]
+        for file in self.sources where !audited.contains(file.target) && !lenders.contains(file.path) {
             for (number, line) in file.lines.enumerated()
             where !line.trimmingCharacters(in: .whitespaces).hasPrefix("//") {
                 let isTouching = line.contains("Unsafe") || line.contains("Unmanaged") || line.contains("unsafe ")

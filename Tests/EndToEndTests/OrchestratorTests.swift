@@ -122,7 +122,7 @@ extension Unhurried.Doors {
             for (_, address) in addresses {
                 let place = address[0].replacingOccurrences(of: "rtmp://", with: "")
                     .replacingOccurrences(of: "/live", with: "")
-                #expect(try Files.text(work.path("keys/\(address[1])")) == "\(place) r1-1\n")
+                #expect(try Files.text(work.path("keys/\(Edge.file("live/\(address[1])"))")) == "\(place) r1-1\n")
             }
             let viewer = (first["watch"] as? String ?? "").replacingOccurrences(of: "http://", with: "")
                 .replacingOccurrences(of: "/index.m3u8", with: "")
@@ -148,7 +148,8 @@ extension Unhurried.Doors {
             orchestrator = try Orchestrator(work)
             let third = try orchestrator.room("r1") { $0["state"] as? String == "running" }
             #expect(third["restarts"] as? Int == 1 && Self.worker(in: work.path("rooms/r1")) == successor)
-            #expect(try Files.text(work.path("keys/\(addresses["1001"]?[1] ?? "")")).hasSuffix(" r1-2\n"))
+            let file = try Edge.file("live/\(addresses["1001"]?[1] ?? "")")
+            #expect(try Files.text(work.path("keys/\(file)")).hasSuffix(" r1-2\n"))
 
             let ended = try orchestrator.ask("DELETE", "/rooms/r1")
             #expect(ended.status == 200, "\(ended.body)")

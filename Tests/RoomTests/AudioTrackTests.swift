@@ -8,6 +8,6 @@ struct AudioTrackTests {
     func unknown() {
         let failure = Room.unknownTrack(9, of: SourceID(uid: "1001"), among: [0, 1])
         #expect(failure.status == 404 && failure.code == "notFound")
-        #expect(failure.what == "source 1001 has no audio track 9" && failure.fix == "use one of: 0, 1")
+        #expect(failure.what == "source 1001 has no audio track 9" && failure.fix == "use one of these tracks: 0, 1")
     }
 }

@@ -14,7 +14,7 @@ struct LibraryCheckTests {
 
     @Test("a missing part is named with its consequence and the remedy")
     func missing() {
-        #expect(Self.problem(.encoder, lacking: ["libx264"])?.what.contains("exit with 78") == true)
+        #expect(Self.problem(.encoder, lacking: ["libx264"])?.what.contains("exit with code 78") == true)
         #expect(Self.problem(.srt, lacking: ["srt"])?.fix.contains("libsrt") == true)
         #expect(Self.problem(.decoder(.av1), lacking: [CodecName.av1.rawValue])?.what.contains("av1") == true)
         #expect(Self.problem(.decoder(.pcm), lacking: [CodecName.pcmU8.rawValue])?.what.contains("pcm") == true)

@@ -99,7 +99,8 @@ extension InProcess {
             try FileManager.default.createSymbolicLink(
                 atPath: "\(directory.path)/link", withDestinationPath: "\(served)/inside")
             let refusals = [
-                ("\(served)/rec", "would be inside"), ("\(directory.path)/link", "would hold unencrypted"),
+                ("\(served)/rec", "would be inside"),
+                ("\(directory.path)/link", "is for unencrypted files, but lies in"),
             ]
             for (record, said) in refusals {
                 let refusal = await #expect(throws: (any Error).self) {

@@ -73,7 +73,7 @@ extension InProcess {
             try await room.command(.put, "/v1/sources/1001", #"{ "audioTrack": 1, "volume": 0 }"#)
             let unknown = try await room.command(
                 .put, "/v1/sources/1001", #"{ "audioTrack": 9, "volume": 0 }"#, status: 404)
-            #expect(unknown.body.contains("use one of: 0, 1"), "\(unknown.body)")
+            #expect(unknown.body.contains("use one of these tracks: 0, 1"), "\(unknown.body)")
             let source = try await room.command(.get, "/v1/sources/1001")
             guard case .array(let tracks)? = source.member("audioTracks")?.content else {
                 Issue.record("no tracks: \(source.body)")

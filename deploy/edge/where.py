@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 """Returns the room of a stream key to an nginx-rtmp edge: where.py DIRECTORY [HOST:PORT]
 
-DIRECTORY contains a file for each stream key, named like the key, with `host:port` of its room's RTMP listener. The orchestrator
-replaces the files by renaming. An optional second word, after a space, is the name of the worker: if it changes, publishers are sent to the
+DIRECTORY contains a file for each stream key, named by the SHA-256 of APP/KEY in hexadecimal (as for `tandem edge`) or by the key itself,
+with `host:port` of its room's RTMP listener. The orchestrator replaces the files by renaming. An optional second word, after a space, is the name of the worker: if it changes, publishers are sent to the
 room again, since nginx does not reconnect to a room that was restarted at the same address. Host names are resolved at each request.
 Responds to on_publish with a redirect to the room, and to on_update with 200 if the room is still at the address that the publisher
 was sent to, otherwise with 404, which makes nginx close the connection."""
-import http.server, os, re, socket, sys, urllib.parse
+import hashlib, http.server, os, re, socket, sys, urllib.parse
 
 directory = sys.argv[1]
 host, port = (sys.argv[2:] or ["127.0.0.1:8099"])[0].rsplit(":", 1)
 sent = {}  # nginx client id -> the address and the worker that it was sent to
 
-def place(key):
+def place(app, key):
     """The current address of the room as ip:port, and its worker's name, which may be empty; None if there is no such room."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", key): return None
+    path = os.path.join(directory, hashlib.sha256(f"{app}/{key}".encode()).hexdigest())
     try:
-        with open(os.path.join(directory, key)) as file: at, _, worker = file.read(256).strip().partition(" ")
+        with open(path if os.path.exists(path) else os.path.join(directory, key)) as file: at, _, worker = file.read(256).strip().partition(" ")
         name, number = at.rsplit(":", 1)
         found = socket.getaddrinfo(name, int(number), socket.AF_INET, socket.SOCK_STREAM)
     except (OSError, ValueError): return None
@@ -30,7 +31,7 @@ class Where(http.server.BaseHTTPRequestHandler):
         # The first value of each name is nginx's own; later ones come from the query after the publisher's stream key.
         for word, value in urllib.parse.parse_qsl(url.query): query.setdefault(word, value)
         key, client = query.get("name", ""), query.get("clientid", "")
-        now = place(key)
+        now = place(query.get("app", "live"), key)
         if url.path == "/publish" and now:
             if len(sent) > 10_000: sent.clear()
             sent[client] = now

@@ -12,7 +12,7 @@ GET    /rooms     All rooms: state, exit code, restarts. /rooms/ID: also address
 DELETE /rooms/ID  Ends the room and answers when it is over.
 
 A template is a pipeline file, DIR/NAME.json. In its strings "$1" to "$9" are the request's uids, and $room is the room's id."""
-import argparse, base64, contextlib, dataclasses, fcntl, hmac, http.server, json, os, pathlib, re, secrets, shutil, subprocess, sys
+import argparse, base64, contextlib, dataclasses, fcntl, hashlib, hmac, http.server, json, os, pathlib, re, secrets, shutil, subprocess, sys
 import threading, time, urllib.error, urllib.parse, urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -39,13 +39,16 @@ class Room:
     at: dict = dataclasses.field(default_factory=dict)     # "rtmp", "viewer", "control": host:port of the last worker that was ready.
     verdict: tuple = ()    # ("ended" or "failed", reason) if the engine decides it; otherwise empty.
     def keys(self): return [(source["uid"], source["streamKey"]) for source in self.pipeline["sources"] if "streamKey" in source]
+    def app(self): return self.pipeline["ingest"]["rtmp"].get("app", "live")
+    def files(self):  # Of --edge-keys; if the app is the room's own, also one for all other keys of it, such as signed ones.
+        keys = [key for _, key in self.keys()] + [""] * (self.app() == self.id)
+        return [hashlib.sha256(f"{self.app()}/{key}".encode()).hexdigest() for key in keys]
     def outlook(self):
         """Decides by the exit codes of its workers: ("ended" or "failed", reason), or ("start", time of the next start)."""
         if self.verdict or not self.exits: return self.verdict or ("start", 0)
         last, code = self.exits[-1]
-        if code == 0: return "ended", "exit 0"
+        if code in (0, 143): return ("start", last) if code else ("ended", "exit 0")
         if code in FATAL: return "failed", f"exit {code}: {FATAL[code]}; read {self.log}"
-        if code == 143: return "start", last
         if code in (74, 75): return "start", last + min(300, 2 ** min(9, [c for _, c in self.exits].count(code)))
         crashes = sum(at > last - WINDOW and c not in (74, 75, 143) for at, c in self.exits)
         if crashes > CRASHES: return "failed", f"{crashes} crashes in {WINDOW // 60} minutes, the last by exit {code}; read {self.log}"
@@ -104,8 +107,7 @@ class Process:
     pace, ids = 0.2, r"[A-Za-z0-9][A-Za-z0-9_-]{0,45}"  # Seconds between two checks while a request waits; pattern of room ids.
     WORKER = 'trap : INT TERM; n=$1; shift; "$@" > events.$n 2> log.$n < /dev/null; code=$?; echo "$(date +%s) $code" >> exits'
     def __init__(self, options):
-        self.options, self.children, self.known = options, [], {}
-        os.makedirs(options.state, exist_ok=True)
+        self.options, self.children, self.known = options, [], {}; os.makedirs(options.state, exist_ok=True)
         if not any(self.hold(".lock") or time.sleep(0.1) for _ in range(50)):
             sys.exit(f"another orchestrator uses {options.state}: stop it, or give another --state")
     def path(self, *names): return os.path.join(self.options.state, *names)
@@ -226,8 +228,7 @@ class Kubernetes:
         text = re.sub(r"^( +)app.kubernetes.io/name: tandem$", rf"\g<0>\n\1{self.OWNER}: tandem-orchestrator", text, flags=re.M)
         text = re.sub(r"^ +ttlSecondsAfterFinished: .*\n", "", text, flags=re.M)  # Keep ended Jobs: a deleted Job could not tell that its room is over.
         keys = {f"sources-{i}-streamkey": source.get("streamKey") for i, source in enumerate(room.pipeline["sources"])}
-        for name, value in (keys | {"control-tokenfile": room.token}).items():
-            text = text.replace(f"  {name}: REPLACE-ME\n", f"  {name}: {json.dumps(value)}\n")
+        for k, v in (keys | {"control-tokenfile": room.token}).items(): text = text.replace(f"  {k}: REPLACE-ME\n", f"  {k}: {json.dumps(v)}\n")
         if "REPLACE-ME\n" in text: raise Failure(422, f"the template names secrets that the orchestrator does not know: remove them from the template")
         self.kubectl("apply", "-f", "-", input=text)
     def wish_end(self, room): self.kubectl("label", "--overwrite", "secret", f"tandem-{room.id}-record", "tandem-end=yes")
@@ -259,16 +260,15 @@ class Orchestrator:
                 except Exception as error: say(f"room {room.id}: {error!r}")
                 told = f"{room.state()}, " + (why if room.is_over() else f"worker {len(room.exits) + 1}, exit codes {[c for _, c in room.exits[-6:]]}")
                 if self.told.get(room.id) != told: self.told[room.id] = told; say(f"room {room.id}: {told}")
-            self.rooms = rooms
-            self.publish(sorted(rooms.values(), key=lambda room: room.id))
+            self.rooms = rooms; self.publish(sorted(rooms.values(), key=lambda room: room.id))
     def publish(self, rooms):
         there, options = [room for room in rooms if room.at and not room.is_closed()], self.options
-        if options.edge_keys:  # The word after the address identifies the worker: see deploy/edge/where.py.
-            keys = {key: f"{room.at['rtmp']} {room.id}-{len(room.exits) + 1}\n"
-                    for room in there if "rtmp" in room.at and not room.ending for _, key in room.keys()}
-            for key, text in keys.items(): write(os.path.join(options.edge_keys, key), text)
-            for key in {key for room in rooms for _, key in room.keys()} - keys.keys():
-                pathlib.Path(options.edge_keys, key).unlink(missing_ok=True)
+        if options.edge_keys:  # The word after the address identifies the worker: see `tandem edge --help`.
+            taking = [room for room in there if "rtmp" in room.at and not room.ending]
+            files = {name: f"{room.at['rtmp']} {room.id}-{len(room.exits) + 1}\n" for room in taking for name in room.files()}
+            for name, text in files.items(): write(os.path.join(options.edge_keys, name), text)
+            for name in {name for room in rooms for name in room.files()} - files.keys():
+                pathlib.Path(options.edge_keys, name).unlink(missing_ok=True)
         if options.routes: write(options.routes, "".join(f"{room.id} {room.at['viewer']}\n" for room in there if "viewer" in room.at))
         targets = [{"targets": [room.at["control"]], "labels": {"room_id": room.id}} for room in there if "control" in room.at]
         if options.targets: write(options.targets, json.dumps(targets, indent=1))
@@ -330,7 +330,7 @@ class Orchestrator:
         said = {"roomId": room.id, "state": room.state(), "exitCode": room.exits[-1][1] if room.exits else None,
                 "restarts": max(0, len(room.exits) - room.is_over())}
         if room.is_over() or not whole: return said | ({"reason": room.outlook()[1]} if room.is_over() else {})
-        url = f"rtmp://{room.at.get('rtmp')}/{room.pipeline['ingest']['rtmp'].get('app', 'live')}"
+        url = f"rtmp://{room.at.get('rtmp')}/{room.app()}"
         if room.ready and "control" in room.at:
             said["worker"] = call(room, "GET", "/v1/room")[1].get("state")
             said["alarms"] = call(room, "GET", "/v1/alarms?state=set")[1].get("alarms")
@@ -375,8 +375,8 @@ def main():
             ("state", "rooms", "directory of the rooms, for --engine process and systemd (./rooms)"),
             ("templates", os.path.join(HERE, "templates"), "directory of the templates"),
             ("host", "127.0.0.1", "this machine's address for publishers and viewers (127.0.0.1: rooms listen on loopback)"),
-            ("ports", "20000-29999", "ports for publishers, for --engine kubernetes (20000-29999)"),
-            ("edge-keys", None, "directory of deploy/edge/where.py: a file for each stream key"),
+            ("ports", "20000-29999", "ports for publishers, of kubernetes (20000-29999)"),
+            ("edge-keys", None, "directory for `tandem edge` and deploy/edge/where.py: a file for each stream key"),
             ("routes", None, "file for the viewers' proxy: a line `ROOM HOST:PORT` for each room, as an HAProxy map has them"),
             ("targets", None, "file for Prometheus' file_sd: the control address of each room, with the label room_id"),
             ("image", "localhost/tandem:latest", "container image, for --engine kubernetes"), ("namespace", "default", "Kubernetes namespace (default)"),

@@ -1,0 +1,15 @@
+/// What became of a packet.
+package enum SRTPResult: Sendable, Hashable {
+    /// It is authentic and now in clear, or it is now protected.
+    case ok
+    /// Its index was used before, or it is more than ``ReplayWindow/size`` packets old.
+    case replay
+    /// It was not made with these keys, or was changed.
+    case forged
+    /// It is too short, has another version or lengths that do not fit, or is not encrypted.
+    case malformed
+    /// It is from a new sender, and there are already ``SRTPReceiver/mostSSRCs``.
+    case tooManySSRCs
+    /// The keys may not protect more packets (2^48 RTP packets or 2^31 RTCP packets of a sender, RFC 3711 §9.2).
+    case exhausted
+}

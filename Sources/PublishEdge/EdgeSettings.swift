@@ -1,0 +1,45 @@
+package import PipelineSpec
+package import TLSFiles
+
+/// Settings of an edge.
+package struct EdgeSettings: Sendable {
+    /// RTMP over TLS.
+    package struct Secure: Sendable {
+        /// `HOST:PORT`.
+        package var listen: String
+        /// Certificate and key. The caller reloads them when the files change.
+        package var certificates: CertificateStore
+
+        package init(listen: String, certificates: CertificateStore) {
+            self.listen = listen
+            self.certificates = certificates
+        }
+    }
+
+    /// `HOST:PORT`; nil: no unencrypted RTMP. Port 0 lets the system choose.
+    package var listen: String?
+    /// nil: no RTMPS.
+    package var secure: Secure?
+    package var directory: KeyDirectory
+    /// Rooms get the publisher's address in a PROXY header; they must expect it (`ingest.proxies`).
+    package var sendsProxyHeader = false
+    /// Connections from these addresses must begin with a PROXY header; others must not.
+    package var proxies: [AddressRange] = []
+    /// Several processes may listen on the same port of this machine; the kernel distributes connections.
+    package var sharesPort = false
+    /// Maximum number of connections. If another one arrives, the edge closes one that does not publish.
+    package var maximumConnections = 1024
+    /// Maximum number of connections from one client network that do not publish.
+    package var maximumWaitingPerAddress = 8
+    /// How long received bytes may wait in a publisher's socket so that more are forwarded at once, in nanoseconds. 0:
+    /// they are forwarded as they arrive.
+    package var readDelay: Int64 = 100_000_000
+    /// Time between two checks of the key directory for rooms that have moved, in nanoseconds.
+    package var moveCheck: Int64 = 2_000_000_000
+    package var session = EdgeSession.Settings()
+
+    package init(listen: String?, directory: KeyDirectory) {
+        self.listen = listen
+        self.directory = directory
+    }
+}
