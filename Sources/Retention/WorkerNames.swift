@@ -16,10 +16,12 @@ package struct WorkerNames: Sendable, Hashable {
         case note
     }
 
-    /// Names of files that workers write beside their live output: commands, events, crashes and the overload record.
+    /// Names of files that workers write beside their live output: commands, events, deliveries of webhooks, crashes and
+    /// the overload record.
     /// The modules that define these names cannot be imported here.
     package static let notes: Set<String> = [
-        "commands.json", "commands.json.aside", "crashes.jsonl", "events.jsonl", "events.1.jsonl", "overload.json",
+        "commands.json", "commands.json.aside", "crashes.jsonl", "events.delivered", "events.jsonl", "events.1.jsonl",
+        "overload.json",
     ]
 
     private var tracks: TrackFiles?

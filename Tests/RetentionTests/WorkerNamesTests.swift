@@ -9,8 +9,8 @@ struct WorkerNamesTests {
     @Test("gc knows the file names that are defined in modules it does not import")
     func notes() {
         let names = [
-            CommandedState.name, CommandedState.name + Resumption.asideSuffix, CrashQuarantine.name, EventJournal.name,
-            EventJournal.earlierName, OverloadRecord.name,
+            CommandedState.name, CommandedState.name + Resumption.asideSuffix, CrashQuarantine.name, DeliveryLog.name,
+            EventJournal.name, EventJournal.earlierName, OverloadRecord.name,
         ]
         #expect(WorkerNames.notes == Set(names))
     }
