@@ -42,7 +42,7 @@ extension Unhurried.Doors {
         @Test(
             "sign-key refuses what no room would accept, and a secret that cannot be read",
             arguments: [
-                (["1001"], room(""), 64, "no ingest.auth"), (["1001", "--nonce", "a|b"], room(), 64, "--nonce"),
+                (["1001"], room(""), 64, "add ingest.auth"), (["1001", "--nonce", "a|b"], room(), 64, "--nonce"),
                 (["1001", "--expires-in", "0"], room(), 64, "--expires-in"), ([], room(), 64, "name the source"),
                 (["1001", "--server", "http://a/live"], room(), 64, "--server"),
                 (["1001"], room(), 66, "SIGNING is not set"),
