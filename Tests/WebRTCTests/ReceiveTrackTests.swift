@@ -156,7 +156,7 @@ struct ReceiveTrackTests {
         #expect(fixture.numbers == [0, 2, 4])
         #expect(fixture.given.map(\.isAfterLoss) == [true, false, false])
         #expect(fixture.track.counters.empty == 2)
-        // A lost probe cannot be told from a lost packet; an empty one does not hide that.
+        // A lost probe looks like a lost packet; an empty one does not hide that.
         fixture.receive(106, at: ms(30), bytes: 0)
         fixture.receive(107, at: ms(31))
         fixture.advance(to: ms(2_000))

@@ -148,7 +148,7 @@ struct TransportFeedbackTests {
         #expect(with(15, 0) == refused, "no packets")
         #expect(with(14, 0xFF) == refused, "65,283 packets")
         #expect(with(15, 9) == refused, "more packets than chunks")
-        #expect(with(21, 0) == refused, "a run of nothing")
+        #expect(with(21, 0) == refused, "an empty run")
         #expect(with(20, 0b0110_0000) == refused, "the reserved status 3")
         #expect(RTCPPacket.parse([0x8F, 205, 0, 2] + good[4..<12]) == [refused])
         #expect(RTCPPacket.parse([0x8F, 205, 0, 5] + good[4..<24]) == [refused], "the third delta is missing")
