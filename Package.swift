@@ -75,6 +75,7 @@ let package = Package(
             dependencies: ["Libc", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
         .target(name: "RTMP", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
+        .target(name: "WebRTC", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLSLint", dependencies: ["MediaTypes"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["Libc", "MediaTypes"], swiftSettings: house),
@@ -263,8 +264,8 @@ let package = Package(
         .target(
             name: "FuzzCases",
             dependencies: [
-                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events", "HTTPListener",
-                "Control",
+                "RTMP", "WebRTC", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events",
+                "HTTPListener", "Control",
                 "MediaTypes", "MediaKernels", httpTypes,
             ],
             path: "Tests/Fuzz/Sources/FuzzCases", swiftSettings: house),
@@ -293,6 +294,9 @@ let package = Package(
         .testTarget(
             name: "RTMPTests", dependencies: ["TestSupport", "RTMP", "MediaTypes", "MediaKernels"],
             exclude: ["Fixtures"], swiftSettings: judged),
+        .testTarget(
+            name: "WebRTCTests", dependencies: ["TestSupport", "WebRTC", "MediaTypes", "MediaKernels"],
+            swiftSettings: house),
         .target(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
             swiftSettings: house),

@@ -1,0 +1,52 @@
+/// Counters and measurements of one peer's media. Counters begin with the session.
+package struct RTCMediaStatistics: Sendable, Hashable {
+    /// In the order of the negotiated tracks.
+    package var tracks: [Track] = []
+    /// Round-trip time in nanoseconds; nil while unknown.
+    package var roundTrip: Int64?
+    /// Bit rate that the peer was allowed by REMB, in bits per second; nil if it makes its own estimate.
+    package var estimate: Int?
+    /// Transport-wide feedback messages sent.
+    package var feedbackMessages: UInt64 = 0
+    /// Packets that are no RTP.
+    package var malformed: UInt64 = 0
+    /// RTCP packets that could not be read.
+    package var malformedRTCP: UInt64 = 0
+    /// Packets with a payload type that was not negotiated.
+    package var unknownPayloadType: UInt64 = 0
+    /// Packets of an SSRC that is not that of its track.
+    package var refusedSource: UInt64 = 0
+    /// Jumps of RTP times.
+    package var timeJumps = 0
+
+    package init() {}
+
+    /// One track; with simulcast, the sums of all layers, except where the current one is named.
+    package struct Track: Sendable, Hashable {
+        /// Packets that arrived, retransmissions and probes included.
+        package var packets: UInt64 = 0
+        /// Bytes of these packets.
+        package var bytes: UInt64 = 0
+        /// Bit rate of the current layer over the last second, in bits per second.
+        package var bitRate = 0
+        /// Share of packets of the current layer that the network lost in the last report interval, 0…1. Retransmission
+        /// may have repaired it.
+        package var fractionLost = 0.0
+        /// Packets that the network lost, before retransmission.
+        package var networkLost: Int64 = 0
+        /// Interarrival jitter of the current layer in nanoseconds.
+        package var jitter: Int64 = 0
+        /// What happened to the packets of layers in use.
+        package var ordering = ReceiveTrack.Counters()
+        /// NACK messages sent.
+        package var nacks: UInt64 = 0
+        /// PLI and FIR messages sent.
+        package var keyFrameRequests: UInt64 = 0
+        /// False if the sender ignores requests for key frames or was not asked to answer them.
+        package var answersKeyFrameRequests = false
+        /// Layer that is given out; nil before the first key frame, 0 without simulcast.
+        package var layer: Int?
+
+        package init() {}
+    }
+}

@@ -1,0 +1,14 @@
+import Testing
+import WebRTC
+
+@Suite("Ordered RTP packets")
+struct OrderedPacketTests {
+    @Test("the payload is a slice of the datagram")
+    func slice() {
+        let datagram: [UInt8] = [0x80, 96, 1, 2, 3]
+        let packet = OrderedPacket(sequence: 1, timestamp: 2, marker: true, payload: datagram[2...], arrival: 3)
+        #expect(packet.payload.startIndex == 2)
+        #expect(Array(packet.payload) == [1, 2, 3])
+        #expect(!packet.isAfterLoss)
+    }
+}

@@ -1,0 +1,231 @@
+import TestSupport
+import Testing
+import WebRTC
+
+/// A track and what it has given out.
+private struct Fixture {
+    var track: ReceiveTrack
+    var given: [OrderedPacket] = []
+
+    init(isRepaired: Bool = true) {
+        self.track = ReceiveTrack(timing: .init(isRepaired: isRepaired))
+    }
+
+    /// Numbers given out, with the first packet's number subtracted from them.
+    var numbers: [Int64] { self.given.map { $0.sequence - (self.given.first?.sequence ?? 0) } }
+
+    @discardableResult mutating func receive(
+        _ sequence: UInt16, at now: Int64, isRetransmission: Bool = false, bytes: Int = 1
+    ) -> ReceiveTrack.Outcome {
+        self.track.receive(
+            OrderedPacket(
+                sequence: 0, timestamp: UInt32(sequence), marker: false,
+                payload: [UInt8](repeating: 1, count: bytes)[...], arrival: now),
+            sequence: sequence, isRetransmission: isRetransmission, into: &self.given)
+    }
+
+    mutating func advance(to now: Int64) { self.track.advance(to: now, into: &self.given) }
+
+    mutating func requests(at now: Int64, roundTrip: Int64 = ms(60), limit: Int = 100) -> [UInt16] {
+        var numbers: [UInt16] = []
+        self.track.requests(at: now, roundTrip: roundTrip, limit: limit, into: &numbers)
+        return numbers
+    }
+
+    /// A track that has given out packet 100 at time 10 ms.
+    static func started(isRepaired: Bool = true) -> Fixture {
+        var fixture = Fixture(isRepaired: isRepaired)
+        fixture.receive(100, at: 0)
+        fixture.advance(to: ms(10))
+        return fixture
+    }
+}
+
+@Suite("Packets of a track in order: NACK, retransmission, losses, restarts")
+struct ReceiveTrackTests {
+    @Test("the first packet waits 10 ms for earlier ones, and what it did not overtake is no loss")
+    func start() {
+        var fixture = Fixture()
+        fixture.receive(65_535, at: 0)
+        #expect(fixture.given.isEmpty)
+        #expect(fixture.track.deadline == ms(10))
+        fixture.receive(65_534, at: ms(2))
+        fixture.receive(0, at: ms(3))
+        #expect(fixture.requests(at: ms(9)).isEmpty)
+        fixture.advance(to: ms(10))
+        #expect(fixture.numbers == [0, 1, 2])
+        #expect(fixture.given.map(\.isAfterLoss) == [true, false, false])
+        #expect(fixture.track.counters.lost == 0)
+        #expect(fixture.track.deadline == nil)
+    }
+
+    @Test(
+        "a missing packet is requested after 8 ms, again after each round trip, and abandoned with its answer overdue")
+    func requests() {
+        var fixture = Fixture.started()
+        #expect(fixture.receive(102, at: ms(1_000)) == .taken)
+        #expect(fixture.numbers == [0])
+        #expect(fixture.track.deadline == ms(1_008))
+        #expect(fixture.requests(at: ms(1_007)).isEmpty)
+        #expect(fixture.requests(at: ms(1_008)) == [101])
+        #expect(fixture.track.onlyRequest(of: 101) == ms(1_008))
+        #expect(fixture.requests(at: ms(1_069)).isEmpty)
+        #expect(fixture.requests(at: ms(1_070)) == [101])
+        #expect(fixture.track.onlyRequest(of: 101) == nil)
+        #expect(fixture.requests(at: ms(1_132)) == [101])
+        #expect(fixture.requests(at: ms(1_194)) == [101])
+        // An answer to another request would come too late.
+        #expect(fixture.requests(at: ms(1_249)).isEmpty)
+        fixture.advance(to: ms(1_250))
+        #expect(fixture.numbers == [0], "the last answer is on its way")
+        #expect(fixture.requests(at: ms(1_256)).isEmpty)
+        fixture.advance(to: ms(1_256))
+        #expect(fixture.numbers == [0, 2])
+        #expect(fixture.given.last?.isAfterLoss == true)
+        #expect(fixture.track.counters.lost == 1)
+        #expect(fixture.receive(101, at: ms(1_300)) == .late)
+        #expect(fixture.track.deadline == nil)
+    }
+
+    @Test("a round trip below 40 ms repeats after 40 ms, and one above the wait does not repeat")
+    func repetition() {
+        var near = Fixture.started()
+        near.receive(102, at: ms(1_000))
+        #expect(near.requests(at: ms(1_008), roundTrip: ms(2)) == [101])
+        #expect(near.requests(at: ms(1_047), roundTrip: ms(2)).isEmpty)
+        #expect(near.requests(at: ms(1_048), roundTrip: ms(2)) == [101])
+        var far = Fixture.started()
+        far.receive(102, at: ms(1_000))
+        #expect(far.requests(at: ms(1_008), roundTrip: ms(400)) == [101])
+        for time in 1_009..<1_300 { #expect(far.requests(at: ms(Int64(time)), roundTrip: ms(400)).isEmpty) }
+        far.advance(to: ms(1_300))
+        #expect(far.numbers == [0, 2])
+    }
+
+    @Test("retransmissions fill gaps; repetitions, and probes before the first packet, are silent")
+    func retransmissions() {
+        var fixture = Fixture()
+        #expect(fixture.receive(500, at: 0, isRetransmission: true) == .duplicate)
+        #expect(fixture.given.isEmpty && fixture.track.deadline == nil)
+        fixture = .started()
+        fixture.receive(103, at: ms(100))
+        #expect(fixture.requests(at: ms(108)) == [101, 102])
+        #expect(fixture.receive(102, at: ms(150), isRetransmission: true) == .recovered)
+        #expect(fixture.receive(102, at: ms(151), isRetransmission: true) == .duplicate)
+        #expect(fixture.numbers == [0])
+        #expect(fixture.receive(101, at: ms(152), isRetransmission: true) == .recovered)
+        #expect(fixture.numbers == [0, 1, 2, 3])
+        #expect(fixture.given.map(\.isAfterLoss) == [true, false, false, false])
+        #expect(fixture.receive(103, at: ms(153), isRetransmission: true) == .duplicate)
+        // The last packet of a stream is found missing by its repetition.
+        #expect(fixture.receive(104, at: ms(154), isRetransmission: true) == .taken)
+        #expect(fixture.receive(9_000, at: ms(155), isRetransmission: true) == .stray)
+        #expect(fixture.numbers == [0, 1, 2, 3, 4])
+        #expect(fixture.track.counters.lost == 0 && fixture.track.counters.restarts == 0)
+    }
+
+    @Test("a packet that arrives late but before its request is no recovery")
+    func overtaken() {
+        var fixture = Fixture.started()
+        fixture.receive(102, at: ms(100))
+        #expect(fixture.receive(101, at: ms(105)) == .taken)
+        #expect(fixture.numbers == [0, 1, 2])
+        #expect(fixture.track.deadline == nil)
+    }
+
+    @Test("without retransmission nothing is requested, and the wait is 120 ms")
+    func unrepaired() {
+        var fixture = Fixture.started(isRepaired: false)
+        fixture.receive(102, at: ms(100))
+        #expect(fixture.track.deadline == ms(220))
+        #expect(fixture.requests(at: ms(200)).isEmpty)
+        fixture.advance(to: ms(219))
+        #expect(fixture.numbers == [0])
+        fixture.advance(to: ms(220))
+        #expect(fixture.numbers == [0, 2])
+    }
+
+    @Test("padding without payload takes its place in the order and is not given out")
+    func padding() {
+        var fixture = Fixture.started()
+        fixture.receive(101, at: ms(20), bytes: 0)
+        fixture.receive(103, at: ms(21), bytes: 0)
+        fixture.receive(104, at: ms(22))
+        #expect(fixture.numbers == [0])
+        fixture.receive(102, at: ms(23))
+        #expect(fixture.numbers == [0, 2, 4])
+        #expect(fixture.given.map(\.isAfterLoss) == [true, false, false])
+        #expect(fixture.track.counters.empty == 2)
+        // A lost probe looks like a lost packet; an empty one does not hide that.
+        fixture.receive(106, at: ms(30), bytes: 0)
+        fixture.receive(107, at: ms(31))
+        fixture.advance(to: ms(2_000))
+        #expect(fixture.given.last?.isAfterLoss == true)
+    }
+
+    @Test("a jump of more than 3,000 restarts when a second packet confirms it, at most once a second")
+    func jumps() {
+        var fixture = Fixture.started()
+        #expect(fixture.receive(20_000, at: ms(100)) == .stray)
+        #expect(fixture.receive(101, at: ms(110)) == .taken)
+        #expect(fixture.receive(20_001, at: ms(120)) == .stray, "another packet came between")
+        #expect(fixture.receive(20_002, at: ms(130)) == .taken)
+        fixture.advance(to: ms(140))
+        #expect(fixture.given.count == 4)
+        #expect(fixture.given.map(\.timestamp) == [100, 101, 20_001, 20_002])
+        #expect(fixture.given.map(\.isAfterLoss) == [true, false, true, false])
+        #expect(fixture.numbers == fixture.numbers.sorted())
+        #expect(fixture.receive(40_000, at: ms(200)) == .stray)
+        #expect(fixture.receive(40_001, at: ms(210)) == .stray, "a second has not passed")
+        #expect(fixture.receive(40_002, at: ms(1_130)) == .taken)
+        #expect(fixture.track.counters.restarts == 2)
+        // Backwards, too, and what was held is given out first.
+        fixture = .started()
+        fixture.receive(102, at: ms(20))
+        #expect(fixture.receive(60_000, at: ms(30)) == .stray)
+        #expect(fixture.receive(60_001, at: ms(31)) == .taken)
+        fixture.advance(to: ms(41))
+        #expect(fixture.given.map(\.timestamp) == [100, 102, 60_000, 60_001])
+        #expect(fixture.numbers == fixture.numbers.sorted())
+    }
+
+    @Test("numbers and memory stay bounded when every packet leaves the widest allowed gap")
+    func memory() {
+        var fixture = Fixture.started()
+        for step in 1...2_000 {
+            fixture.receive(100 &+ UInt16(truncatingIfNeeded: step * 2_990), at: ms(20) + Int64(step))
+            #expect(fixture.track.missingCount <= 4_096)
+        }
+        #expect(fixture.numbers == fixture.numbers.sorted())
+        #expect(fixture.given.count > 1_990)
+        // Large packets behind one missing packet.
+        fixture = .started()
+        for step in 2..<400 {
+            fixture.receive(UInt16(100 + step), at: ms(20), bytes: 60_000)
+            #expect(fixture.track.waitingBytes <= 8 << 20)
+        }
+        #expect(fixture.given.count == 399)
+        #expect(fixture.track.counters.lost == 1)
+    }
+
+    @Test(
+        "the same packets in any order, twice, in pieces of 64 over two wraps, are given out in order", arguments: 0..<4
+    )
+    func anyOrder(seed: Int) {
+        var random = TestRandom(seed: UInt64(seed) * 77)
+        var fixture = Fixture.started()
+        var now = ms(20)
+        for block in 0..<2_050 {
+            for offset in Array(0..<64).shuffled(using: &random) {
+                now += 20_000
+                let number = UInt16(truncatingIfNeeded: 101 + block * 64 + offset)
+                fixture.receive(number, at: now)
+                if Int.random(in: 0..<4, using: &random) == 0 { fixture.receive(number, at: now) }
+                fixture.advance(to: now)
+            }
+        }
+        #expect(fixture.numbers == Array(0...131_200))
+        #expect(fixture.given.count { $0.isAfterLoss } == 1)
+        #expect(fixture.track.waitingBytes == 0)
+    }
+}
