@@ -1,0 +1,27 @@
+/// What an offer and its answer agreed on: the tracks, and what is needed to reach and authenticate the publisher.
+package struct NegotiatedSession: Sendable, Hashable {
+    /// At most one video and one audio track, in the order of the offer.
+    package var tracks: [NegotiatedTrack]
+    /// The publisher's ICE user name fragment, 4 to 256 characters.
+    package var remoteUfrag: String
+    /// The publisher's ICE password, 22 to 256 characters. Secret.
+    package var remotePassword: String
+    /// Digests of the publisher's certificate. The certificate must match one of them. Never empty.
+    package var fingerprints: [SDPFingerprint]
+    /// Whether the publisher is the DTLS server, so that this program has to send the first message.
+    package var peerIsDTLSServer: Bool
+    /// What the offer says about its program, as visible ASCII of at most 64 characters; nil if it says nothing.
+    package var software: String?
+
+    package init(
+        tracks: [NegotiatedTrack], remoteUfrag: String, remotePassword: String, fingerprints: [SDPFingerprint],
+        peerIsDTLSServer: Bool, software: String? = nil
+    ) {
+        self.tracks = tracks
+        self.remoteUfrag = remoteUfrag
+        self.remotePassword = remotePassword
+        self.fingerprints = fingerprints
+        self.peerIsDTLSServer = peerIsDTLSServer
+        self.software = software
+    }
+}

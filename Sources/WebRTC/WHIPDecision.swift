@@ -1,0 +1,31 @@
+/// What to do with a request.
+package enum WHIPDecision: Sendable, Hashable {
+    /// A path that is not of WHIP.
+    case other
+    /// Send this reply. It is complete, with its CORS fields.
+    case reply(WHIPReply)
+    /// Check the key, then answer the offer with ``SDPNegotiation`` and reply with
+    /// ``WHIPRequests/created(path:etag:answer:origin:)`` or ``WHIPRequests/refused(_:origin:)``. `isKeyInHeader`: requests
+    /// for the session have to repeat the key.
+    case publish(key: String, isKeyInHeader: Bool, offer: [UInt8])
+    /// End the session, then reply with ``WHIPRequests/deleted(origin:)``.
+    case delete(id: String)
+    /// Begin an ICE restart, then reply with ``WHIPRequests/restarted(etag:fragment:origin:)``.
+    case restart(id: String, remote: ICECredentials)
+}
+
+/// What a decision depends on in a session.
+package struct WHIPSessionState: Sendable, Hashable {
+    /// The session's current entity tag, with its quotation marks.
+    package var etag: String
+    /// The publisher's current ICE user name fragment.
+    package var remoteUfrag: String
+    /// The key that requests for the session have to send; nil if the POST had it in its path. Secret.
+    package var key: String?
+
+    package init(etag: String, remoteUfrag: String, key: String?) {
+        self.etag = etag
+        self.remoteUfrag = remoteUfrag
+        self.key = key
+    }
+}

@@ -1,0 +1,27 @@
+/// Errors in offers and fragments.
+extension WHIPError {
+    /// The text is not a session description.
+    package static func malformed(_ detail: String, line: Int? = nil) -> WHIPError {
+        WHIPError(
+            400, "malformedDescription", title: "Malformed session description",
+            detail: line.map { "line \($0): \(detail)" } ?? detail,
+            fix: "send the client's offer unchanged, as application/sdp")
+    }
+
+    /// The text exceeds a limit of its size.
+    package static func tooLarge(_ detail: String) -> WHIPError {
+        WHIPError(
+            413, "descriptionTooLarge", title: "Session description too large", detail: detail,
+            fix: "offer one video and one audio section, with the codecs that are needed")
+    }
+
+    /// The offer is valid, but not one that a WHIP endpoint can accept.
+    package static func unacceptable(_ detail: String, fix: String) -> WHIPError {
+        WHIPError(422, "unacceptableOffer", title: "Offer cannot be accepted", detail: detail, fix: fix)
+    }
+
+    /// None of the offered codecs is accepted.
+    package static func noCommonCodec(_ detail: String, fix: String) -> WHIPError {
+        WHIPError(422, "noCommonCodec", title: "No codec in common", detail: detail, fix: fix)
+    }
+}
