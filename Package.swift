@@ -282,7 +282,7 @@ let package = Package(
             exclude: ["Fixtures"], swiftSettings: judged),
         .testTarget(
             name: "WebRTCTests", dependencies: ["TestSupport", "WebRTC", "MediaTypes", "MediaKernels"],
-            swiftSettings: judged),
+            exclude: ["Fixtures"], swiftSettings: judged),
         .target(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
             swiftSettings: house),

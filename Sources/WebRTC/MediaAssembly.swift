@@ -56,7 +56,7 @@ package struct MediaAssembly: Sendable {
     /// - Returns: nil for a codec that cannot be received by RTP: other than H.264, VP8, VP9 and Opus.
     package init?(track: NegotiatedTrack, number: UInt8 = 0) {
         switch track.codec {
-        case .h264: self.depacketizer = H264Depacketizer()
+        case .h264: self.depacketizer = H264Depacketizer(announced: track.fmtp["sprop-parameter-sets"])
         case .vp8: self.depacketizer = VP8Depacketizer()
         case .vp9: self.depacketizer = VP9Depacketizer()
         case .opus: self.depacketizer = nil
