@@ -128,6 +128,17 @@ struct H264DepacketizerTests {
         }
     }
 
+    @Test("a key frame whose first slice is lost is not given out, even if its parameter sets are known")
+    func lostFirstSlice() {
+        var random = TestRandom(seed: 6)
+        var sender = TestSender()
+        let slices = (0..<2).map { TestFrames.slice(isIDR: true, firstMacroblock: $0 * 900, count: 20, &random) }
+        for _ in 0..<2 { sender.send(slices) }
+        var depacketizer = H264Depacketizer(announced: [Self.sps, Self.pps])
+        let results = TestResults(sender.packets(without: [2]), &depacketizer)
+        #expect(results.frames == [Self.prefixed(slices)] && results.damages == [.lost])
+    }
+
     @Test("a slice that refers to a parameter set which is not there makes no key frame")
     func wrongReference() {
         var random = TestRandom(seed: 4)

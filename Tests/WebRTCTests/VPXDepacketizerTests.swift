@@ -106,10 +106,15 @@ struct VPXDepacketizerTests {
         }
     }
 
-    @Test("without picture ids, lost packets between frames are a loss")
+    @Test("without consecutive picture ids, lost packets between frames are a loss")
     func noPictureID() {
         let sender = Self.sender([[[0x10] + Self.vp8Key], [[0x10, 1, 0]], [[0x10] + Self.vp8Inter]])
         #expect(TestResults.vp8(sender.packets(without: [1])).order == [1, 0, 1])
+        // Ids of different lengths do not belong together.
+        let other = Self.sender([
+            [[0x90, 0x80, 0x10] + Self.vp8Key], [[0x10, 1, 0]], [[0x90, 0x80, 0x80, 0x11] + Self.vp8Inter],
+        ])
+        #expect(TestResults.vp8(other.packets(without: [1])).order == [1, 0, 1])
     }
 
     @Test("of spatial layers, the base layer is given out, whatever happens to the others")
