@@ -6,15 +6,16 @@ import MediaTypes
 /// Parameter sets are left out of the frames if the configuration of their key frame contains them. Access unit
 /// delimiters and filler data are left out, too.
 ///
-/// A key frame is an IDR frame or the first frame of an open GOP, whose parameter sets are known: both kinds arrived with
-/// it or directly before it, or those of the last key frame are still valid. The latter is only certain if nothing was
-/// lost directly before it: the missing packet could have contained other sets. A sender that announces its sets in the
-/// offer and sends none needs no such proof.
+/// A key frame is an IDR frame or the first frame of an open GOP, whose parameter sets are known: both kinds arrived
+/// with it or directly before it, or those of the last key frame are still valid. The latter is only certain if nothing
+/// was lost directly before it: the missing packet could have contained other sets. A sender that announces its sets in
+/// the offer and sends none needs no such proof.
 ///
 /// Spec: RFC 6184 §5.6 (single NAL units), §5.7.1 (STAP-A), §5.8 (FU-A). Packet types of the interleaved mode are
 /// malformed.
 package struct H264Depacketizer: VideoDepacketizer {
-    /// Most NAL units of an access unit. A 1080p frame has 68 rows of macroblocks, which encoders use as slices at most.
+    /// Most NAL units of an access unit. A 1080p frame has 68 rows of macroblocks, which encoders use as slices at
+    /// most.
     static let mostUnits = 1024
 
     private static let stapA: UInt8 = 24
@@ -86,7 +87,7 @@ package struct H264Depacketizer: VideoDepacketizer {
             if isSameFrame {
                 self.damage(.lost, &results)
             } else {
-                // Of an open frame, at least the end is missing.
+                // An open frame lacks at least its end.
                 self.close()
                 if self.hasBegun { results.append(.damaged(.lost)) }
             }

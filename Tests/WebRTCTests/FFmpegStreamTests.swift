@@ -4,9 +4,9 @@ import MediaTypes
 import Testing
 import WebRTC
 
-/// Streams of FFmpeg 5.1 in packets of 300 bytes, each with the same encoder's output in a file: `Fixtures/NAME.rtp` has
-/// RTP packets, each after its length with two bytes. Twelve frames of 160x96, a key frame every six, two slices for each
-/// frame of H.264; half a second of audio.
+/// Streams of FFmpeg 5.1 in packets of 300 bytes, each with the same encoder's output in a file: `Fixtures/NAME.rtp`
+/// has RTP packets, each after its length with two bytes. Twelve frames of 160x96, a key frame every six, two slices
+/// for each frame of H.264; half a second of audio.
 @Suite("RTP streams of FFmpeg: the frames are those of the encoder")
 struct FFmpegStreamTests {
     private static func file(_ name: String) throws -> [UInt8] {

@@ -59,7 +59,8 @@ struct VPXDepacketizerTests {
         arguments: [
             (.vp8, [0x10]), (.vp8, [0x90]), (.vp8, [0x90, 0x80]), (.vp8, [0x90, 0x80, 0x91]), (.vp8, [0x90, 0x40]),
             (.vp8, [0x90, 0x40, 1]), (.vp8, [0x90, 0x20, 1]),
-            // Shorter than a frame tag; than a key frame's header; without start code; partition beyond the end; no width.
+            // Shorter than a frame tag; than a key frame's header; without start code; partition beyond the end; no
+            // width.
             (.vp8, [0x10, 1, 0]), (.vp8, [0x10, 0x50, 0, 0, 0x9D, 1, 0x2A, 1, 1, 1]),
             (.vp8, [0x10, 0x50, 0, 0, 0x9D, 1, 0x2B, 1, 1, 1, 1, 1, 1]), (.vp8, [0x10, 0x51, 1, 0, 1, 2]),
             (.vp8, [0x10, 0x10, 0, 0, 0x9D, 1, 0x2A, 0, 0, 1, 1, 1, 1]),
