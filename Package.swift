@@ -296,7 +296,7 @@ let package = Package(
             exclude: ["Fixtures"], swiftSettings: judged),
         .testTarget(
             name: "WebRTCTests", dependencies: ["TestSupport", "WebRTC", "MediaTypes", "MediaKernels"],
-            exclude: ["Golden", "Offers"], swiftSettings: judged),
+            exclude: ["Fixtures", "Golden", "Offers"], swiftSettings: house),
         .target(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
             swiftSettings: house),
