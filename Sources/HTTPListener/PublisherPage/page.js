@@ -68,9 +68,9 @@ async function chooseKind() {
   const kind = chosenKind();
   setText($("open"), openWords[kind]);
   $("camera-row").hidden = kind !== "camera";
-  await listDevices();
   if (kind === "pattern") $("audio").value = "tone";
   else if ($("audio").value === "tone") $("audio").value = "mic:";
+  await listDevices();
 }
 
 /** Opens what the settings ask for and is not open yet. With `isNew`, the video is opened again in any case. */
@@ -239,7 +239,7 @@ function takeKey() {
 function begin() {
   takeKey();
   for (const codec of ["H264", "VP8", "VP9"]) {
-    const option = new Option(codec === "H264" ? "H.264" : codec, codec);
+    const option = new Option(codecText(`video/${codec}`), codec);
     option.disabled = typeof RTCRtpSender === "undefined" || !canSend(codec);
     if (option.disabled) option.text += " (not in this browser)";
     $("codec").append(option);

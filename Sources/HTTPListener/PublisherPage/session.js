@@ -44,6 +44,8 @@ class Link {
     const answer = await this.post(offer.sdp, signal);
     try {
       if (answer.servers.length) this.peer.setConfiguration({ ...this.peer.getConfiguration(), iceServers: answer.servers });
+    } catch { /* most networks need no such server */ }
+    try {
       await this.peer.setLocalDescription(offer);
       await this.peer.setRemoteDescription({ type: "answer", sdp: answer.sdp });
     } catch (error) {

@@ -81,11 +81,11 @@ function iceServers(link) {
 }
 
 /**
- * Reads a statistics report. `before` is the previous result, for rates. `sign` changes with every packet that arrives from the room, also
+ * Reads a statistics report. `before` is the previous result, for rates. `sign` grows with every packet that arrives from the room, also
  * with answers to connectivity checks. Spec: webrtc-stats.
  */
 function readStats(report, before = null) {
-  const now = { at: 0, bytes: 0, sign: "", rate: null, frames: null, width: 0, height: 0, codec: "", trip: null, loss: null, limit: "" };
+  const now = { at: 0, bytes: 0, sign: 0, rate: null, frames: null, width: 0, height: 0, codec: "", trip: null, loss: null, limit: "" };
   const codecs = new Map(), used = [];
   for (const item of report) {
     if (item.type === "codec") codecs.set(item.id, item.mimeType);
@@ -99,16 +99,16 @@ function readStats(report, before = null) {
       now.height = item.frameHeight || 0;
       now.limit = item.qualityLimitationReason || "";
     } else if (item.type === "remote-inbound-rtp") {
-      now.sign += `r${item.timestamp}`;
+      now.sign += item.timestamp;
       if (Number.isFinite(item.roundTripTime)) now.trip = Math.max(now.trip ?? 0, item.roundTripTime);
       if (Number.isFinite(item.fractionLost)) now.loss = Math.max(now.loss ?? 0, item.fractionLost);
-    } else if (item.type === "transport") now.sign += `t${item.packetsReceived}`;
-    else if (item.type === "candidate-pair" && item.state === "succeeded") {
-      now.sign += `p${item.bytesReceived}.${item.responsesReceived}.${item.lastPacketReceivedTimestamp}`;
-      if (now.trip === null && Number.isFinite(item.currentRoundTripTime)) now.trip = item.currentRoundTripTime;
+    } else if (item.type === "transport") now.sign += item.packetsReceived || 0;
+    else if (item.type === "candidate-pair") {
+      now.sign += (item.bytesReceived || 0) + (item.responsesReceived || 0);
+      if (item.state === "succeeded" && Number.isFinite(item.currentRoundTripTime)) now.trip ??= item.currentRoundTripTime;
     }
   }
-  now.codec = used.map((id) => (codecs.get(id) || "").split("/")[1]).filter(Boolean).reverse().join(" + ");
+  now.codec = used.map((id) => codecText(codecs.get(id))).filter(Boolean).reverse().join(" + ");
   if (before && now.at > before.at) now.rate = Math.max(0, now.bytes - before.bytes) * 8000 / (now.at - before.at);
   return now;
 }
@@ -119,15 +119,18 @@ class SignsOfLife {
 
   /**
    * A room sends feedback several times a second while it receives media, so 1.5 s of silence mean that its worker is dead. Before the first
-   * feedback, or if nothing is sent, only answers to connectivity checks arrive: then it takes 8 s.
+   * feedback, or if nothing is sent, only answers to connectivity checks arrive: then it takes 8 s. What counts is whether the browser was
+   * sending at the last sign of life, because it stops sending soon after the feedback stops.
    */
   isSilent({ sign, bytes }, now) {
     if (bytes !== this.bytes) Object.assign(this, { bytes, sentAt: now });
-    if (sign !== this.sign) {
-      Object.assign(this, { sign, at: now });
+    // It becomes smaller when the browser drops an item of its report.
+    if (this.sign === null || sign > this.sign) {
+      this.at = now;
       this.heard += 1;
     }
-    const isFlowing = this.heard > 3 && now - this.sentAt < 1000;
+    this.sign = sign;
+    const isFlowing = this.heard > 3 && this.at - this.sentAt < 1000;
     return now - this.at >= (isFlowing ? 1500 : 8000);
   }
 }
@@ -138,4 +141,6 @@ const timeText = (ms) => {
   const minutes = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
   return seconds >= 3600 ? `${Math.floor(seconds / 3600)}:${minutes}` : minutes;
 };
+/** The name of a codec by its media type, such as "H.264". */
+const codecText = (type = "") => ({ h264: "H.264", opus: "Opus" }[type.toLowerCase().split("/")[1]] ?? type.split("/")[1]);
 const limitText = { none: "nothing", cpu: "this machine", bandwidth: "the network", other: "other" };
