@@ -5,7 +5,8 @@ import HTTPTypes
 /// same listener.
 ///
 /// All URLs in the page are relative, so that it works behind a proxy that adds a path. The page sends the stream key
-/// only in `Authorization` (RFC 9725 §4.2). It takes the key from the fragment of its URL, `#key=KEY`, which browsers do not send.
+/// only in `Authorization` (RFC 9725). It takes the key from the fragment of its URL, `#key=KEY`, which browsers do not
+/// send.
 package struct PublisherPage: Sendable {
     /// Path of a file, relative to the page's folder with a leading slash.
     package enum File: String, Hashable, CaseIterable, Sendable {
@@ -22,8 +23,8 @@ package struct PublisherPage: Sendable {
     /// Nothing is inline, and nothing comes from other origins. Other pages cannot embed the page: it has access to
     /// the camera.
     package static let contentSecurityPolicy =
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'; img-src data:; "
-        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'; "
+        + "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
     private let html: String
 
