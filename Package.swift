@@ -148,11 +148,11 @@ let package = Package(
         .target(
             name: "HTTPListener",
             dependencies: [
-                "Libc", "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
+                "Libc", "CPages", "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ] + hummingbird + nio,
-            swiftSettings: house),
+            exclude: ["PublisherPage"], swiftSettings: house),
         .target(
             name: "Origin",
             dependencies: [
