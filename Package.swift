@@ -90,6 +90,14 @@ let package = Package(
         .target(name: "Manifest", dependencies: ["CapacityPlan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .target(
             name: "TLSFiles", dependencies: ["Libc", "Threading", "MediaTypes", nioSSL] + nio, swiftSettings: house),
+        .target(
+            name: "HTTPListener",
+            dependencies: [
+                "Libc", "CPages", "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ] + hummingbird + nio,
+            exclude: ["PublisherPage"], swiftSettings: house),
         .target(name: "Egress", dependencies: ["Libc", "PipelineSpec"] + nio, swiftSettings: house),
         .target(
             name: "LibAV", dependencies: ["Libc", "CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
@@ -99,8 +107,9 @@ let package = Package(
         .target(
             name: "Ingest",
             dependencies: [
-                "Libc", "PublishAuth", "TLSFiles", "Egress", "RTMP", "LibAV", "Threading", "PipelineSpec", "MediaTypes",
-                nioSSL, logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Libc", "PublishAuth", "TLSFiles", "Egress", "HTTPListener", "OpenSSLCrypto", "RTMP", "WebRTC", "LibAV",
+                "Threading", "PipelineSpec", "MediaTypes", nioSSL, httpTypes, logging,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ] + nio, swiftSettings: house),
         .target(
             name: "Program",
@@ -146,14 +155,6 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio, swiftSettings: house),
         .target(
-            name: "HTTPListener",
-            dependencies: [
-                "Libc", "CPages", "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-            ] + hummingbird + nio,
-            exclude: ["PublisherPage"], swiftSettings: house),
-        .target(
             name: "Origin",
             dependencies: [
                 "Libc", "CPages", "Push", "HTTPListener", "HLS", "LibAV", "MediaTypes", "MediaKernels", httpTypes,
@@ -178,13 +179,14 @@ let package = Package(
             name: "RoomAPI",
             dependencies: [
                 "Libc", "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control",
-                "PipelineSpec", "HLS", "RTMP", "Threading", "MediaTypes", logging,
+                "PipelineSpec", "HLS", "RTMP", "WebRTC", "Threading", "MediaTypes", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomSources",
             dependencies: [
                 "Libc", "RoomAPI", "Ingest", "Program", "Packager", "Events", "Control", "Egress", "PipelineSpec",
-                "Secrets", "LibAV", "HLS", "RTMP", "TLSFiles", "PublishAuth", "Threading", "MediaTypes", "MediaKernels",
+                "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth", "Threading", "MediaTypes",
+                "MediaKernels",
                 logging,
             ], swiftSettings: house),
         .target(
@@ -307,7 +309,8 @@ let package = Package(
         .testTarget(
             name: "IngestTests",
             dependencies: [
-                "TestSupport", "Ingest", "PublishAuth", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec",
+                "TestSupport", "Ingest", "PublishAuth", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "WebRTC",
+                "OpenSSLCrypto", "PipelineSpec",
                 "MediaTypes", "MediaKernels", nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             swiftSettings: judged),

@@ -13,6 +13,7 @@ extension EventDeclaration {
                 JSONField("rtmp", .orNull(.string), "Address of the RTMP listener.", example: "rtmp://127.0.0.1:1935"),
                 JSONField("rtmps", .orNull(.string), "Address of the RTMPS listener.", example: .null),
                 JSONField("srt", .orNull(.string), "Address of the SRT listener.", example: .null),
+                JSONField("whip", .orNull(.string), "URL of the WHIP endpoint for WebRTC publishers.", example: .null),
                 JSONField("viewer", .orNull(.string), "Address for viewers.", example: "http://127.0.0.1:8080"),
                 JSONField(
                     "playlist", .orNull(.string), "URL of the multivariant playlist.",

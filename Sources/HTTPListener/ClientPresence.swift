@@ -13,7 +13,13 @@ package final class ClientPresence: Sendable {
     package let eventLoop: (any EventLoop)?
     private let state = Mutex(State())
 
-    package init(eventLoop: (any EventLoop)? = nil) { self.eventLoop = eventLoop }
+    /// The client's address; nil for a Unix socket.
+    package let remoteAddress: SocketAddress?
+
+    package init(eventLoop: (any EventLoop)? = nil, remoteAddress: SocketAddress? = nil) {
+        self.eventLoop = eventLoop
+        self.remoteAddress = remoteAddress
+    }
 
     /// Calls `body` once when the client leaves, or at once if it has left. A later call replaces an earlier one.
     package func whenGone(_ body: @escaping @Sendable () -> Void) {

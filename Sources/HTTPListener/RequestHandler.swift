@@ -264,7 +264,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func answer(_ head: HTTPRequest, _ body: RequestBody, _ context: ChannelHandlerContext) {
         self.deadline = nil
         self.service.note(context.channel, hasRequest: true)
-        let client = ClientPresence(eventLoop: context.eventLoop)
+        let client = ClientPresence(
+            eventLoop: context.eventLoop, remoteAddress: context.channel.remoteAddress)
         self.state = .waiting(client)
         self.number &+= 1
         self.isHead = head.method == .head

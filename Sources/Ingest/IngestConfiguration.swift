@@ -64,6 +64,8 @@ package struct IngestConfiguration: Sendable {
     package var secure: Secure?
     /// The SRT listener; nil: no SRT.
     package var srt: SRTSettings?
+    /// The listener for WebRTC publishers; nil: none.
+    package var webRTC: WebRTCSettings?
     /// Connections from these addresses must begin with a PROXY header; others must not.
     package var proxies: [AddressRange] = []
     /// Decides which publisher may publish which source.

@@ -9,6 +9,8 @@ package enum IngestEvent: Sendable, Hashable {
     case listeningSecurely(address: String)
     /// The server is bound to this UDP address for SRT as well, `HOST:PORT`.
     case listeningForSRT(address: String)
+    /// The server accepts WHIP requests at this URL.
+    case listeningForWHIP(url: String)
     /// A client opened a connection; `remote` is its `IP:PORT`.
     case connected(remote: String)
     /// A publisher was accepted.

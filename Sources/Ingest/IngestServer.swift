@@ -3,13 +3,16 @@ package import Logging
 package import MediaTypes
 import NIOCore
 import NIOPosix
+import HTTPListener
 import NIOSSL
+import OpenSSLCrypto
 import PipelineSpec
 package import RTMP
 import Threading
 import Synchronization
+import WebRTC
 
-/// The ingest server of a room: RTMP, RTMPS and SRT listeners for many publishers, each bound to its source by its
+/// The ingest server of a room: RTMP, RTMPS, SRT and WHIP listeners for many publishers, each bound to its source by its
 /// stream key.
 ///
 /// Runs one event-loop thread of its own. Life cycle: ``start()`` once, then ``stop()`` once.
@@ -18,6 +21,8 @@ package final class IngestServer: Sendable {
         var channels: [any Channel] = []
         /// UDP channels; they close last, because refused SRT publishers are answered through them.
         var datagrams: [any Channel] = []
+        /// The HTTP listener of WebRTC publishers.
+        var http: HTTPListener?
         var isStopped = false
     }
 
@@ -29,6 +34,7 @@ package final class IngestServer: Sendable {
     private let loop: any EventLoop
     private let core: NIOLoopBoundBox<IngestCore>
     private let doors: NIOLoopBoundBox<[SRTListener]>
+    private let rtcDoors: NIOLoopBoundBox<[WebRTCListener]>
     /// Gives access to the event loop to callers that may outlive the server; it is closed before the loop ends.
     private let gate = Gate()
     private let running = Mutex(Running())
@@ -55,6 +61,7 @@ package final class IngestServer: Sendable {
                 configuration: configuration, clock: clock, logger: logger, hubs: hubs, gate: self.gate, emit: events),
             eventLoop: self.loop)
         self.doors = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: self.loop)
+        self.rtcDoors = NIOLoopBoundBox.makeBoxSendingValue([], eventLoop: self.loop)
         for hub in hubs.values { self.watch(hub) }
     }
 
@@ -92,11 +99,11 @@ package final class IngestServer: Sendable {
 
     /// Opens the configured listeners and starts to accept publishers.
     ///
-    /// - Returns: The bound addresses, `HOST:PORT`; they are also reported as events.
+    /// - Returns: The bound addresses, `HOST:PORT`, and the URL of the WHIP endpoint; they are also reported as events.
     /// - Throws: ``MediaError/Code/bindFailed``, ``MediaError/Code/rejected`` for a certificate that cannot be used.
     @discardableResult
-    package func start() async throws(MediaError) -> (plain: String?, secure: String?, srt: String?) {
-        var bound: (plain: String?, secure: String?, srt: String?) = (nil, nil, nil)
+    package func start() async throws(MediaError) -> (plain: String?, secure: String?, srt: String?, whip: String?) {
+        var bound: (plain: String?, secure: String?, srt: String?, whip: String?) = (nil, nil, nil, nil)
         if let listen = self.configuration.listen {
             let address = try await self.bind(listen, "ingest.rtmp.listen", tls: nil)
             self.tell { $0.address = address }
@@ -119,6 +126,7 @@ package final class IngestServer: Sendable {
             bound.secure = address
         }
         if let srt = self.configuration.srt { bound.srt = try await self.bindSRT(srt) }
+        if let webRTC = self.configuration.webRTC { bound.whip = try await self.bindWebRTC(webRTC) }
         return bound
     }
 
@@ -147,6 +155,66 @@ package final class IngestServer: Sendable {
         self.emit(.listeningForSRT(address: address))
         self.running.withLock { $0.datagrams.append(channel) }
         return address
+    }
+
+    /// Opens the UDP socket and then the HTTP listener of WebRTC publishers, which shares the event loop.
+    private func bindWebRTC(_ settings: WebRTCSettings) async throws(MediaError) -> String {
+        let identity = try DTLSIdentity()
+        let (listen, host, port) = try Self.address(settings.udp, "ingest.webrtc.udp")
+        let channel: any Channel
+        do {
+            channel = try await DatagramBootstrap(group: self.group)
+                .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
+                .channelOption(.datagramVectorReadMessageCount, value: 16)
+                .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16 * 2048))
+                .channelInitializer { [core, loop, rtcDoors] channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        let door = WebRTCListener(core: core.value, settings: settings, identity: identity, loop: loop)
+                        rtcDoors.value.append(door)
+                        try channel.pipeline.syncOperations.addHandler(door)
+                    }
+                }
+                .bind(host: host, port: Int(port)).get()
+        } catch {
+            throw .bindFailed(listen, error, at: "ingest.webrtc.udp")
+        }
+        self.running.withLock { $0.datagrams.append(channel) }
+        let candidates = try settings.candidates(bound: channel.localAddress)
+        let http = try await self.bindWHIP(settings)
+        let isStopped = self.running.withLock { running in
+            running.http = http
+            return running.isStopped
+        }
+        if isStopped { await http.stop(within: .zero) }
+        let url = "\(http.boundAddress)/whip/\(self.configuration.admission.app)"
+        let authority = String(http.boundAddress.split(separator: "/").last ?? "")
+        self.tell { [rtcDoors, isSecure = settings.certificates != nil] _ in
+            for door in rtcDoors.value { door.opened(candidates, address: authority, isSecure: isSecure) }
+        }
+        self.logger.info(
+            "listening for WHIP",
+            metadata: ["url": "\(url)", "udp": "\(channel.localAddress.map(Self.text) ?? settings.udp)"])
+        self.emit(.listeningForWHIP(url: url))
+        return url
+    }
+
+    private func bindWHIP(_ settings: WebRTCSettings) async throws(MediaError) -> HTTPListener {
+        let (address, _, _) = try Self.address(settings.listen, "ingest.webrtc.listen")
+        let limits = HTTPListenerLimits(
+            connections: 2 * self.configuration.maximumConnections, bodyBytes: WebRTCListener.largestBody,
+            connectionsPerAddress: 64, crowd: self.configuration.maximumConnections)
+        return try await HTTPListener.start(
+            listen: address, limits: limits, certificates: settings.certificates, group: self.group,
+            place: "ingest.webrtc.listen", logger: self.logger
+        ) { [gate, loop, rtcDoors] request, answer in
+            // The connection is on the same loop, unless HTTP/2 is involved.
+            gate.pass {
+                loop.execute {
+                    guard let door = rtcDoors.value.first else { return answer(ListenerReply(.serviceUnavailable)) }
+                    door.receive(request, answer)
+                }
+            }
+        }
     }
 
     private func bind(_ listen: String, _ field: String, tls: NIOSSLContext?) async throws(MediaError) -> String {
@@ -222,27 +290,30 @@ package final class IngestServer: Sendable {
     /// - Parameter isHandedOver: True if another server takes over; then publishers that support the reconnect request
     ///   are asked to reconnect.
     package func stop(isHandedOver: Bool = false) async {
-        let (channels, datagrams, wasStopped) = self.running.withLock { running in
+        let (channels, datagrams, http, wasStopped) = self.running.withLock { running in
             defer { running.isStopped = true }
-            return (running.channels, running.datagrams, running.isStopped)
+            return (running.channels, running.datagrams, running.http, running.isStopped)
         }
         if wasStopped { return }
         // An error leaves nothing to do here or below: the process or the event loop ends without these channels.
         for channel in channels { try? await channel.close().get() }
         let sources = self.hubs.withLock { Array($0.keys) }
-        let asked = try? await self.loop.submit { [core, doors] in
+        let asked = try? await self.loop.submit { [core, doors, rtcDoors] in
             var asked = 0
             for source in sources {
                 guard let publisher = core.value.publisher(of: source) else { continue }
                 if !isHandedOver { publisher.refuse(.ended) } else if publisher.handOver() { asked += 1 }
             }
             for door in doors.value { door.stop() }
+            for door in rtcDoors.value { door.stop() }
             return asked
         }.get()
         // Publishers read the request while their connections linger.
         if let asked, asked > 0 { try? await self.loop.scheduleTask(in: Self.handOverTime) {}.futureResult.get() }
         await self.joinFeeds()
+        await http?.stop(within: .milliseconds(500))
         for channel in datagrams { try? await channel.close().get() }
+        try? await self.loop.submit { [rtcDoors] in rtcDoors.value = [] }.get()
         self.gate.close()
         try? await self.loop.submit { [core] in core.value.client }.get()?.shutdown()
         try? await self.group.shutdownGracefully()

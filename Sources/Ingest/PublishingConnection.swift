@@ -1,6 +1,6 @@
 package import RTMP
 
-/// A connection that publishes or asks to, over RTMP or SRT. Bound to the server's event loop.
+/// A connection that publishes or asks to, over RTMP, SRT or WebRTC. Bound to the server's event loop.
 package protocol PublishingConnection: AnyObject {
     /// Number of the connection, unique in this worker.
     var number: Int { get }

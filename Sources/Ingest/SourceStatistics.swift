@@ -18,5 +18,8 @@ package struct SourceStatistics: Sendable, Hashable {
     /// Nanoseconds of the monotonic clock when the last packet arrived; 0 before the first.
     package var lastPacket: Int64 = 0
 
+    /// Measurements of the current or last WebRTC publisher; nil if there was none.
+    package var webRTC: WebRTCStatistics?
+
     package init() {}
 }

@@ -96,7 +96,8 @@ struct RoomDeployment: Sendable {
         }
         return [
             Self.port("rtmp", ingest.rtmp.listen), Self.port("rtmps", ingest.rtmps?.listen),
-            Self.port("srt", ingest.srt?.listen, isUDP: true),
+            Self.port("srt", ingest.srt?.listen, isUDP: true), Self.port("whip", ingest.webRTC?.listen),
+            Self.port("webrtc", ingest.webRTC?.udp, isUDP: true),
         ].compactMap(\.self)
     }
 

@@ -68,7 +68,7 @@ package struct PortablePipeline: Sendable {
             }
         }
         self.edit("ingest") { ingest in
-            for (key, port) in [("rtmp", 1935), ("rtmps", 1936), ("srt", 9000)] {
+            for (key, port) in [("rtmp", 1935), ("rtmps", 1936), ("srt", 9000), ("webrtc", 8889)] {
                 guard var door = ingest[key: key] ?? (key == "rtmp" ? .object([]) : nil) else { continue }
                 if case .null? = door[key: "listen"]?.content { continue }
                 let written = door[key: "listen"]?.string
@@ -76,6 +76,9 @@ package struct PortablePipeline: Sendable {
                     key == "srt"
                     ? Self.open(written, port: port, &datagrams) : Self.open(written, port: port, &taken)
                 door.set("listen", .string(address))
+                if key == "webrtc" {
+                    door.set("udp", .string(Self.open(door[key: "udp"]?.string, port: 8189, &datagrams)))
+                }
                 ingest.set(key, door)
             }
         }
@@ -124,7 +127,7 @@ package struct PortablePipeline: Sendable {
     private var writtenPorts: Set<UInt16> {
         var listeners = [self.document[key: "control"]]
         let ingest = self.document[key: "ingest"]
-        listeners += ["rtmp", "rtmps"].map { ingest?[key: $0] }
+        listeners += ["rtmp", "rtmps", "webrtc"].map { ingest?[key: $0] }
         if case .array(let outputs)? = self.document[key: "outputs"]?.content {
             listeners += outputs.map { $0[key: "http"] }
         }

@@ -39,6 +39,16 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(bytes: bytes)
     }
 
+    /// The 16 bytes of the address in network order.
+    package var bytes: [UInt8] {
+        [self.high, self.low].flatMap { half in
+            (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - $0 * 8)) }
+        }
+    }
+
+    /// Whether this is `0.0.0.0` or `::`, which stand for all addresses of a machine.
+    package var isUnspecified: Bool { self.high == 0 && (self.low == 0 || self.low == Self.mapped) }
+
     /// Whether this is an IPv4 address.
     package var isIPv4: Bool { self.high == 0 && self.low >> 32 == 0xffff }
 

@@ -154,7 +154,7 @@ extension HLSOutput.HTTP {
     static func isPageOrigin(_ text: String) -> Bool { !text.contains("*") && Self.isOrigin(text) }
 
     /// Whether the text is `*` or a web origin: scheme and authority without a path. Spec: RFC 6454 §6.2.
-    private static func isOrigin(_ text: String) -> Bool {
+    static func isOrigin(_ text: String) -> Bool {
         if text == "*" { return true }
         guard let host = text.behindWebScheme else { return false }
         return (1...256).contains(host.utf8.count) && host.isVisible && !host.contains { "/\"".contains($0) }

@@ -29,13 +29,15 @@ extension PipelineRules {
         let ingest = self.pipeline.ingest
         ingest.rtmps?.tls.check(self.checks, at: "ingest.rtmps.tls", &log)
         let hasPublishers = self.pipeline.sources.contains { if case .rtmp = $0.input { true } else { false } }
-        if hasPublishers, ingest.rtmp.listen == nil, ingest.rtmps == nil, ingest.srt == nil,
-            log.isSound("ingest.rtmps", "ingest.srt", "sources")
+        if hasPublishers, ingest.rtmp.listen == nil, ingest.rtmps == nil, ingest.srt == nil, ingest.webRTC == nil,
+            log.isSound("ingest.rtmps", "ingest.srt", "ingest.webrtc", "sources")
         {
             log.mistake(
-                "ingest.rtmp.listen", "is null, and there is neither rtmps nor srt, so publishers could not connect",
-                fix: "write host:port, or add \"rtmps\" or \"srt\"")
+                "ingest.rtmp.listen",
+                "is null, and there is neither rtmps, srt nor webrtc, so publishers could not connect",
+                fix: "write host:port, or add \"rtmps\", \"srt\" or \"webrtc\"")
         }
+        self.checkWebRTC(&log)
         self.checkPorts(hasPublishers: hasPublishers, &log)
     }
 
@@ -47,12 +49,19 @@ extension PipelineRules {
         if hasPublishers {
             if let address = ingest.rtmp.listen { listeners.append(("ingest.rtmp.listen", address)) }
             if let rtmps = ingest.rtmps { listeners.append(("ingest.rtmps.listen", rtmps.listen)) }
+            if let webRTC = ingest.webRTC { listeners.append(("ingest.webrtc.listen", webRTC.listen)) }
         }
         for (index, output) in self.pipeline.outputs.enumerated() {
             guard case .hls(let hls) = output, let address = hls.http.listen else { continue }
             listeners.append(("outputs[\(index)].http.listen", address))
         }
         listeners.append(("control.listen", self.pipeline.control.listen))
+        self.checkCollisions(listeners, &log)
+        guard hasPublishers, let srt = ingest.srt, let webRTC = ingest.webRTC else { return }
+        self.checkCollisions([("ingest.srt.listen", srt.listen), ("ingest.webrtc.udp", webRTC.udp)], &log)
+    }
+
+    private func checkCollisions(_ listeners: [(place: String, address: ListenAddress)], _ log: inout SpecLog) {
         for (index, listener) in listeners.enumerated() where log.isSound(listener.place) {
             let first = listeners[..<index].first { other in
                 log.isSound(other.place) && other.address.collides(with: listener.address)
@@ -65,7 +74,7 @@ extension PipelineRules {
 }
 
 extension ListenAddress {
-    /// Whether both addresses use the same TCP port of the same host, judged by their texts. Port 0 means any free port
+    /// Whether both addresses use the same port of the same host, judged by their texts. Port 0 means any free port
     /// and never collides.
     fileprivate func collides(with other: ListenAddress) -> Bool {
         guard case .tcp(let host, let port) = self, case .tcp(let otherHost, let otherPort) = other,

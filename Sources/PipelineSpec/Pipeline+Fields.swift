@@ -19,7 +19,8 @@ extension Pipeline {
                 optional: "durationSeconds", \.durationMs, .seconds(upTo: 2_592_000),
                 "program time in seconds after which the room ends"),
             Field("control", \.control, .object(Control.rule, finish: Control.checked), "the operators' listener"),
-            Field("ingest", \.ingest, .object(Ingest.rule), "listeners and rules for publishers"),
+            Field(
+                "ingest", \.ingest, .object(Ingest.rule, finish: Ingest.checked), "listeners and rules for publishers"),
             Field(
                 required: "sources", \.sources,
                 .list(
@@ -175,8 +176,11 @@ extension Pipeline.Ingest {
                 "a listener for MPEG-TS over SRT, with the keys, admission and timeouts of rtmp; the stream id is the key"
             ),
             Field(
+                optional: "webrtc", \.webRTC, .object(Pipeline.WebRTC.rule),
+                "a listener for WebRTC publishers (WHIP), with the app, keys, admission and timeouts of rtmp"),
+            Field(
                 "proxies", \.proxies, .list(of: .addressRange, 0...64, standIn: .standIn),
-                "addresses of proxies in front of this worker: their connections must begin with a PROXY header (v1 or v2), all others must not"
+                "addresses of proxies in front of this worker: their RTMP connections must begin with a PROXY header (v1 or v2), all others must not"
             ),
             Field(
                 optional: "auth", \.auth, .object(Pipeline.Auth.rule, finish: Pipeline.Auth.checked),
@@ -195,7 +199,8 @@ extension Pipeline.Ingest {
                 "rules for sources that this worker pulls from other servers"),
             Field(
                 "codecs", \.codecs, .list(of: .choice, 1...32, standIn: .h264),
-                "codecs that publishers may send; for any other, the publisher is rejected with the codec's name"),
+                "codecs that publishers may send; for any other, the publisher is rejected with the codec's name. With webrtc, the default also has vp8, vp9 and opus"
+            ),
         ])
 }
 
@@ -205,7 +210,7 @@ extension Pipeline.RTMP {
         [
             Field(
                 "listen", \.listen, .nullable(.address(unix: false)),
-                "host:port; port 0: any free port; null: no listener, which needs rtmps or srt"
+                "host:port; port 0: any free port; null: no listener, which needs rtmps, srt or webrtc"
             ),
             Field("app", \.app, .id, "application name in the publish URL"),
             Field("chunkSize", \.chunkSize, .integer(128...65_536), "chunk size that the worker announces, in bytes"),

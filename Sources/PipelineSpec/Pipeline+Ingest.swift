@@ -21,10 +21,12 @@ extension Pipeline {
         package var rtmps: RTMPS?
         /// Listener for MPEG-TS over SRT; `nil`: none.
         package var srt: SRT?
+        /// Listener for WebRTC publishers (WHIP); `nil`: none.
+        package var webRTC: WebRTC?
         /// Proxies whose connections begin with a PROXY header; empty: none.
         package var proxies: [AddressRange] = []
         package var pull = Pull()
-        /// Codecs that publishers may send. Default H.264, AAC and MP3.
+        /// Codecs that publishers may send. Default H.264, AAC and MP3; with ``webRTC`` also VP8, VP9 and Opus.
         package var codecs: [Codec] = [.h264, .aac, .mp3]
 
         package init() {}
@@ -40,7 +42,8 @@ extension Pipeline {
             case reject
         }
 
-        /// TCP address of the listener. `nil`: no listener; publishers then need RTMPS or SRT. Default `0.0.0.0:1935`.
+        /// TCP address of the listener. `nil`: no listener; publishers then need RTMPS, SRT or
+        /// WHIP. Default `0.0.0.0:1935`.
         package var listen: ListenAddress? = .tcp(host: "0.0.0.0", port: 1935)
         /// The application name in the publish URL. Default `live`.
         package var app = "live"

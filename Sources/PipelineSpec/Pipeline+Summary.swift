@@ -63,9 +63,13 @@ extension Pipeline {
             let plain = self.ingest.rtmp.listen.map { "rtmp://\($0)" }
             let secure = self.ingest.rtmps.map { "rtmps://\($0.listen)" }
             let srt = self.ingest.srt.map { "srt://\($0.listen)" }
+            let whip = self.ingest.webRTC.map {
+                "\($0.listen.url(scheme: $0.tls == nil ? "http" : "https"))/whip/\(self.ingest.rtmp.app)"
+            }
             add(
                 "ingest",
-                [plain, secure].compactMap { $0.map { "\($0)/\(self.ingest.rtmp.app)" } } + [srt].compactMap(\.self))
+                [plain, secure].compactMap { $0.map { "\($0)/\(self.ingest.rtmp.app)" } }
+                    + [srt, whip].compactMap(\.self))
         }
         add("control", ["\(self.control.listen)\(self.control.token.map { ", token from \($0)" } ?? "")"])
         let width = 9

@@ -4,7 +4,9 @@ extension PipelineRules {
     func checkLibraries(_ log: inout SpecLog) {
         self.warn(about: .encoder, at: "outputs", &log)
         for (index, codec) in self.pipeline.ingest.codecs.enumerated() {
-            self.warn(about: .decoder(codec), at: "ingest.codecs[\(index)]", &log)
+            let isAdded = self.pipeline.ingest.webRTC != nil && !log.isWritten("ingest.codecs")
+            let path = isAdded ? "ingest.webrtc" : "ingest.codecs[\(index)]"
+            self.warn(about: .decoder(codec), at: path, &log)
         }
         if self.pipeline.ingest.srt != nil { self.warn(about: .srt, at: "ingest.srt", &log) }
         for (index, source) in self.pipeline.sources.enumerated() {

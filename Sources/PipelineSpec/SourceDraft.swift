@@ -32,7 +32,7 @@ struct SourceDraft: Sendable {
             Field(optional: "name", \.source.name, .title, "a name to display"),
             Field(
                 "type", \.kind, .choice,
-                "rtmp: a publisher (over RTMP, RTMPS or SRT); file: a media file; rtmp-pull, srt-pull: a stream that this worker pulls over RTMP or SRT"
+                "rtmp: a publisher (over RTMP, RTMPS, SRT or WHIP); file: a media file; rtmp-pull, srt-pull: a stream that this worker pulls over RTMP or SRT"
             ),
             Field(
                 optional: "streamKey", \.streamKey, .streamKey,

@@ -33,8 +33,8 @@ extension Room {
         self.overload.recall(isContinued: self.packager?.hasPublishedBefore == true)
         let admission = try Admission(self.pipeline)
         if !admission.sources.isEmpty {
-            let configuration = try self.ingestion.configuration(admission) { settings throws(MediaError) in
-                try self.listeners.openCertificates(settings, place: "rtmps")
+            let configuration = try self.ingestion.configuration(admission) { settings, place throws(MediaError) in
+                try self.listeners.openCertificates(settings, place: place)
             }
             for (name, address) in try await self.ingestion.start(configuration) { self.note(name, address) }
         }
@@ -71,7 +71,8 @@ extension Room {
         self.events.emit(
             "room.ready",
             [
-                "rtmp": address("rtmp"), "rtmps": address("rtmps"), "srt": address("srt"), "viewer": JSONValue(viewer),
+                "rtmp": address("rtmp"), "rtmps": address("rtmps"), "srt": address("srt"), "whip": address("whip"),
+                "viewer": JSONValue(viewer),
                 "playlist": JSONValue(playlist),
                 "control": address("control"),
                 "allInterfaces": .array(
@@ -91,6 +92,7 @@ extension Pipeline {
     package var wildcardListeners: [String] {
         let listeners: [(name: String, listen: ListenAddress?)] = [
             ("rtmp", self.ingest.rtmp.listen), ("rtmps", self.ingest.rtmps?.listen), ("srt", self.ingest.srt?.listen),
+            ("whip", self.ingest.webRTC?.listen),
             ("viewer", self.hls?.http.listen), ("control", self.control.listen),
         ]
         return listeners.filter { $0.listen?.isWildcard == true }.map(\.name)

@@ -125,7 +125,7 @@ package final class Room: Sendable {
 
     /// The address to which a listener was bound; nil if it is not open.
     ///
-    /// - Parameter name: `rtmp`, `rtmps`, `srt`, `viewer` or `control`.
+    /// - Parameter name: `rtmp`, `rtmps`, `srt`, `whip`, `viewer` or `control`.
     package func address(_ name: String) -> String? {
         self.value.withLock { $0.lifecycle.addresses.first { $0.name == name }?.address }
     }

@@ -3,6 +3,7 @@ package import Events
 import Ingest
 import Program
 import RTMP
+import WebRTC
 
 /// The reply to `GET /v1/stats`: what is received from every source, and how it is used.
 package struct StatisticsReply: NamedReply {
@@ -85,6 +86,29 @@ struct SourceStatisticsReply: NamedReply {
         },
         ReplyMember(optional: "quirks") { $0.ingest?.quirks.description },
         ReplyMember(optional: "demuxed") { $0.ingest.map { DemuxerReply(counters: $0.demuxed) } },
+        ReplyMember(optional: "webrtc") { $0.ingest?.webRTC.map { WebRTCReply(statistics: $0) } },
+    ]
+}
+
+/// Measurements of a WebRTC publisher, in the current or last publication.
+private struct WebRTCReply: Reply {
+    let statistics: WebRTCStatistics
+
+    private var media: RTCMediaStatistics { self.statistics.media }
+    private var tracks: [RTCMediaStatistics.Track] { self.media.tracks }
+
+    static let members: [ReplyMember<Self>] = [
+        ReplyMember("cipher") { $0.statistics.cipher },
+        ReplyMember("rttMs") { $0.media.roundTrip.map { $0 / 1_000_000 } },
+        ReplyMember("jitterMs") { ($0.tracks.map(\.jitter).max() ?? 0) / 1_000_000 },
+        ReplyMember("lossPermille") { Int64((($0.tracks.map(\.fractionLost).max() ?? 0) * 1000).rounded()) },
+        ReplyMember("networkLost") { $0.tracks.reduce(Int64(0)) { $0 &+ $1.networkLost } },
+        ReplyMember("nacks") { Int64(clamping: $0.tracks.reduce(UInt64(0)) { $0 &+ $1.nacks }) },
+        ReplyMember("keyFrameRequests") { Int64(clamping: $0.tracks.reduce(UInt64(0)) { $0 &+ $1.keyFrameRequests }) },
+        ReplyMember("estimateBps") { $0.media.estimate.map { Int64($0) } },
+        ReplyMember("damagedFrames") { Int64(clamping: $0.statistics.damagedFrames) },
+        ReplyMember("dropped") { Int64(clamping: $0.statistics.dropped) },
+        ReplyMember("refused") { Int64(clamping: $0.statistics.refused) },
     ]
 }
 

@@ -2,6 +2,7 @@ import Ingest
 import MediaTypes
 import PipelineSpec
 import Secrets
+import WebRTC
 
 extension SRTSettings {
     /// The settings of a pipeline's SRT listener, with its passphrase; nil if the pipeline has none.
@@ -19,6 +20,25 @@ extension SRTSettings {
                 fix: "use a passphrase of 10 to 79 bytes")
         }
         self.passphrase = passphrase
+    }
+}
+
+extension WebRTCSettings {
+    /// The settings of a pipeline's listener for WebRTC publishers, with its secrets and without its certificate; nil if
+    /// the pipeline has none.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable`` if a password of a TURN server cannot be read.
+    init?(_ pipeline: Pipeline) throws(MediaError) {
+        guard let webRTC = pipeline.ingest.webRTC else { return nil }
+        self.init(listen: webRTC.listen.description, udp: webRTC.udp.description)
+        self.publicAddresses = webRTC.publicAddresses
+        self.allowedOrigins = webRTC.allowOrigins
+        for (index, server) in webRTC.iceServers.enumerated() {
+            self.iceServers.append(
+                WHIPSettings.ICEServer(
+                    url: server.url, username: server.username,
+                    credential: try server.credential?.resolved(place: "ingest.webrtc.iceServers[\(index)]")))
+        }
     }
 }
 

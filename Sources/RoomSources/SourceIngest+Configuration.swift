@@ -9,10 +9,10 @@ extension SourceIngest {
     ///
     /// - Parameters:
     ///   - admission: The publishers that may be admitted.
-    ///   - certificates: Opens the certificate of the RTMPS listener.
+    ///   - certificates: Opens the certificate of the listener `rtmps` or `whip`.
     /// - Throws: ``MediaError/Code/notReadable``, and the errors of `certificates`.
     package func configuration(
-        _ admission: Admission, certificates: (TLSSettings?) throws(MediaError) -> CertificateStore?
+        _ admission: Admission, certificates: (TLSSettings?, _ place: String) throws(MediaError) -> CertificateStore?
     ) throws(MediaError) -> IngestConfiguration {
         let (parts, pipeline) = (self.host.sourceParts, self.host.pipeline)
         let rtmp = pipeline.ingest.rtmp
@@ -33,9 +33,15 @@ extension SourceIngest {
         configuration.session.limits.chunkStreams = rtmp.maxChunkStreams
         configuration.session.limits.amfDepth = rtmp.maxAmfDepth
         configuration.proxies = pipeline.ingest.proxies
-        if parts.opensListeners, let rtmps = pipeline.ingest.rtmps, let certificates = try certificates(rtmps.tls) {
+        if parts.opensListeners, let rtmps = pipeline.ingest.rtmps,
+            let certificates = try certificates(rtmps.tls, "rtmps")
+        {
             configuration.secure = IngestConfiguration.Secure(
                 listen: rtmps.listen.description, certificates: certificates)
+        }
+        if parts.opensListeners, var webRTC = try WebRTCSettings(pipeline) {
+            webRTC.certificates = try certificates(pipeline.ingest.webRTC?.tls, "whip")
+            configuration.webRTC = webRTC
         }
         configuration.srt = parts.opensListeners ? try SRTSettings(pipeline) : nil
         configuration.refused = self.host.refusing.refused

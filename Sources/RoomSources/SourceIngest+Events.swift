@@ -6,7 +6,7 @@ extension SourceIngest {
     /// Handles events of the publishers' listener and of the pull clients. Called on their event loops.
     func handle(_ event: IngestEvent) {
         switch event {
-        case .listening, .listeningSecurely, .listeningForSRT, .connected: break
+        case .listening, .listeningSecurely, .listeningForSRT, .listeningForWHIP, .connected: break
         case .configuration(let id, let parameters): self.source(id)?.setCodec(parameters)
         case .firstVideo(let id), .firstAudio(let id): self.tell(.arrived, of: id)
         case .publishing(let id, let info):

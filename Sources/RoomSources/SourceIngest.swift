@@ -15,7 +15,7 @@ package struct SourceIngest: Sendable {
 
     /// Opens the publishers' listener, and connects the decoders of the sources to it.
     ///
-    /// - Returns: Name and URL of each listener (`rtmp`, `srt`, `rtmps`), as a client on this machine can use it.
+    /// - Returns: Name and URL of each listener (`rtmp`, `srt`, `rtmps`, `whip`), as a client on this machine can use it.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package func start(
         _ configuration: IngestConfiguration
@@ -26,9 +26,11 @@ package struct SourceIngest: Sendable {
         self.join { ingest.hub(for: $0) }
         self.host.withSources { $0.connections.ingest = ingest }
         let bound = try await ingest.start()
-        return [("rtmp", bound.plain), ("srt", bound.srt), ("rtmps", bound.secure)].compactMap { name, address in
-            address.map { (name, "\(name)://\(Self.reachable($0))") }
+        let addresses = [("rtmp", bound.plain), ("srt", bound.srt), ("rtmps", bound.secure)].compactMap {
+            name, address in
+            address.map { (name: name, address: "\(name)://\(Self.reachable($0))") }
         }
+        return addresses + [bound.whip].compactMap { $0.map { (name: "whip", address: $0) } }
     }
 
     /// Makes the clients that fetch sources. They connect when ``startPulls()`` is called.

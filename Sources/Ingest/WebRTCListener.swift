@@ -1,0 +1,242 @@
+import AsyncHTTPClient
+import Logging
+import MediaTypes
+import NIOCore
+import OpenSSLCrypto
+import PipelineSpec
+import PublishAuth
+import RTMP
+import WebRTC
+
+/// The UDP socket and the sessions of a room's WebRTC publishers. ``WebRTCListener+Requests`` has their HTTP requests.
+///
+/// Datagrams are found by their content (RFC 7983): connectivity checks by our user name fragment, everything else by an
+/// address from which a valid check came. All others are dropped without an answer.
+///
+/// Bound to the server's event loop. Clients pass the same admission, limits and webhook as RTMP publishers when they POST
+/// their offer; a client becomes the publisher of its source when its DTLS handshake is complete.
+final class WebRTCListener: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+    typealias OutboundOut = AddressedEnvelope<ByteBuffer>
+
+    /// Where datagrams of an address go.
+    struct Route {
+        let publisher: WebRTCPublisher
+        let address: ICEAddress
+    }
+
+    /// Shortest time between two runs of a session's timer.
+    static let shortestTimer: Int64 = 5_000_000
+    /// Largest number of addresses whose socket addresses a session keeps.
+    private static let mostRoutes = 16
+
+    let core: IngestCore
+    let settings: WebRTCSettings
+    let requests: WHIPRequests
+    let loop: any EventLoop
+    let identity: DTLSIdentity
+    let limits: WebRTCSession.Limits
+    /// Rate limit of POST requests per client network.
+    var posts = ClientRateLimiter((perSecond: 4, burst: 32))
+    /// Candidates of every answer; empty before the socket is bound.
+    var candidates: [AnswerSettings.Candidate] = []
+    /// `HOST:PORT` of the HTTP listener.
+    var address = ""
+    var isSecure = false
+    var sessions: [String: WebRTCPublisher] = [:]
+    /// All clients that have not ended, by number.
+    var publishers: [Int: WebRTCPublisher] = [:]
+    private var ufrags: [String: WebRTCPublisher] = [:]
+    private var routes: [SocketAddress: Route] = [:]
+    private var context: ChannelHandlerContext?
+    private var output = WebRTCSessionOutput()
+    /// Publishers whose timer may have to be set again after this read.
+    private var touched: [Int: WebRTCPublisher] = [:]
+    var isStopped = false
+    /// Datagrams that belong to no session.
+    private(set) var strangers: UInt64 = 0
+
+    init(core: IngestCore, settings: WebRTCSettings, identity: DTLSIdentity, loop: any EventLoop) {
+        self.core = core
+        self.settings = settings
+        self.identity = identity
+        self.loop = loop
+        self.requests = WHIPRequests(
+            settings: WHIPSettings(
+                app: core.admission.app, allowedOrigins: settings.allowedOrigins, iceServers: settings.iceServers))
+        var limits = WebRTCSession.Limits()
+        limits.firstMedia = core.configuration.session.firstMediaTimeout
+        limits.idle = core.configuration.session.mediaIdleTimeout
+        self.limits = limits
+    }
+
+    /// Both sockets are open.
+    func opened(_ candidates: [AnswerSettings.Candidate], address: String, isSecure: Bool) {
+        self.candidates = candidates
+        self.address = address
+        self.isSecure = isSecure
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        self.core.logger.debug("WebRTC listener", metadata: ["error": "\(error)"])
+    }
+
+    // MARK: Datagrams
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let envelope = self.unwrapInboundIn(data)
+        var bytes = Array(envelope.data.readableBytesView)
+        guard let first = bytes.first else { return }
+        let now = self.core.clock.now()
+        if first < 4 { return self.receiveCheck(bytes, from: envelope.remoteAddress, now) }
+        guard let route = self.routes[envelope.remoteAddress], let session = route.publisher.session else {
+            self.strangers &+= 1
+            return
+        }
+        route.publisher.hub?.updateStatistics { $0.bytes += UInt64(bytes.count) }
+        session.receive(&bytes, from: route.address, now: now, into: &self.output)
+        self.perform(route.publisher, now)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.flush()
+        for publisher in self.touched.values { self.armTimer(publisher) }
+        self.touched.removeAll(keepingCapacity: true)
+    }
+
+    private func receiveCheck(_ bytes: [UInt8], from remote: SocketAddress, _ now: Int64) {
+        guard let check = STUNMessage(bytes), let ufrag = check.receiverUfrag, let publisher = self.ufrags[ufrag],
+            let session = publisher.session, let address = ICEAddress(remote),
+            self.core.admission.allows(address.ipAddress)
+        else {
+            self.strangers &+= 1
+            return
+        }
+        publisher.routes[address] = remote
+        session.receive(check, from: address, now: now, into: &self.output)
+        self.perform(publisher, now)
+        if publisher.routes.count > Self.mostRoutes || !session.isKnown(address, now: now) {
+            publisher.routes = publisher.routes.filter { session.isKnown($0.key, now: now) }
+        }
+    }
+
+    /// Sends and delivers what a session has left in ``output``.
+    private func perform(_ publisher: WebRTCPublisher, _ now: Int64) {
+        // Copied: a change may end sessions, which leave something in it as well.
+        let output = self.output
+        self.output.clear()
+        for datagram in output.datagrams { self.send(datagram, publisher) }
+        for change in output.changes { self.changed(publisher, change, now) }
+        if !output.items.isEmpty { self.deliver(output.items, publisher) }
+        if publisher.hasEnded { return }
+        self.touched[publisher.number] = publisher
+        if now >= publisher.nextReport { self.report(publisher, now) }
+    }
+
+    /// Sends a datagram. It is dropped if the channel is full, as on the network.
+    private func send(_ datagram: WebRTCSessionOutput.Datagram, _ publisher: WebRTCPublisher) {
+        guard let context = self.context, context.channel.isWritable,
+            let remote = publisher.routes[datagram.address]
+        else { return }
+        let buffer = context.channel.allocator.buffer(bytes: datagram.bytes)
+        context.writeAndFlush(
+            self.wrapOutboundOut(AddressedEnvelope(remoteAddress: remote, data: buffer)), promise: nil)
+    }
+
+    private func changed(_ publisher: WebRTCPublisher, _ change: WebRTCSessionOutput.Change, _ now: Int64) {
+        switch change {
+        case .known(let address): self.route(address, to: publisher, now)
+        case .connected: self.claim(publisher, now)
+        case .silent:
+            self.endPublication(
+                publisher, .lost("no media for \(self.limits.silence / 1_000_000) ms"))
+        case .resumed: self.claimAgain(publisher, now)
+        case .ended(let end): self.sessionEnded(publisher, end)
+        }
+    }
+
+    /// Datagrams of the address belong to the publisher from now on. A publisher whose media arrives from there keeps it,
+    /// so that no other client can take it away with forged sender addresses.
+    private func route(_ address: ICEAddress, to publisher: WebRTCPublisher, _ now: Int64) {
+        guard let remote = publisher.routes[address] else { return }
+        if let other = self.routes[remote]?.publisher, other !== publisher,
+            other.session?.isReceiving(now: now) == true
+        {
+            return
+        }
+        self.routes[remote] = Route(publisher: publisher, address: address)
+        let ufrags = publisher.session?.ufrags ?? []
+        if ufrags != publisher.ufrags { self.find(publisher, by: ufrags) }
+    }
+
+    /// Finds the session by these user name fragments, and no longer by earlier ones.
+    func find(_ publisher: WebRTCPublisher, by ufrags: [String]) {
+        for ufrag in publisher.ufrags { self.ufrags[ufrag] = nil }
+        for ufrag in ufrags { self.ufrags[ufrag] = publisher }
+        publisher.ufrags = ufrags
+    }
+
+    // MARK: Time
+
+    /// Runs `body` with the session's output and performs it.
+    func with(_ publisher: WebRTCPublisher, _ body: (WebRTCSession, inout WebRTCSessionOutput) -> Void) {
+        guard let session = publisher.session else { return }
+        body(session, &self.output)
+        self.perform(publisher, self.core.clock.now())
+        self.touched[publisher.number] = nil
+        self.armTimer(publisher)
+    }
+
+    private func armTimer(_ publisher: WebRTCPublisher) {
+        guard !publisher.hasEnded, let due = publisher.session?.deadline, due < publisher.timerDue else { return }
+        publisher.timer?.cancel()
+        let wait = max(Self.shortestTimer, due &- self.core.clock.now())
+        publisher.timerDue = due
+        let box = NIOLoopBound((self, publisher), eventLoop: self.loop)
+        publisher.timer = self.loop.scheduleTask(in: .nanoseconds(wait)) {
+            let (door, publisher) = box.value
+            publisher.timerDue = .max
+            guard !publisher.hasEnded else { return }
+            let now = door.core.clock.now()
+            door.with(publisher) { $0.advance(to: now, into: &$1) }
+        }
+    }
+
+    // MARK: The end
+
+    /// Removes everything that leads to the publisher.
+    func forget(_ publisher: WebRTCPublisher) {
+        publisher.timer?.cancel()
+        publisher.timer = nil
+        self.find(publisher, by: [])
+        for remote in publisher.routes.values where self.routes[remote]?.publisher === publisher {
+            self.routes[remote] = nil
+        }
+        publisher.routes = [:]
+        if let id = publisher.sessionID { self.sessions[id] = nil }
+        self.publishers[publisher.number] = nil
+        publisher.session = nil
+    }
+
+    /// Refuses all clients from now on, and disconnects the current publishers.
+    func stop() {
+        self.isStopped = true
+        for publisher in Array(self.publishers.values) {
+            self.refuse(publisher, .ended, reason: "the room has ended")
+        }
+    }
+}
+
+extension ICEAddress {
+    /// The address of a UDP socket; nil for other kinds.
+    init?(_ address: SocketAddress) {
+        guard let ip = address.ipAddress.flatMap({ IPAddress($0) }), let port = address.port else { return nil }
+        self.init(bytes: ip.bytes, port: UInt16(clamping: port))
+    }
+
+    /// The address without its port.
+    var ipAddress: IPAddress? { IPAddress(bytes: self.bytes) }
+}

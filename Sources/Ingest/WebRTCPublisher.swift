@@ -1,0 +1,94 @@
+import MediaTypes
+import NIOCore
+import PipelineSpec
+import RTMP
+import WebRTC
+
+/// One WHIP client, from its POST to its end. Bound to the event loop.
+///
+/// States: deciding (the POST waits for its answer) → connecting (201 was sent, ICE and DTLS follow) → publishing ⇄ silent
+/// → ended; any → ended.
+final class WebRTCPublisher: PublishingConnection {
+    let number: Int
+    /// Address of the HTTP client, `IP:PORT`.
+    let remote: String
+    let address: IPAddress?
+    let port: Int
+    /// Answers the POST; nil once it was answered.
+    var answer: ((WHIPReply) -> Void)?
+    /// `Origin` of the POST.
+    let origin: String?
+    var key: RedactedKey?
+    /// The key that later requests have to repeat; nil if the POST had it in its path. Secret.
+    var sessionKey: String?
+    /// The publish request whose key was accepted; nil once the client publishes or was refused.
+    var request: PublishRequest?
+    var source: SourceID?
+    /// The webhook request about this client; nil unless its answer is awaited.
+    var question: Task<Void, Never>?
+    var session: WebRTCSession?
+    /// The session's id in its URL; nil before the answer. Secret.
+    var sessionID: String?
+    var answerSettings: AnswerSettings?
+    /// Path and answer of the session, until the POST is answered.
+    var pendingAnswer: (path: String, answer: String)?
+    var etag = ""
+    var remoteUfrag = ""
+    /// The user name fragments under which the listener finds the session.
+    var ufrags: [String] = []
+    /// Socket addresses of the addresses that belong to the publisher.
+    var routes: [ICEAddress: SocketAddress] = [:]
+    var gate = WebRTCFrameGate()
+    var seen: Set<TrackKind> = []
+    var hasPublished = false
+    var hasEnded = false
+    var timer: Scheduled<Void>?
+    /// When ``timer`` fires.
+    var timerDue = Int64.max
+    /// When the statistics are copied next.
+    var nextReport: Int64 = 0
+    private(set) var hub: SourceHub?
+    private let door: WebRTCListener
+
+    init(
+        _ door: WebRTCListener, remote: SocketAddress?, origin: String?, number: Int,
+        answer: @escaping (WHIPReply) -> Void
+    ) {
+        self.door = door
+        self.number = number
+        self.remote = remote.map(IngestServer.text) ?? "unknown"
+        self.address = remote?.ipAddress.flatMap { IPAddress($0) }
+        self.port = remote?.port ?? 0
+        self.origin = origin
+        self.answer = answer
+    }
+
+    /// The client's program as its offer names it; empty if it names none.
+    var software: String { self.session?.negotiated.software ?? "" }
+
+    func begin(_ hub: SourceHub) { self.hub = hub }
+
+    /// Returns the hub that this client publishes to, and clears the property; nil if it does not publish.
+    func takeHub() -> SourceHub? {
+        defer { self.hub = nil }
+        return self.hub
+    }
+
+    func refuse(_ refusal: PublishRefusal) { self.door.refuse(self, refusal, reason: refusal.text) }
+
+    /// Ends the connection because another server takes over. WHIP has no message that asks to reconnect: pages notice the
+    /// close_notify.
+    func handOver() -> Bool {
+        self.refuse(.ended)
+        return false
+    }
+
+    func giveWay() { self.door.giveWay(self) }
+    func crowdedOut() { self.door.crowdedOut(self) }
+
+    func setPaused(_ isPaused: Bool) {
+        guard self.gate.isPaused != isPaused else { return }
+        self.gate.isPaused = isPaused
+        if !isPaused { self.door.resumed(self) }
+    }
+}

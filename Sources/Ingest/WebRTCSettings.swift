@@ -1,0 +1,55 @@
+package import HTTPListener
+import MediaTypes
+import NIOCore
+import PipelineSpec
+package import TLSFiles
+package import WebRTC
+
+/// Settings of a room's listener for WebRTC publishers (WHIP).
+package struct WebRTCSettings: Sendable {
+    /// `HOST:PORT` of the HTTP listener; port 0 lets the system choose.
+    package var listen: String
+    /// Certificate of the HTTP listener; nil: no TLS.
+    package var certificates: CertificateStore?
+    /// `HOST:PORT` of the UDP socket of all publishers; port 0 lets the system choose.
+    package var udp: String
+    /// Addresses at which publishers reach the UDP socket, as IP literals without brackets; empty: the address that it is
+    /// bound to, which then must not be a wildcard.
+    package var publicAddresses: [String] = []
+    /// STUN and TURN servers that publishers are given.
+    package var iceServers: [WHIPSettings.ICEServer] = []
+    /// Origins of web pages that may publish; `*`: all.
+    package var allowedOrigins = ["*"]
+    /// Replies to `GET` of other paths than `/whip/…`, such as the files of a page that publishes; nil: 404. The path is
+    /// without query.
+    package var page: (@Sendable (_ path: String) -> ListenerReply?)?
+
+    package init(listen: String, udp: String) {
+        self.listen = listen
+        self.udp = udp
+    }
+}
+
+extension WebRTCSettings {
+    /// The candidates of every answer.
+    ///
+    /// - Parameter bound: Address of the UDP socket.
+    /// - Throws: ``MediaError/Code/rejected`` if there is no address that publishers could reach.
+    func candidates(bound: SocketAddress?) throws(MediaError) -> [AnswerSettings.Candidate] {
+        let port = UInt16(clamping: bound?.port ?? 0)
+        var addresses = self.publicAddresses
+        if addresses.isEmpty, let own = bound?.ipAddress, let ip = IPAddress(own), !ip.isUnspecified {
+            addresses = [own]
+        }
+        let literals = addresses.compactMap { IPAddress($0)?.description }
+        guard !literals.isEmpty, literals.count == addresses.count else {
+            throw MediaError(
+                .rejected,
+                addresses.isEmpty
+                    ? "the UDP socket is bound to every address, so publishers cannot be told where to send"
+                    : "an entry is not an IP address", at: "ingest.webrtc.publicAddresses",
+                fix: "list the IP addresses of this machine that publishers can reach")
+        }
+        return literals.map { AnswerSettings.Candidate(address: $0, port: port) }
+    }
+}

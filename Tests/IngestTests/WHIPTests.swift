@@ -1,0 +1,204 @@
+import HTTPProbe
+import Ingest
+import MediaTypes
+import Testing
+import WebRTC
+
+@Suite("WHIP publishers over loopback sockets", .timeLimit(.minutes(1)))
+struct WHIPTests {
+    /// Runs `body` with a server and the URL of its endpoint.
+    static func with(
+        clock: any MonotonicClock = TestClock(), _ change: @escaping (inout IngestConfiguration) -> Void = { _ in },
+        _ body: (TestServer, String) async throws -> Void
+    ) async throws {
+        let prepare = { (configuration: inout IngestConfiguration) in
+            configuration.webRTC = WebRTCSettings(listen: "127.0.0.1:0", udp: "127.0.0.1:0")
+            configuration.codecs.formUnion([.vp8, .vp9, .opus])
+            change(&configuration)
+        }
+        try await TestServer.with(clock: clock, prepare) { server in
+            let urls = server.events.elements.compactMap {
+                if case .listeningForWHIP(let url) = $0 { url } else { nil }
+            }
+            try await body(server, #require(urls.first))
+        }
+    }
+
+    /// Sends a request without body to a path of the listener.
+    static func send(_ line: String, _ url: String, key: String? = nil) async throws -> HTTPProbe.Reply {
+        let origin = url.split(separator: "/").prefix(2).joined(separator: "//")
+        return try await HTTPProbe(origin).request(line, key.map { ["Authorization: Bearer \($0)"] } ?? [])
+    }
+
+    private static func isPublishing(_ event: IngestEvent) -> Bool {
+        if case .publishing = event { true } else { false }
+    }
+
+    private static func isUnpublished(_ event: IngestEvent) -> Bool {
+        if case .unpublished = event { true } else { false }
+    }
+
+    private static func isLost(_ event: IngestEvent) -> Bool { if case .lost = event { true } else { false } }
+
+    @Test("a client goes on air with H.264 and Opus when its handshake is complete, not before")
+    func onAir() async throws {
+        try await Self.with { server, url in
+            let items = ItemRecorder()
+            _ = server.server.hub(for: TestServer.host)?.subscribe(items)
+            let client = try await WHIPClient.create(url, key: TestServer.hostKey)
+            #expect(client.session.hasPrefix("/whip/~/") && !client.session.contains(TestServer.hostKey))
+            #expect(!server.events.elements.contains(where: Self.isPublishing))
+            try await client.check()
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            await client.outcomes.wait { $0.contains(.connected) }
+            try await client.sendMedia()
+            await items.items.wait { $0.count == 4 }
+            #expect(Set(items.configurations.map(\.codec)) == [.h264, .opus])
+            #expect(Set(items.packets.map(\.kind)) == [.video, .audio])
+            await server.events.wait {
+                $0.contains(.firstVideo(TestServer.host)) && $0.contains(.firstAudio(TestServer.host))
+            }
+            let statistics = try #require(server.server.statistics[TestServer.host])
+            #expect(statistics.isPublishing && statistics.webRTC?.cipher == "AEAD_AES_128_GCM")
+            #expect(!server.log.elements.contains { $0.contains(TestServer.hostKey) || $0.contains(client.session) })
+        }
+    }
+
+    @Test("DELETE ends the publication as unpublished; a second one gets 404, one without the key 401")
+    func delete() async throws {
+        try await Self.with { server, url in
+            let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            #expect(try await Self.send("DELETE \(client.session)", url).status == 401)
+            #expect(try await Self.send("DELETE \(client.session)", url, key: TestServer.hostKey).status == 200)
+            await server.events.wait { $0.contains(where: Self.isUnpublished) }
+            await client.outcomes.wait { $0.contains(.closed) }
+            #expect(try await Self.send("DELETE \(client.session)", url, key: TestServer.hostKey).status == 404)
+        }
+    }
+
+    @Test("close_notify ends the publication as unpublished")
+    func closeNotify() async throws {
+        try await Self.with { server, url in
+            let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            try await client.close()
+            await server.events.wait { $0.contains(where: Self.isUnpublished) }
+            #expect(!server.events.elements.contains(where: Self.isLost))
+        }
+    }
+
+    @Test("a client that is gone without a word is lost two seconds after its last packet; media again publishes again")
+    func silence() async throws {
+        let clock = ForwardClock()
+        try await Self.with(clock: clock) { server, url in
+            let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            try await client.sendMedia()
+            await server.events.wait { $0.contains(.firstAudio(TestServer.host)) }
+            clock.forward(seconds: 3)
+            await server.events.wait { $0.contains(where: Self.isLost) }
+            try await client.sendMedia()
+            await server.events.wait { $0.count(where: Self.isPublishing) == 2 }
+        }
+    }
+
+    @Test("a second client takes over when it has connected, and the first gets close_notify")
+    func takeover() async throws {
+        try await Self.with { server, url in
+            let first = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            let second = try await WHIPClient.create(url, key: TestServer.hostKey)
+            #expect(!server.events.elements.contains(.takenOver(TestServer.host)), "a POST alone takes nothing over")
+            try await second.check()
+            await server.events.wait { $0.count(where: Self.isPublishing) == 2 }
+            await first.outcomes.wait { $0.contains(.closed) }
+            #expect(server.events.elements.contains(.takenOver(TestServer.host)))
+        }
+    }
+
+    @Test("with onDuplicate reject, the second POST gets 409")
+    func reject() async throws {
+        try await Self.with({ $0.onDuplicate = .reject }) { server, url in
+            let first = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            #expect(try await WHIPClient.post(url, key: TestServer.hostKey).status == 409)
+            #expect(first.outcomes.elements == [.connected])
+        }
+    }
+
+    @Test("a kicked client gets close_notify, and 403 for its next POST")
+    func kick() async throws {
+        try await Self.with { server, url in
+            let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            server.server.kick(TestServer.host, until: .max)
+            await client.outcomes.wait { $0.contains(.closed) }
+            await server.events.wait { $0.contains(where: Self.isLost) }
+            #expect(try await WHIPClient.post(url, key: TestServer.hostKey).status == 403)
+        }
+    }
+
+    @Test("wrong keys get 401, and after ten of one address 429")
+    func wrongKey() async throws {
+        try await Self.with { server, url in
+            for _ in 0..<10 { #expect(try await WHIPClient.post(url, key: "wrong").status == 401) }
+            let last = try await WHIPClient.post(url, key: "wrong")
+            #expect(last.status == 429 && last.fields["retry-after"] != nil)
+            await server.events.wait {
+                $0.count { if case .refused(_, _, _, code: .authDenied) = $0 { true } else { false } } == 11
+            }
+        }
+    }
+
+    @Test("an offer without a codec of the room gets 422 that names the codecs, and a wrong key is refused before")
+    func codecs() async throws {
+        try await Self.with({ $0.codecs = [.h264, .aac, .opus] }) { _, url in
+            let reply = try await WHIPClient.post(url, key: TestServer.hostKey, video: "VP8/90000")
+            #expect(reply.status == 422 && reply.text.contains("VP8") && reply.text.contains("H264"))
+            #expect(reply.fields["content-type"] == "application/problem+json")
+            #expect(try await WHIPClient.post(url, key: "wrong", video: "VP8/90000").status == 401)
+        }
+    }
+
+    @Test("/whip stands for the endpoint of the app; other paths get 404, and the page's files are served")
+    func paths() async throws {
+        try await Self.with({
+            $0.webRTC?.page = { $0 == "/" ? .plain(.ok, "the page") : nil }
+        }) { _, url in
+            let short = String(url.dropLast("/live".count))
+            #expect(try await WHIPClient.post(short, key: TestServer.hostKey).status == 201)
+            #expect(try await Self.send("GET /", url).text == "the page\n")
+            #expect(try await Self.send("GET /other", url).status == 404)
+            #expect(try await Self.send("OPTIONS /whip/live", url).fields["accept-post"] == "application/sdp")
+        }
+    }
+
+    @Test("a wildcard UDP address without public addresses does not start")
+    func wildcard() async throws {
+        await #expect(throws: MediaError.self) {
+            try await Self.with({ $0.webRTC?.udp = "0.0.0.0:0" }) { _, _ in }
+        }
+        try await Self.with({
+            $0.webRTC?.udp = "0.0.0.0:0"
+            $0.webRTC?.publicAddresses = ["192.0.2.1", "2001:db8::1"]
+        }) { _, url in
+            let reply = try await WHIPClient.post(url, key: TestServer.hostKey)
+            #expect(reply.text.contains(" 192.0.2.1 ") && reply.text.contains(" 2001:db8::1 "))
+        }
+    }
+
+    @Test("the end of the server closes its clients with close_notify")
+    func stop() async throws {
+        let client = try await Self.connectAndStop()
+        await client.outcomes.wait { $0.contains(.closed) }
+    }
+
+    private static func connectAndStop() async throws -> WHIPClient {
+        var connected: WHIPClient?
+        try await Self.with { server, url in
+            connected = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+        }
+        return try #require(connected)
+    }
+}

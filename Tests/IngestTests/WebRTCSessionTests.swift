@@ -1,0 +1,262 @@
+import Ingest
+import MediaKernels
+import MediaTypes
+import OpenSSLCrypto
+import Testing
+import WebRTC
+
+@Suite("WebRTC session")
+struct WebRTCSessionTests {
+    /// A session and its peer, connected by a network without loss.
+    final class Pair {
+        static let here = ICEAddress(ipv4: 0xC000_0202, port: 6000)
+        static let stranger = ICEAddress(ipv4: 0xC000_0299, port: 6000)
+        static let second: Int64 = 1_000_000_000
+
+        let peer: WebRTCPeer
+        let session: WebRTCSession
+        var now: Int64 = 1_000_000_000
+        var output = WebRTCSessionOutput()
+        /// Everything that the session has given out.
+        var items: [SourceItem] = []
+        var changes: [WebRTCSessionOutput.Change] = []
+        /// Every datagram that the session has sent.
+        var sent: [WebRTCSessionOutput.Datagram] = []
+
+        init(_ peer: WebRTCPeer = WebRTCPeer(), fingerprint: String? = nil, video: String? = "H264/90000") throws {
+            let own = ICECredentials(ufrag: "ours", password: "a password of this side".filter { $0 != " " })
+            let identity = try WebRTCPeer.identity.get()
+            let settings = AnswerSettings(
+                credentials: own,
+                fingerprint: SDPFingerprint(
+                    algorithm: identity.fingerprint.algorithm, bytes: identity.fingerprint.bytes),
+                candidates: [.init(address: "192.0.2.1", port: 8189)], sessionID: 1)
+            let offer = try peer.offer(video: video, fingerprint: fingerprint)
+            let (negotiated, answer) = try SDPNegotiation.answer(to: Array(offer.utf8), settings: settings)
+            try peer.accept(answer: answer)
+            self.peer = peer
+            self.session = try WebRTCSession(
+                negotiated, credentials: own, identity: identity, localSSRC: 9, now: self.now, timer: .long)
+        }
+
+        /// Sends a datagram of the peer and delivers what the session and the peer answer.
+        func send(_ datagram: [UInt8], from address: ICEAddress = Pair.here) {
+            var bytes = datagram
+            if let check = STUNMessage(datagram) {
+                self.session.receive(check, from: address, now: self.now, into: &self.output)
+            } else {
+                self.session.receive(&bytes, from: address, now: self.now, into: &self.output)
+            }
+            self.takeOutput()
+        }
+
+        func advance(seconds: Double) {
+            let end = self.now + Int64(seconds * 1e9)
+            while let due = self.session.deadline, due <= end {
+                self.now = max(self.now, due)
+                self.session.advance(to: self.now, into: &self.output)
+                self.takeOutput()
+                self.now += 1_000_000
+            }
+            self.now = max(self.now, end)
+        }
+
+        func takeOutput() {
+            let output = self.output
+            self.output.clear()
+            self.items += output.items
+            self.changes += output.changes
+            self.sent += output.datagrams
+            for datagram in output.datagrams where datagram.address == Pair.here {
+                for answer in self.peer.receive(datagram.bytes) { self.send(answer) }
+            }
+        }
+
+        func connect() {
+            self.send(self.peer.check())
+        }
+
+        func sendMedia(isKey: Bool = true) {
+            for packet in self.peer.videoFrame(isKey: isKey) { self.send(packet) }
+            self.send(self.peer.audioPacket())
+        }
+
+        var packets: [CodedPacket] {
+            self.items.compactMap { if case .packet(let packet) = $0 { packet } else { nil } }
+        }
+    }
+
+    @Test("a peer in either DTLS role goes on air with H.264 and Opus", arguments: [false, true])
+    func onAir(isDTLSServer: Bool) throws {
+        let pair = try Pair(WebRTCPeer(isDTLSServer: isDTLSServer))
+        pair.connect()
+        #expect(pair.changes == [.known(Pair.here), .connected], "\(pair.peer.failure ?? "")")
+        #expect(pair.session.isConnected && pair.session.cipher == "AEAD_AES_128_GCM")
+        pair.sendMedia()
+        pair.sendMedia(isKey: false)
+        pair.advance(seconds: 0.1)
+        let codecs = pair.items.compactMap {
+            if case .configuration(let parameters) = $0 { parameters.codec } else { nil }
+        }
+        #expect(Set(codecs) == [.h264, .opus] && codecs.count == 2)
+        #expect(pair.packets.filter { $0.kind == .video }.map(\.isKey) == [true, false])
+        #expect(pair.packets.count { $0.kind == .audio } == 2)
+    }
+
+    @Test("the peer gets receiver reports that it can decrypt")
+    func reports() throws {
+        let pair = try Pair()
+        pair.connect()
+        pair.sendMedia()
+        pair.advance(seconds: 1.5)
+        #expect(!pair.peer.reports.isEmpty)
+        #expect(pair.peer.reports.allSatisfy { RTCPPacket.parse($0) != nil })
+    }
+
+    @Test("nothing is sent before a valid check, and nothing of a stranger is taken")
+    func strangers() throws {
+        let pair = try Pair()
+        pair.send(pair.peer.check(password: "wrong password of 22 characters"), from: Pair.stranger)
+        #expect(pair.sent.isEmpty && pair.session.counters.badChecks == 1)
+        pair.connect()
+        let before = pair.sent.count
+        let frame = pair.peer.videoFrame(isKey: true)
+        for packet in frame { pair.send(packet, from: Pair.stranger) }
+        pair.send([22, 254, 253] + [UInt8](repeating: 0, count: 60), from: Pair.stranger)
+        #expect(pair.items.isEmpty && pair.sent.count == before)
+        #expect(pair.session.counters.strangers == UInt64(frame.count + 1))
+        // A forged packet and a copy from the right address are refused as well.
+        var forged = try #require(frame.first)
+        forged[forged.count - 1] ^= 1
+        pair.send(forged)
+        #expect(pair.session.counters.forged == 1 && pair.items.isEmpty)
+        for packet in frame { pair.send(packet) }
+        for packet in frame { pair.send(packet) }
+        #expect(pair.session.counters.replayed == UInt64(frame.count))
+        #expect(pair.packets.count <= 1)
+    }
+
+    @Test("a copied check from another address does not move the session")
+    func copiedCheck() throws {
+        let pair = try Pair()
+        let check = pair.peer.check()
+        pair.send(check)
+        pair.send(check, from: Pair.stranger)
+        #expect(!pair.session.isKnown(Pair.stranger, now: pair.now))
+        #expect(!pair.sent.contains { $0.address == Pair.stranger })
+    }
+
+    @Test("a certificate that is not the one of the offer ends the session without keys")
+    func otherCertificate() throws {
+        let pair = try Pair(
+            fingerprint: "sha-256 " + [String](repeating: "AB", count: 32).joined(separator: ":"))
+        pair.connect()
+        guard case .ended(.handshakeFailed(let reason))? = pair.changes.last else {
+            Issue.record("\(pair.changes)")
+            return
+        }
+        #expect(reason.contains("fingerprint") && !pair.session.isConnected && pair.session.cipher == nil)
+    }
+
+    @Test("close_notify of the peer ends the session, and close() is answered by the peer's end")
+    func close() throws {
+        let pair = try Pair()
+        pair.connect()
+        for datagram in pair.peer.close() { pair.send(datagram) }
+        #expect(pair.changes.last == .ended(.closedByPeer) && pair.session.deadline == nil)
+        let other = try Pair()
+        other.connect()
+        other.session.close(into: &other.output)
+        other.takeOutput()
+        #expect(other.changes.last == .ended(.closed) && other.peer.isClosed)
+    }
+
+    @Test("silence is reported after two seconds, and media that returns as well; without checks it ends after 30 s")
+    func silence() throws {
+        let pair = try Pair()
+        pair.connect()
+        pair.sendMedia()
+        pair.advance(seconds: 1.9)
+        #expect(!pair.changes.contains(.silent))
+        pair.advance(seconds: 0.7)
+        #expect(pair.changes.count { $0 == .silent } == 1)
+        pair.send(pair.peer.audioPacket())
+        #expect(pair.changes.last == .resumed)
+        pair.advance(seconds: 31)
+        #expect(pair.changes.last == .ended(.consentLost))
+    }
+
+    @Test("without a check the session ends after ten seconds, without a handshake ten seconds after the first check")
+    func deadlines() throws {
+        let pair = try Pair()
+        pair.advance(seconds: 11)
+        #expect(pair.changes == [.ended(.neverChecked)] && pair.sent.isEmpty)
+        let other = try Pair()
+        var output = WebRTCSessionOutput()
+        let check = try #require(STUNMessage(other.peer.check()))
+        other.session.receive(check, from: Pair.here, now: other.now, into: &output)
+        #expect(output.changes == [.known(Pair.here)])
+        other.advance(seconds: 11)
+        #expect(other.changes == [.ended(.handshakeTimedOut)])
+    }
+
+    @Test("an ICE restart moves the session to a new address, and media continues")
+    func restart() throws {
+        let pair = try Pair()
+        pair.connect()
+        pair.sendMedia()
+        let next = ICECredentials(ufrag: "next", password: "thenextpasswordofthisside")
+        pair.session.restart(credentials: next)
+        #expect(pair.session.ufrags == ["ours", "next"])
+        pair.peer.remote = next
+        let moved = Pair.stranger
+        pair.send(pair.peer.check(), from: moved)
+        #expect(pair.session.ufrags == ["next"] && pair.changes.last == .known(moved))
+        for packet in pair.peer.videoFrame(isKey: false) { pair.send(packet, from: moved) }
+        pair.advance(seconds: 0.1)
+        #expect(pair.packets.count { $0.kind == .video } == 2)
+    }
+}
+
+@Suite("Frames of a WebRTC publisher while the room is full")
+struct WebRTCFrameGateTests {
+    private func packet(_ kind: TrackKind, isKey: Bool = false) -> SourceItem {
+        .packet(
+            CodedPacket(
+                kind: kind, memory: PacketMemory([1]), pts: 0, dts: 0, timescale: 90_000, isKey: isKey, arrival: 0))
+    }
+
+    private func kinds(_ gate: inout WebRTCFrameGate, _ items: [SourceItem]) -> [String] {
+        var items = items
+        gate.filter(&items)
+        return items.map { item in
+            switch item {
+            case .configuration: "configuration"
+            case .packet(let packet): packet.kind == .audio ? "audio" : packet.isKey ? "key" : "frame"
+            case .end: "end"
+            }
+        }
+    }
+
+    @Test("everything is dropped while paused, and video until the next key frame")
+    func pause() {
+        var gate = WebRTCFrameGate()
+        #expect(self.kinds(&gate, [self.packet(.video), self.packet(.audio)]) == ["frame", "audio"])
+        gate.isPaused = true
+        #expect(self.kinds(&gate, [self.packet(.video, isKey: true), self.packet(.audio)]).isEmpty)
+        gate.isPaused = false
+        #expect(
+            self.kinds(&gate, [self.packet(.video), self.packet(.audio), self.packet(.video, isKey: true)])
+                == ["audio", "key"])
+        #expect(self.kinds(&gate, [self.packet(.video)]) == ["frame"] && gate.dropped == 3)
+    }
+
+    @Test("a publication that continues begins with the configurations and a key frame")
+    func begin() {
+        var gate = WebRTCFrameGate()
+        let first = CodecParameters(codec: .vp8, configuration: [])
+        _ = self.kinds(&gate, [.configuration(first), .configuration(first), self.packet(.video, isKey: true)])
+        #expect(gate.begin().count == 1 && gate.needsKeyFrame)
+        #expect(self.kinds(&gate, [self.packet(.video), self.packet(.video, isKey: true)]) == ["key"])
+    }
+}
