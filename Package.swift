@@ -184,10 +184,9 @@ let package = Package(
         .target(
             name: "RoomSources",
             dependencies: [
-                "Libc", "RoomAPI", "Ingest", "Program", "Packager", "Events", "Control", "Egress", "PipelineSpec",
-                "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth", "Threading", "MediaTypes",
-                "MediaKernels",
-                logging,
+                "Libc", "RoomAPI", "Ingest", "HTTPListener", "Program", "Packager", "Events", "Control", "Egress",
+                "PipelineSpec", "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth", "Threading",
+                "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomScenes",
