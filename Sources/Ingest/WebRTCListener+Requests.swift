@@ -32,8 +32,8 @@ extension WebRTCListener {
         case .reply(let reply): send(reply)
         case .publish(let key, let isKeyInHeader, let offer):
             let publisher = WebRTCPublisher(
-                self, remote: request.client.remoteAddress, origin: asked.origin, number: self.core.number(),
-                answer: { send($0) })
+                self, remote: request.client.remoteAddress, origin: asked.origin,
+                userAgent: request.head.headerFields[.userAgent], number: self.core.number(), answer: { send($0) })
             publisher.sessionKey = isKeyInHeader ? key : nil
             self.publishers[publisher.number] = publisher
             self.withdraw(publisher, with: request.client)

@@ -16,6 +16,8 @@ final class WebRTCPublisher: PublishingConnection {
     let port: Int
     /// Answers the POST; nil once it was answered.
     var answer: ((WHIPReply) -> Void)?
+    /// `User-Agent` of the POST, at most 128 visible characters.
+    let userAgent: String
     /// `Origin` of the POST.
     let origin: String?
     var key: RedactedKey?
@@ -51,7 +53,7 @@ final class WebRTCPublisher: PublishingConnection {
     private let door: WebRTCListener
 
     init(
-        _ door: WebRTCListener, remote: SocketAddress?, origin: String?, number: Int,
+        _ door: WebRTCListener, remote: SocketAddress?, origin: String?, userAgent: String?, number: Int,
         answer: @escaping (WHIPReply) -> Void
     ) {
         self.door = door
@@ -60,11 +62,13 @@ final class WebRTCPublisher: PublishingConnection {
         self.address = remote?.ipAddress.flatMap { IPAddress($0) }
         self.port = remote?.port ?? 0
         self.origin = origin
+        self.userAgent = String(
+            (userAgent ?? "").unicodeScalars.filter { (0x20...0x7E).contains($0.value) }.prefix(128))
         self.answer = answer
     }
 
-    /// The client's program as its offer names it; empty if it names none.
-    var software: String { self.session?.negotiated.software ?? "" }
+    /// The client's program as its offer or its `User-Agent` names it; empty if neither does.
+    var software: String { self.session?.negotiated.software ?? self.userAgent }
 
     func begin(_ hub: SourceHub) { self.hub = hub }
 

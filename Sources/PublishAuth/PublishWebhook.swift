@@ -20,7 +20,7 @@ package struct PublishFacts: Sendable, Hashable {
     package var flashVersion: String
     /// `HOST:PORT` of the worker's listener.
     package var server: String
-    /// `rtmp` or `srt`.
+    /// `rtmp`, `srt` or `webrtc`.
     package var scheme = "rtmp"
 
     package init(

@@ -6,7 +6,7 @@ import WebRTC
 final class WebRTCPeer {
     static let identity = Result { try DTLSIdentity() }
 
-    let credentials = ICECredentials(ufrag: "peer", password: "password-of-the-test-peer".filter { $0 != "-" })
+    let credentials = ICECredentials(ufrag: "peer", password: "passwordofthewebrtctestpeer")
     let isDTLSServer: Bool
     /// This program's ICE credentials, from the answer.
     var remote = ICECredentials(ufrag: "", password: "")

@@ -24,7 +24,7 @@ struct WebRTCSessionTests {
         var sent: [WebRTCSessionOutput.Datagram] = []
 
         init(_ peer: WebRTCPeer = WebRTCPeer(), fingerprint: String? = nil, video: String? = "H264/90000") throws {
-            let own = ICECredentials(ufrag: "ours", password: "a password of this side".filter { $0 != " " })
+            let own = ICECredentials(ufrag: "ours", password: "thepasswordofthissideofit")
             let identity = try WebRTCPeer.identity.get()
             let settings = AnswerSettings(
                 credentials: own,

@@ -44,8 +44,11 @@ enum Documents {
             "maxPartialBytes": 200000, "maxPartialMessages": 4, "maxChunkStreams": 16, "maxAmfDepth": 8 },
             "rtmps": { "listen": "127.0.0.1:1937", "tls": { "certificate": "a.crt", "key": "a.key" } },
             "srt": { "listen": "127.0.0.1:9001", "latencyMs": 200, "passphraseEnv": "WORD", "pbkeylen": 24 },
+            "webrtc": { "listen": "127.0.0.1:8890", "udp": "127.0.0.1:8190", "publicAddresses": ["192.0.2.1", "2001:db8::1"],
+              "tls": { "certificate": "a.crt", "key": "a.key" }, "allowOrigins": ["https://studio.example"],
+              "iceServers": [ { "url": "turn:turn.example:3478", "username": "u", "credentialEnv": "TURN" } ] },
             "proxies": ["10.0.0.1"],
-            "pull": { "allowedHosts": ["cdn.example"] }, "codecs": ["h264", "g711a"],
+            "pull": { "allowedHosts": ["cdn.example"] }, "codecs": ["h264", "g711a", "opus"],
             "auth": { "type": "tencent", "secretEnv": "SIGNING", "maxSkewSeconds": 5, "validSeconds": 60, "singleUse": true },
             "onPublish": { "url": "https://hooks.example/pk?t=1", "form": "ome", "timeoutMs": 900, "onFailure": "allow",
               "secretEnv": "HOOK" },
@@ -152,7 +155,8 @@ enum Documents {
         ).replacing(
             "\"control\": {",
             with: """
-                "ingest": { "srt": { "passphraseFile": "/run/w" }, "auth": { "secretFile": "/run/s" },
+                "ingest": { "srt": { "passphraseFile": "/run/w" }, "webrtc": { "udp": "127.0.0.1:1",
+                  "iceServers": [ { "url": "turn:turn.example", "credentialFile": "/run/turn" } ] }, "auth": { "secretFile": "/run/s" },
                   "onPublish": { "url": "http://hooks.example", "form": "ome", "secretFile": "/run/h" } }, "control": {
                 """),
         Self.room.replacing(

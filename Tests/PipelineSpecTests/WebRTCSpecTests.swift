@@ -1,0 +1,74 @@
+import MediaTypes
+import PipelineSpec
+import Testing
+
+@Suite("Pipeline file: WebRTC publishers")
+struct WebRTCSpecTests {
+    private static func report(_ ingest: String) -> SpecReport {
+        SRTSpecTests.report(#"{ "uid": "2002", "streamKey": "k" }"#, ingest: ingest)
+    }
+
+    @Test("ingest.webrtc has defaults, and a room with it accepts vp8, vp9 and opus as well")
+    func defaults() throws {
+        let report = Self.report(#"{ "rtmp": { "listen": null }, "webrtc": { "publicAddresses": ["192.0.2.1"] } }"#)
+        let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
+        let webRTC = try #require(pipeline.ingest.webRTC)
+        #expect(webRTC.listen.description == "0.0.0.0:8889" && webRTC.udp.description == "0.0.0.0:8189")
+        #expect(webRTC.allowOrigins == ["*"] && webRTC.tls == nil && webRTC.iceServers.isEmpty)
+        #expect(pipeline.ingest.codecs == [.h264, .aac, .mp3, .vp8, .vp9, .opus])
+        #expect(pipeline.summary().contains("http://"), "\(pipeline.summary())")
+        #expect(pipeline.summary().contains("/whip/live"))
+    }
+
+    @Test("a written list of codecs stays as it is, and the address of udp is enough if it is not a wildcard")
+    func written() throws {
+        let report = Self.report(#"{ "webrtc": { "udp": "192.0.2.1:7000" }, "codecs": ["h264", "opus"] }"#)
+        let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
+        #expect(pipeline.ingest.codecs == [.h264, .opus])
+        #expect(try #require(Self.report("{}").pipeline).ingest.codecs == [.h264, .aac, .mp3])
+    }
+
+    @Test(
+        "each error has its path",
+        arguments: [
+            (#"{ "webrtc": {} }"#, "ingest.webrtc.publicAddresses", "is empty"),
+            (#"{ "webrtc": { "udp": "[::]:1" } }"#, "ingest.webrtc.publicAddresses", "is empty"),
+            (
+                #"{ "webrtc": { "publicAddresses": ["room.example"] } }"#, "ingest.webrtc.publicAddresses[0]",
+                "is not valid"
+            ),
+            (
+                #"{ "webrtc": { "publicAddresses": ["0.0.0.0"] } }"#, "ingest.webrtc.publicAddresses[0]",
+                "is not valid"
+            ),
+            (
+                #"{ "webrtc": { "udp": "127.0.0.1:1" }, "codecs": ["h264", "aac"] }"#, "ingest.codecs",
+                "has no opus"
+            ),
+            (
+                #"{ "webrtc": { "udp": "127.0.0.1:1" }, "codecs": ["hevc", "opus"] }"#, "ingest.codecs",
+                "has no video codec"
+            ),
+            (
+                #"{ "webrtc": { "udp": "127.0.0.1:1", "listen": "0.0.0.0:1935" } }"#, "ingest.webrtc.listen",
+                "already uses this port"
+            ),
+            (
+                #"{ "webrtc": { "udp": "127.0.0.1:9000" }, "srt": {} }"#, "ingest.webrtc.udp",
+                "already uses this port"
+            ),
+            (
+                #"{ "webrtc": { "udp": "127.0.0.1:1", "iceServers": [ { "url": "http://a" } ] } }"#,
+                "ingest.webrtc.iceServers[0].url", "is not valid"
+            ),
+            (
+                #"{ "webrtc": { "udp": "127.0.0.1:1", "iceServers": [ { "url": "turn:a", "credentialEnv": "A", "credentialFile": "b" } ] } }"#,
+                "ingest.webrtc.iceServers[0].credentialFile", "cannot be combined with credentialEnv"
+            ),
+        ])
+    func mistakes(ingest: String, path: String, what: String) {
+        let report = Self.report(ingest)
+        #expect(
+            report.mistakes.contains { $0.path == path && $0.what.contains(what) }, "\(report.mistakes)")
+    }
+}
