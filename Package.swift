@@ -93,11 +93,11 @@ let package = Package(
         .target(
             name: "HTTPListener",
             dependencies: [
-                "Libc", "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
+                "Libc", "CPages", "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ] + hummingbird + nio,
-            swiftSettings: house),
+            exclude: ["PublisherPage"], swiftSettings: house),
         .target(name: "Egress", dependencies: ["Libc", "PipelineSpec"] + nio, swiftSettings: house),
         .target(
             name: "LibAV", dependencies: ["Libc", "CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
@@ -184,10 +184,9 @@ let package = Package(
         .target(
             name: "RoomSources",
             dependencies: [
-                "Libc", "RoomAPI", "Ingest", "Program", "Packager", "Events", "Control", "Egress", "PipelineSpec",
-                "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth", "Threading", "MediaTypes",
-                "MediaKernels",
-                logging,
+                "Libc", "RoomAPI", "Ingest", "HTTPListener", "Program", "Packager", "Events", "Control", "Egress",
+                "PipelineSpec", "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth", "Threading",
+                "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomScenes",
@@ -266,8 +265,8 @@ let package = Package(
         .target(
             name: "FuzzCases",
             dependencies: [
-                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events", "HTTPListener",
-                "Control", "WebRTC",
+                "RTMP", "WebRTC", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events",
+                "HTTPListener", "Control",
                 "MediaTypes", "MediaKernels", httpTypes,
             ],
             path: "Tests/Fuzz/Sources/FuzzCases", swiftSettings: house),
@@ -298,7 +297,7 @@ let package = Package(
             exclude: ["Fixtures"], swiftSettings: judged),
         .testTarget(
             name: "WebRTCTests", dependencies: ["TestSupport", "WebRTC", "MediaTypes", "MediaKernels"],
-            exclude: ["Golden", "Offers"], swiftSettings: judged),
+            exclude: ["Fixtures", "Golden", "Offers"], swiftSettings: house),
         .target(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
             swiftSettings: house),

@@ -28,6 +28,41 @@ static const char viewer_page_js[] = {
     0};
 const char *tandem_viewer_page_js(void) { return viewer_page_js; }
 
+static const char publisher_page_html[] = {
+#embed "../HTTPListener/PublisherPage/page.html" suffix(, )
+    0};
+const char *tandem_publisher_page_html(void) { return publisher_page_html; }
+
+static const char publisher_page_css[] = {
+#embed "../HTTPListener/PublisherPage/page.css" suffix(, )
+    0};
+const char *tandem_publisher_page_css(void) { return publisher_page_css; }
+
+static const char publisher_words_js[] = {
+#embed "../HTTPListener/PublisherPage/words.js" suffix(, )
+    0};
+const char *tandem_publisher_words_js(void) { return publisher_words_js; }
+
+static const char publisher_media_js[] = {
+#embed "../HTTPListener/PublisherPage/media.js" suffix(, )
+    0};
+const char *tandem_publisher_media_js(void) { return publisher_media_js; }
+
+static const char publisher_session_js[] = {
+#embed "../HTTPListener/PublisherPage/session.js" suffix(, )
+    0};
+const char *tandem_publisher_session_js(void) { return publisher_session_js; }
+
+static const char publisher_page_js[] = {
+#embed "../HTTPListener/PublisherPage/page.js" suffix(, )
+    0};
+const char *tandem_publisher_page_js(void) { return publisher_page_js; }
+
+static const char publisher_ticker_js[] = {
+#embed "../HTTPListener/PublisherPage/ticker.js" suffix(, )
+    0};
+const char *tandem_publisher_ticker_js(void) { return publisher_ticker_js; }
+
 static const char control_page_html[] = {
 #embed "../Control/Page/page.html" suffix(, )
     0};

@@ -30,7 +30,8 @@ extension CostCoefficients {
         return JSONNode.object(members).text(pretty: true) + "\n"
     }
 
-    /// Maximum length of a machine's name in characters; it is written to comments of manifests.
+    /// Maximum length in characters of the name of the machine on which the coefficients were measured. `tandem manifest`
+    /// writes the name into a comment of each file that it generates.
     private static let longestName = 200
 
     /// Reads a calibration file.

@@ -6,9 +6,9 @@ package import PipelineSpec
 package struct CostCoefficients: Sendable, Hashable {
     /// Name of the machine on which the coefficients were measured, for display.
     package var machine: String
-    /// Cost of decoding H.264, for each megapixel; ``decodePerMegabit`` is added for each megabit of the publisher's
-    /// stream.
+    /// Cost of decoding H.264, for each megapixel.
     package var decodePerMegapixel: Int64
+    /// Cost of decoding H.264, for each megabit of the publisher's stream; added to the cost per megapixel.
     package var decodePerMegabit: Int64
     /// Cost of scaling a pane or a rendition, for each output megapixel.
     package var scalePerMegapixel: Int64

@@ -15,6 +15,7 @@ package struct CostModel: Sendable {
         self.viewers = max(0, viewers)
     }
 
+    /// Returns the estimated resources of a room with this pipeline.
     package func cost(of pipeline: Pipeline) -> RoomCost {
         var cost = RoomCost()
         cost.machine = self.coefficients.machine

@@ -40,7 +40,7 @@ extension RoomsAtOnce {
             ["total", self.money(bill.total), "one room for an hour: \(self.money(self.perRoomHour))"],
         ])
         if bill.total == nil {
-            lines.append("A price that is not known is ?: give it with --prices FILE, or --machine-price and others.")
+            lines.append("A price that is not known is shown as ?: give it in --prices FILE or as an option (--help).")
         }
         lines.append("measured on \(self.cost.machine)")
         return lines.map { $0 + "\n" }.joined()

@@ -3,9 +3,11 @@ package import PipelineSpec
 
 /// An estimate of what a number of equal rooms that run at the same time need and cost.
 package struct RoomsAtOnce: Sendable, Hashable {
-    /// Maximum number of rooms; up to it the sums do not overflow.
+    /// Maximum number of rooms, so that the sums do not overflow.
     package static let mostRooms = 100_000
+    /// Maximum number of viewers of each room through a CDN.
     package static let mostViewers = 1_000_000
+    /// Maximum duration of a room in minutes: 366 days.
     package static let mostMinutes = 527_040
 
     /// Number of rooms that run at the same time (1…``mostRooms``).
@@ -20,7 +22,9 @@ package struct RoomsAtOnce: Sendable, Hashable {
     package var keptDays = 30
     /// The estimated resources of one room.
     package var cost: RoomCost
+    /// The average bit rates of one room.
     package var traffic: AverageTraffic
+    /// The kinds of machines and the prices.
     package var prices: PriceList
 
     package init(
@@ -94,7 +98,7 @@ package struct RoomsAtOnce: Sendable, Hashable {
     private var hours: Double { Double(self.minutes) / 60 }
 
     /// The cheapest kind of machine whose price is known; if no price is known, the kind of which the fewest machines
-    /// are needed. nil if no room fits.
+    /// are needed. nil if a room fits on no kind of machine.
     package var best: Fit? {
         let fitting = self.fits.filter { $0.machines > 0 }
         let priced = fitting.filter { $0.price != nil }

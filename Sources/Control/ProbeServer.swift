@@ -17,7 +17,6 @@ package final class ProbeServer: Sendable {
     ///
     /// - Parameter health: Returns the health of the worker for a probe. Called on the listener's thread; must not
     ///   block.
-    ///   block.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, logger: Logger, health: @escaping @Sendable () -> HealthReport

@@ -22,7 +22,7 @@ package final class EncoderControl: Sendable {
     private let state: Mutex<State>
     private let held = Atomic<Int64>(.min)
     private let keepsMotion = Atomic<Bool>(false)
-    /// By track: while frames are dropped, those at multiples of so many ticks are encoded.
+    /// By track, the number of ticks from one encoded frame to the next while a backlog is dropped.
     private let strides: [Int64]
 
     /// - Parameters:
@@ -33,12 +33,12 @@ package final class EncoderControl: Sendable {
         self.strides = steps.map { Int64($0 * Self.framesPerShown(fps: fps / max(1, $0))) }
     }
 
-    /// One of so many frames of a dropped backlog is encoded.
+    /// Returns the number n for which every n-th frame of a dropped backlog is still encoded.
     ///
-    /// That leaves at most eight frames per second, and at least six, since viewers see a freeze if a frame is shown for
-    /// 250 ms. At 9, 10, 11 and 17 frames per second no whole number does that: 4.5 to 5.7 are left. At eight or less
-    /// all frames are encoded. A power of two where possible: a rendition at half the rate then has its frames at the
-    /// same ticks, so that no canvas is scaled for one of the two alone.
+    /// This leaves six to eight frames per second, because viewers see a freeze if a frame is shown for 250 ms. At 9, 10,
+    /// 11 and 17 frames per second no whole number n does that: 4.5 to 5.7 frames per second are left. At eight frames
+    /// per second or fewer, all frames are encoded. n is a power of two where possible. Then a rendition at half the
+    /// rate has its frames at the same ticks, and no canvas is scaled for one of the two renditions alone.
     ///
     /// - Parameter fps: Frames per second of the rendition.
     package static func framesPerShown(fps: Int) -> Int {

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Stores the number of the last event that each webhook has received, in a file next to the journal, so that a
 /// successor continues there. After a worker is killed, an event may be sent twice, but is never omitted.
-final class DeliveryLog: Sendable {
-    static let name = "events.delivered"
+package final class DeliveryLog: Sendable {
+    package static let name = "events.delivered"
 
     private struct State {
         var delivered: [String: Int64]

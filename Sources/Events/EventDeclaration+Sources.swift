@@ -62,7 +62,7 @@ extension EventDeclaration {
         EventDeclaration(
             "source.failed", "A file source cannot be read.", [Self.uid, Self.reason("no such file")]),
         EventDeclaration(
-            "source.health", "The health level of a source, or its causes, have changed.",
+            "source.health", "The health level of a source has changed.",
             [
                 Self.uid, JSONField("level", .words(Self.levels), "The level now.", example: "alert_1"),
                 JSONField("was", .words(Self.levels), "The level before."),

@@ -23,7 +23,7 @@ package struct FinishedPart: Sendable {
     /// The samples of an audio part, so that the part can still be shortened; empty for video, and if another worker
     /// wrote the part.
     let samples: [PlacedSample]
-    /// Timed metadata of an audio part; empty under the same conditions as ``samples``.
+    /// Timed metadata of an audio part; empty for video, and if another worker wrote the part.
     let messages: [EventMessage]
 
     package var end: Int64 { self.start + self.duration }

@@ -26,7 +26,8 @@ package struct Linter: Sendable {
     private var multivariantBytes: [UInt8] = []
     /// Findings that are reported only once and have been reported.
     private var said: Set<String> = []
-    /// Time at which the reply that is being checked was received.
+    /// Time at which the reply that is being checked was complete, in nanoseconds of the driver's clock; in
+    /// ``finish(at:)``, the end of the run.
     var now: Int64 = 0
     package private(set) var startedAt: Int64 = 0
     /// Maximum time in nanoseconds for which the server may not reply at all without a finding.

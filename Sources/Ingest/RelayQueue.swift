@@ -114,7 +114,8 @@ package struct RelayQueue: Sendable {
 
     private var isOverfull: Bool { self.bytes > RelayQueue.maximumBytes || self.marks > RelayQueue.maximumMarks }
 
-    /// True if the oldest packet has waited for too long. Configurations and ends may wait.
+    /// Whether the oldest packet has waited for longer than the limit. Configurations and ends of publications do not
+    /// count; they may wait for any time.
     private func isLate(_ now: Int64) -> Bool {
         guard let oldest = self.entries.first(where: \.isPacket) else { return false }
         return now &- oldest.since > RelayQueue.maximumWait

@@ -46,7 +46,7 @@ extension WebRTCSettings {
             throw MediaError(
                 .rejected,
                 addresses.isEmpty
-                    ? "the UDP socket is bound to every address, so publishers cannot be told where to send"
+                    ? "the UDP socket is bound to every address, so it is not known where publishers can send"
                     : "an entry is not an IP address", at: "ingest.webrtc.publicAddresses",
                 fix: "list the IP addresses of this machine that publishers can reach")
         }

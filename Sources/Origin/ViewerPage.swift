@@ -1,5 +1,6 @@
 import MediaTypes
 import CPages
+import HTTPListener
 
 /// The player page at `/` of the playback listener: one self-contained HTML document, assembled from embedded parts.
 package enum ViewerPage {
@@ -31,28 +32,12 @@ package enum ViewerPage {
         String(cString: tandem_viewer_page_html())
             .replacing("/*style*/", with: String(cString: tandem_viewer_page_css()))
             .replacing("/*script*/", with: "\(self.player)\n\(String(cString: tandem_viewer_page_js()))")
-            .replacing("{{playlist}}", with: self.escaped(playlist))
-            .replacing("{{title}}", with: self.escaped(title))
+            .replacing("{{playlist}}", with: HTMLText.escaped(playlist))
+            .replacing("{{title}}", with: HTMLText.escaped(title))
     }
 
     /// The JavaScript code of the player page's player (`parseMultivariant`, `MSEPlayer`), for use in other pages.
     package static var player: String {
         "\(String(cString: tandem_viewer_playlist_js()))\n\(String(cString: tandem_viewer_player_js()))"
-    }
-
-    /// Escapes text for HTML.
-    package static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 }

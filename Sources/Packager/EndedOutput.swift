@@ -100,7 +100,10 @@ package struct EndedOutput: OutputDirectory {
         MediaError(
             .invalidData,
             "\(self.settings.directory)/\(StateFile.name) does not match the files in its directory: \(what)",
-            at: "hls", fix: "remove the unfinished outputs from the pipeline file, or restore the directory")
+            at: "hls",
+            fix:
+                "restore the directory, or remove from the pipeline file the http and s3 outputs that have not received "
+                + "everything")
     }
 
     package func bytes(ofFile name: String) -> [UInt8]? {

@@ -159,7 +159,8 @@ final class LiveEdgeStore: Sendable {
         }
     }
 
-    /// Removes the live-edge files, because the room has ended and no worker continues it.
+    /// Removes what was stored for the next worker (the record of the live edge, its mark and its parts), because the
+    /// room has ended and no worker continues it.
     func removeAll() {
         let names = self.state.withLock { state in
             defer { state.names = [] }

@@ -6,7 +6,7 @@ final class LockedSegmenter: Sendable {
     /// The segmenter; `nil` before the run begins and after it has finished.
     let state = Mutex<TrackSegmenter?>(nil)
 
-    /// Finishes the segmenter and stops using it.
+    /// Finishes the segmenter, which accepts no packets after that.
     ///
     /// - Returns: The remaining parts and segments, and the end of the track in ticks of its timescale.
     func finish(cuttingAt end: Int64?) -> (output: [TrackSegmenter.Output], end: Int64?) {

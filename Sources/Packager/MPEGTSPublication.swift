@@ -230,8 +230,8 @@ struct MPEGTSPublication: Sendable {
         do throws(MediaError) { try store.put(Self.noteName, bytes: note) } catch { self.failures.append(error) }
     }
 
-    /// Makes segments available that are no longer listed but may still be requested, including those of previous
-    /// workers.
+    /// Lets viewers request the files of segments that are no longer listed but may still be requested, including those
+    /// of previous workers. Files that `store` does not have, or not completely, are left out.
     private mutating func showRetired(_ store: any SegmentStore) {
         for segment in self.renditions.flatMap(\.window.retired) where !segment.gap {
             if let size = store.size(of: segment.uri), self.isWhole(size) { self.show(file: segment.uri, size, store) }

@@ -9,8 +9,10 @@ package struct OutputSummary: Sendable, Hashable {
     package let incarnation: Int64
     /// Whether the room has ended, so that no worker continues it.
     package let hasEnded: Bool
+    /// File name of the multivariant playlist.
     package let multivariantName: String
-    /// Names of the tracks in the last publish, which begin the names of their files; see ``TrackFiles``.
+    /// Names of the tracks that the state file lists. The names of a track's files begin with its name; see
+    /// ``TrackFiles``.
     package let trackNames: [String]
 
     /// Reads the summary from a whole state file.

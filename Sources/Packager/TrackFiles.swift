@@ -8,10 +8,11 @@ package struct TrackFiles: Sendable, Hashable {
     package enum Container: Sendable, Hashable {
         /// Fragmented MP4, with initialization segments and parts.
         case fragmentedMP4
+        /// MPEG-TS segments.
         case mpegTS
     }
 
-    /// What a file is.
+    /// The kind of a file.
     package enum Kind: Sendable, Hashable {
         /// A media playlist or an I-frame playlist.
         case playlist
@@ -19,8 +20,8 @@ package struct TrackFiles: Sendable, Hashable {
         case media
     }
 
-    /// Names of small files that workers leave beside the segments of an HLS output, except the state file: the live
-    /// edge for a successor, and the keys of an encrypted room.
+    /// Names of small files that workers write beside the segments of an HLS output, except the state file: the live
+    /// edge at which the next worker continues, and the keys of an encrypted room.
     package static let notes = [LiveEdgeRecord.name, LiveEdgeMark.name, SegmentKeys.fileName]
     /// Name of the file with the room's origin in the directory of an MPEG-TS output: nanoseconds since the Unix epoch
     /// as decimal digits, and a line break.
@@ -29,14 +30,17 @@ package struct TrackFiles: Sendable, Hashable {
     private let tracks: Set<String>
     private let container: Container
 
-    /// - Parameter tracks: Names of the tracks; in an MPEG-TS output those of the renditions. Names that no worker
-    ///   accepts are ignored.
+    /// - Parameter tracks: Names of the tracks; in an MPEG-TS output those of the renditions. Names that are not valid
+    ///   names of tracks are ignored.
     package init(tracks: some Sequence<String>, container: Container) {
         self.tracks = Set(tracks.filter(TrackNames.isValid))
         self.container = container
     }
 
-    /// The name of the track of a playlist, or of an I-frame playlist; `nil` for another name.
+    /// The name of the track to which a media playlist belongs, by the playlist's file name; `nil` if the name is not
+    /// that of a media playlist.
+    ///
+    /// - Parameter isIFrames: Whether the name must be that of an I-frame playlist.
     package static func track(ofPlaylist name: String, isIFrames: Bool = false) -> String? {
         let marker = isIFrames ? Self.iFramesEnd : Self.playlistEnd
         guard name.hasSuffix(marker) else { return nil }
@@ -51,7 +55,7 @@ package struct TrackFiles: Sendable, Hashable {
     private static let iFramesEnd = TrackNames.iFramesEnd
     private static let slateEnd = "-slate"
 
-    /// - Returns: `nil` for a name that no worker gives to a file of these tracks.
+    /// The kind of the file of this name; `nil` if workers do not use the name for a file of these tracks.
     package func kind(of name: String) -> Kind? {
         if let track = Self.track(ofPlaylist: name), self.tracks.contains(track) { return .playlist }
         switch self.container {
@@ -65,7 +69,8 @@ package struct TrackFiles: Sendable, Hashable {
         }
     }
 
-    /// `TRACK-INCARNATION-NUMBER`, for a part also `.INDEX`, for slate `-slate`.
+    /// Whether a name is that of a segment, `TRACK-INCARNATION-NUMBER`, or of a part, with `.INDEX` after it. Slate ends
+    /// with `-slate`.
     private func isSegment(_ name: String, end: String) -> Bool {
         guard name.hasSuffix(end) else { return false }
         var stem = name.dropLast(end.count)
@@ -79,7 +84,7 @@ package struct TrackFiles: Sendable, Hashable {
         return self.tracks.contains(String(track))
     }
 
-    /// `TRACK-INCARNATION.mp4`, or `TRACK-INCARNATION-CHANGE.mp4`.
+    /// Whether a name is that of an initialization segment: `TRACK-INCARNATION.mp4` or `TRACK-INCARNATION-CHANGE.mp4`.
     private func isInitialization(_ name: String) -> Bool {
         let end = ".mp4"
         guard name.hasSuffix(end), let head = Self.withoutNumber(name.dropLast(end.count), after: "-") else {
@@ -89,7 +94,7 @@ package struct TrackFiles: Sendable, Hashable {
             || Self.withoutNumber(head, after: "-").map { self.tracks.contains(String($0)) } == true
     }
 
-    /// The text before a mark and decimal digits at the end; `nil` without them.
+    /// Removes a mark and the decimal digits after it from the end of a text; `nil` if the text does not end with them.
     private static func withoutNumber(_ text: Substring, after mark: Character) -> Substring? {
         guard let place = text.lastIndex(of: mark), place > text.startIndex,
             text[text.index(after: place)...].isDigits

@@ -128,7 +128,7 @@ extension PipelineRules {
         if webRTC.publicAddresses.isEmpty, webRTC.udp.ipAddress.map({ $0.isUnspecified }) ?? true {
             log.mistake(
                 "\(path).publicAddresses",
-                "is empty, and \(webRTC.udp) is not the address of one interface, so publishers cannot be told where to send",
+                "is empty, and \(webRTC.udp) is not the address of one interface, so it is not known where publishers can send",
                 fix: "list the IP addresses at which publishers reach this machine, or put one of them into udp")
         }
         let codecs = self.pipeline.ingest.codecs

@@ -291,9 +291,9 @@ package final class DecodeStage: Sendable {
         return max(wanted, min(0, Self.leastBuffer &- self.jitterBuffer))
     }
 
-    /// Time from the arrival of a packet that was not delayed to its display, in nanoseconds; 0 for a file that paces
-    /// the program. For a publisher it is at least ``leastBuffer``: if it were less than the program mixes ahead, audio
-    /// would be missing in every tick.
+    /// Configured time from the arrival of a packet that the network did not delay to its display, in nanoseconds; 0
+    /// offline, where the program waits for its files. For a publisher it is at least ``leastBuffer``: the program mixes
+    /// audio before it is displayed, so with less, audio would be missing in every tick.
     package var jitterBuffer: Int64 {
         if self.buffer.isPaced { return 0 }
         return self.settings.isFile ? self.settings.jitterBuffer : max(Self.leastBuffer, self.settings.jitterBuffer)

@@ -61,12 +61,16 @@ struct VideoTrack {
         self.normalizer = PictureNormalizer(place: settings.place)
     }
 
-    /// Opens a decoder for a new format, after outputting the remaining frames of the previous one. Does nothing if the
-    /// parameters are unchanged.
+    /// Opens a decoder for a new format, after outputting the remaining frames of the previous one. If only the
+    /// orientation has changed, as when a phone is turned, the decoder stays open, so that no key frame is needed. Does
+    /// nothing if the parameters are unchanged.
     ///
     /// - Parameter now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func configure(_ parameters: CodecParameters, rotation: Int, now: Int64? = nil) -> Outcome {
-        if self.parameters == parameters, self.decoder != nil { return Outcome() }
+        if self.decoder != nil, let known = self.parameters, known.isDecoded(like: parameters) {
+            self.parameters = parameters
+            return Outcome()
+        }
         var outcome = self.finish(rotation: rotation)
         self.parameters = parameters
         self.isFailing = false
@@ -237,5 +241,14 @@ struct VideoTrack {
         if self.isReported { return }
         self.isReported = true
         outcome.failure = error
+    }
+}
+
+extension CodecParameters {
+    /// Whether a decoder for these parameters can decode packets of `other`: the two differ in the orientation at most.
+    fileprivate func isDecoded(like other: CodecParameters) -> Bool {
+        self.codec == other.codec && self.configuration == other.configuration && self.track == other.track
+            && self.sampleRate == other.sampleRate && self.channels == other.channels && self.layout == other.layout
+            && self.color == other.color
     }
 }

@@ -32,7 +32,8 @@ struct EnhancedTag {
     static let maximumModifiers = 16
     private static let modifier: UInt8 = 7
 
-    /// Type of the message; `nil` for an undefined type, whose message is ignored.
+    /// Type of the message; `nil` for an undefined type and for a command to the player (video frame type 5). Such a
+    /// message is ignored.
     let packetType: PacketType?
     /// Nanoseconds (0 to 999,999) that are added to the presentation time of the message.
     let nanoseconds: Int64

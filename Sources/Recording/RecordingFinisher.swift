@@ -29,9 +29,10 @@ package struct RecordingFinisher: Sendable {
         return journal.isEnded || (roomHasEnded && journal.roomID == self.settings.roomID)
     }
 
-    /// Whether the recording has no media and none is missing, because the room listed nothing while it was recorded.
+    /// Whether there is nothing to make files of: the recording has no media, and none is missing, because the room
+    /// published no segment while it was recorded.
     ///
-    /// - Parameter wasListed: Whether the room has listed something, under this worker or a previous one.
+    /// - Parameter wasListed: Whether the room has ever published a segment, under this worker or a previous one.
     package func isEmpty(wasListed: Bool) -> Bool {
         // If there is no journal, the recording could not even begin.
         guard self.folder.contains(RecordingJournal.name) else { return !wasListed }

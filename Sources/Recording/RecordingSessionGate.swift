@@ -40,7 +40,7 @@ package struct RecordingSessionGate: Sendable, Hashable {
     package enum Stop: Sendable, Hashable {
         /// Recording has already stopped, or will.
         case already
-        /// The session ends with the segment that contains the frame.
+        /// The recording session ends with the segment that contains the frame at which it was stopped.
         case soon
         /// The session has ended at once, because the program has not begun.
         case now

@@ -4,19 +4,21 @@ import Upload
 
 /// Finds and removes the objects of ended rooms in a bucket.
 ///
-/// A room is the objects that have everything up to the last slash of their names in common. It has ended if each of its media playlists
-/// has `EXT-X-ENDLIST`: an uploader sends those last, so nothing of the room is missing in the bucket then. Buckets have no lock, so the
-/// objects are listed again before they are removed, and nothing is removed from a place that has a newer object than the rule allows.
+/// The objects of a room have everything up to the last slash of their names in common; this prefix is called the
+/// room's place. A room has ended if each of its media playlists has `EXT-X-ENDLIST`. Uploaders send these playlists
+/// last, so the upload of the room is complete then. Buckets have no lock. Therefore the objects are listed again before
+/// they are removed, and no object is removed if an object of the place is newer than the rule allows.
 package struct BucketRetention: Sendable {
     let bucket: any RetainedBucket
     private let prefix: String
     let rule: RetentionRule
 
-    /// Media objects that are deleted between two checks of the playlists.
+    /// Number of media objects that are deleted between two checks of the playlists.
     private static let batch = 100
 
-    /// - Parameter prefix: Of the names that are looked at; nothing else in the bucket is touched. A place whose name does not begin with it
-    ///   is not looked at, even if it has such objects: they could be a part of a room.
+    /// - Parameter prefix: Only rooms whose place (everything up to the last slash of their objects' names) begins with
+    ///   this prefix are checked. If the prefix continues after that slash, it would select only some of a room's objects;
+    ///   such a room is not checked.
     package init(_ bucket: any RetainedBucket, prefix: String, rule: RetentionRule) {
         self.bucket = bucket
         self.prefix = prefix
@@ -25,12 +27,15 @@ package struct BucketRetention: Sendable {
 
     // MARK: Finding
 
-    /// Looks at every room in the bucket, in the order in which the list completes them. Changes nothing. In memory are a page of the list
-    /// and the names of the playlists of one room, and of the places around it.
+    /// Finds the rooms in the bucket and decides which of them can be removed. Changes nothing.
     ///
-    /// - Parameter body: Called for each room; the list goes on afterwards. Objects without a worker's multivariant playlist are no room.
-    /// - Throws: ``MediaTypes/MediaError/Code/unavailable`` if the bucket cannot be listed, and errors of `body`. A room whose objects cannot
-    ///   be read is a ``Finding/Verdict/skip(_:)``.
+    /// Rooms are reported in the order in which the bucket's list passes their last object. Memory use is bounded by one
+    /// page of the list, and the names of the playlists of one room and of the places that contain it.
+    ///
+    /// - Parameter body: Called for each room, before the next page is listed. Objects without a multivariant playlist
+    ///   that a worker wrote are not a room.
+    /// - Throws: ``MediaTypes/MediaError/Code/unavailable`` if the bucket cannot be listed, and errors of `body`. If the
+    ///   objects of a room cannot be read, the room has the verdict ``Finding/Verdict/skip(_:)`` instead.
     package func find(_ body: (Finding) async throws -> Void) async throws {
         var open: [(place: String, listed: BucketRoom.Listed)] = []
         var listing = ObjectListing(self.bucket, prefix: self.prefix)
@@ -58,15 +63,16 @@ package struct BucketRetention: Sendable {
 
     // MARK: Removing
 
-    private static let changed = "it has changed meanwhile; the next run looks again"
+    private static let changed = "the room has changed since it was listed; the next run checks it again"
 
-    /// Removes what ``find(_:)`` has found, if nothing has changed since then: media first, then the media playlists, the multivariant
-    /// playlist last. However this is interrupted, the next run finds the room again as an ended one, or not at all.
+    /// Removes the objects of a room that ``find(_:)`` has found, if the room has not changed since then.
     ///
-    /// The playlists are checked before each hundred media objects, and before each playlist. Everything is listed again before the first
-    /// playlist: the removal ends at an object that was stored later than the rule allows.
+    /// Media is removed first, then the media playlists, and the multivariant playlist last. If the removal is
+    /// interrupted, the next run therefore finds an ended room again, or no room. The removal checks the playlists before
+    /// each batch of 100 media objects and before each playlist, and lists all objects again before the first playlist.
+    /// It ends if an object was stored later than the rule allows.
     ///
-    /// - Parameter isAllowed: Called before each removal with the name of the object; false ends the work there, as a kill would.
+    /// - Parameter isAllowed: Called before each removal with the name of the object; returning false ends the removal.
     package func remove(
         _ finding: Finding, isAllowed: @Sendable (String) -> Bool = { _ in true }
     ) async -> DirectoryRetention.Removal {
@@ -98,7 +104,7 @@ package struct BucketRetention: Sendable {
         return removal
     }
 
-    /// The names that say what a place is.
+    /// Lists the playlists, the indexes of thumbnail sheets and the recording manifest of a place.
     private func listed(_ place: String) async throws(MediaError) -> BucketRoom.Listed {
         var listed = BucketRoom.Listed()
         var listing = ObjectListing(self.bucket, prefix: place)
@@ -111,7 +117,9 @@ package struct BucketRetention: Sendable {
         return listed
     }
 
-    /// - Returns: Whether all media is removed.
+    /// Removes all objects of a room except its playlists and its recording manifest.
+    ///
+    /// - Returns: False if the removal has ended early, for the reason in `removal`.
     private func removeMedia(
         _ place: String, _ room: BucketRoom, newest: Int64, _ removal: inout DirectoryRetention.Removal,
         _ isAllowed: @Sendable (String) -> Bool
@@ -129,7 +137,7 @@ package struct BucketRetention: Sendable {
                 guard Self.isPlain(name), let kind = room.names.kind(of: name), kind != .playlist,
                     !room.isRecognized(by: name)
                 else { continue }
-                // A room that goes on stores its playlists every few seconds.
+                // A room that is still running stores its playlists every few seconds.
                 if count.isMultiple(of: Self.batch),
                     !(try await self.areOld(room.playlists[...], place, newest: newest))
                 {
@@ -143,9 +151,10 @@ package struct BucketRetention: Sendable {
         return true
     }
 
-    /// Lists the place again.
+    /// Lists the objects of a room again after its media was removed.
     ///
-    /// - Returns: The objects that are left of the room, in the order of their removal; `nil` if it is in use again.
+    /// - Returns: The names of the objects that are left, in the order of their removal; `nil` if a worker uses the room
+    ///   again.
     private func playlists(
         _ place: String, _ room: BucketRoom, newest: Int64, _ removal: inout DirectoryRetention.Removal
     ) async throws(MediaError) -> [String]? {
@@ -175,21 +184,23 @@ package struct BucketRetention: Sendable {
     }
 
     private static func written(_ name: String) -> String {
-        "\(name) has been stored meanwhile; the next run looks again"
+        "\(name) was stored after the check; the next run checks again"
     }
 
-    /// Whether objects exist and were stored at this time or before it.
+    /// Whether all of these objects exist and were stored at `newest`, in Unix seconds, or earlier.
     private func areOld(_ names: ArraySlice<String>, _ place: String, newest: Int64) async throws(MediaError) -> Bool {
         for name in names {
             let key = place + name
-            // The first name with a prefix is the prefix itself.
+            // The list is ordered, so an object whose name is the whole prefix is the first one.
             let page = try await self.bucket.page(prefix: key, after: nil)
             guard page.objects.contains(where: { $0.key == key && $0.modified <= newest }) else { return false }
         }
         return true
     }
 
-    /// - Returns: Whether it is removed.
+    /// Removes an object.
+    ///
+    /// - Returns: False if `isAllowed` has refused the removal.
     private func remove(
         _ name: String, _ place: String, _ removal: inout DirectoryRetention.Removal,
         _ isAllowed: @Sendable (String) -> Bool
@@ -205,6 +216,7 @@ package struct BucketRetention: Sendable {
 }
 
 extension BucketRoom {
-    /// Whether an object is one by which the room is recognized, or a recording as one.
+    /// Whether an object is the multivariant playlist or the recording manifest, by which a room or recording is
+    /// recognized.
     func isRecognized(by name: String) -> Bool { name == self.multivariant || name == RecordedNames.manifest }
 }

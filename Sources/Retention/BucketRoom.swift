@@ -3,18 +3,19 @@ import Packager
 import Recording
 import Upload
 
-/// The objects of a room that have everything up to the last slash of their names in common, and what they say about it.
+/// A room in a bucket: its objects have everything up to the last slash of their names, the place, in common.
 struct BucketRoom: Sendable {
-    /// Names of objects without the place, as the list had them.
+    /// Names of the objects in a place that show whether it is a room, without the place.
     struct Listed: Sendable {
-        /// Playlists of one room; more are an error.
+        /// Highest number of playlists of one room. A place with more is skipped.
         static let mostPlaylists = 1_024
-        /// Indexes of thumbnail sheets.
+        /// Highest number of indexes of thumbnail sheets of one room. A place with more is skipped.
         static let mostIndexes = 32
 
         var playlists: Set<String> = []
         var indexes: Set<String> = []
         var hasManifest = false
+        /// Whether there were too many playlists or indexes.
         var hasTooMany = false
 
         mutating func add(_ name: String) {
@@ -32,35 +33,36 @@ struct BucketRoom: Sendable {
         }
     }
 
-    /// What is to be done, in terms of the list at the time of the look.
+    /// The decision about the room, by the objects that existed when it was made.
     var finding: Finding
     let names: WorkerNames
     let multivariant: String
-    /// Names of its playlists, with the multivariant one.
+    /// Names of the room's playlists, including the multivariant one.
     let playlists: [String]
-    /// Whether it is a recording, or has playlists of everything from the beginning.
+    /// Whether the age of recordings applies: there is a recording manifest, or a playlist with `EXT-X-PLAYLIST-TYPE`.
     let isRecording: Bool
 }
 
 extension BucketRetention {
-    /// Name of an object in its place, and the place: everything up to the last slash.
+    /// Splits an object's full name after the last slash into the place and the name in the place.
     static func split(_ key: String) -> (place: String, name: String) {
         guard let slash = key.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", key) }
         let start = key.utf8.index(after: slash)
         return (String(key[..<start]), String(key[start...]))
     }
 
-    /// Whether an object's name is one that uploaders use: everything else belongs to somebody else.
+    /// Whether an object's name has a form that uploaders use. Objects with other names belong to other programs.
     static func isPlain(_ name: String) -> Bool {
         (1...128).contains(name.utf8.count) && !name.hasPrefix(".") && name.isPlain(marks: "._-")
     }
 
-    /// Reads the playlists of a place, and counts its objects.
+    /// Reads the playlists of a place and counts its objects.
     ///
-    /// - Returns: `nil` if they are no room.
+    /// - Returns: `nil` if the objects are not those of a room.
     func look(_ place: String, _ listed: BucketRoom.Listed) async -> BucketLook? {
         guard !listed.hasTooMany else {
-            return .unknown(self.skip(place, "more than \(BucketRoom.Listed.mostPlaylists) playlists"))
+            return .unknown(
+                self.skip(place, "more than \(BucketRoom.Listed.mostPlaylists) playlists or too many .vtt files"))
         }
         do throws(MediaError) {
             return try await self.room(place, listed).map { .room($0) }
@@ -113,15 +115,15 @@ extension BucketRetention {
         let missing = room.tracks.sorted().map { TrackFiles.playlist(of: $0) }.first { !found.contains($0) }
         finding.verdict =
             if let gone {
-                .keep("\(gone) is listed and cannot be read: the room may be changing")
+                .keep("\(gone) is listed but does not exist: the room may be changing")
             } else if rooms.count > 1 {
                 .keep(
                     "it has the multivariant playlists of several rooms: \(rooms.map(\.name).joined(separator: ", "))")
             } else if isOpen {
                 .keep("the playlists have not ended")
             } else if let missing, hasMedia {
-                // A run that was interrupted has removed all media before the first playlist.
-                .keep("\(missing) is missing, and its media is there")
+                // An interrupted run cannot be the cause: it removes all media before the first playlist.
+                .keep("\(missing) is missing, but the room still has media")
             } else if isRecording, self.rule.recordingsAfter == nil {
                 .keep("recordings are kept unless --recordings-older-than is given")
             } else {
@@ -132,12 +134,13 @@ extension BucketRetention {
             isRecording: isRecording)
     }
 
-    /// How old the newest object must be, in seconds; `nil`: it stays at any age.
+    /// How old a room's newest object must be for its removal, in seconds; `nil` if recordings are kept at any age.
     func age(_ isRecording: Bool) -> Int64? { isRecording ? self.rule.recordingsAfter : self.rule.after }
 
-    /// Counts the objects of a place. The newest object counts, also one of another room.
+    /// Counts the objects of a place into `finding`. Its age is that of the newest object, even if another program
+    /// stored it.
     ///
-    /// - Returns: Names of the playlists, and whether there is media.
+    /// - Returns: Names of the media playlists, and whether there is media.
     private func count(
         _ place: String, _ names: WorkerNames, _ finding: inout Finding
     ) async throws(MediaError) -> (playlists: Set<String>, hasMedia: Bool) {
@@ -163,10 +166,10 @@ extension BucketRetention {
     }
 }
 
-/// The result of a look at a place in a bucket.
+/// The result of a check of a place in a bucket.
 enum BucketLook: Sendable {
     case room(BucketRoom)
-    /// It could not be looked at.
+    /// The place could not be checked; the finding contains the reason.
     case unknown(Finding)
 
     var finding: Finding {

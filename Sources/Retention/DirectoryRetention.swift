@@ -2,9 +2,9 @@ package import MediaTypes
 
 /// Finds and removes the directories of ended rooms below a root.
 package struct DirectoryRetention: Sendable {
-    /// Directories of the root that are looked at, at most, one inside the other.
+    /// Highest number of levels below the root at which directories are checked. Deeper ones are reported as skipped.
     package static let deepest = 12
-    /// Directory that some file systems have at their root for their own repairs; no worker writes into it.
+    /// Name of a directory that some file systems have at their root for repairs. No worker writes into it.
     private static let repairs = "lost+found"
 
     private let root: String
@@ -13,7 +13,7 @@ package struct DirectoryRetention: Sendable {
     private var judgement: Judgement
 
     /// - Parameters:
-    ///   - root: The operator's directory; it may be a link itself.
+    ///   - root: Path of the directory below which rooms are searched; it may be a symbolic link.
     ///   - clock: Monotonic time in nanoseconds.
     package init(root: String, rule: RetentionRule, clock: @escaping @Sendable () -> Int64) {
         self.root = root
@@ -24,11 +24,12 @@ package struct DirectoryRetention: Sendable {
 
     // MARK: Finding
 
-    /// Looks at every directory of a room below the root. Changes nothing.
+    /// Finds the directories of rooms below the root and decides which of them can be removed. Changes nothing.
     ///
-    /// - Returns: Ordered by path. Directories that could not be looked at are among them, as ``Finding/Verdict/skip(_:)``;
-    ///   then no live output is removable, since they may have a recording that needs it.
-    /// - Throws: ``MediaTypes/MediaError/Code/notReadable`` for the root.
+    /// - Returns: The directories, ordered by path. A directory that could not be checked has the verdict
+    ///   ``Finding/Verdict/skip(_:)``. In this case no live output can be removed, because the skipped directory may
+    ///   contain a recording that needs it.
+    /// - Throws: ``MediaTypes/MediaError/Code/notReadable`` if the root cannot be opened.
     package mutating func find() throws(MediaError) -> [Finding] {
         let root = try Folder.root(self.root)
         var seen = Seen()
@@ -41,7 +42,7 @@ package struct DirectoryRetention: Sendable {
         return (seen.found.map { judgement.finding($0.facts, path: $0.path) } + skipped).sorted { $0.path < $1.path }
     }
 
-    /// What a walk through the root has seen.
+    /// The directories that a walk below the root has read, and those that it could not read, with the reason.
     private struct Seen {
         var found: [(path: String, facts: FolderFacts)] = []
         var unseen: [(path: String, reason: String)] = []
@@ -74,7 +75,7 @@ package struct DirectoryRetention: Sendable {
         }
         do throws(SystemError) {
             let inside = try folder.folder(name)
-            // Another file system that is mounted below the root may have a rule of its own.
+            // The operator may have other ages for another file system that is mounted below the root.
             guard inside.identity.device == device else {
                 seen.unseen.append((self.text(inner), "is on another file system: run gc for it separately"))
                 return
@@ -91,17 +92,17 @@ package struct DirectoryRetention: Sendable {
     package struct Removal: Sendable, Hashable {
         /// Number of removed files.
         package var files = 0
-        /// Why something is left; `nil`: nothing that a worker made.
+        /// Why files of the room are left; `nil` if all files that were to be removed are removed.
         package var problem: String?
     }
 
-    /// Removes what ``find()`` has found, if nothing has changed since then.
+    /// Removes the files of a directory that ``find()`` has found, if the directory has not changed since then.
     ///
-    /// The files by which the directory is recognized are removed last: however this is interrupted, the next run finds the directory
-    /// again as that of an ended room, or not at all. Before each file, the directory is checked: the removal ends when one of the files
-    /// with which a worker begins a session is another one, and at a file that was changed later than the rule allows.
+    /// The files by which the directory is recognized are removed last. If the removal is interrupted, the next run
+    /// therefore finds an ended room again, or no room. Before each file, the removal checks the directory. It ends if
+    /// a worker has begun a session in the directory, or if the file was changed later than the rule allows.
     ///
-    /// - Parameter isAllowed: Called before each removal with the name of the file; false ends the work there, as a kill would.
+    /// - Parameter isAllowed: Called before each removal with the name of the file; returning false ends the removal.
     package func remove(_ finding: Finding, isAllowed: (String) -> Bool = { _ in true }) -> Removal {
         var removal = Removal()
         let names = finding.path == "." ? [] : finding.path.split(separator: "/").map(String.init)
@@ -125,20 +126,21 @@ package struct DirectoryRetention: Sendable {
         do throws(SystemError) {
             let inside = try folder.folder(name)
             guard inside.identity.device == device else {
-                removal.problem = "it is on another file system"
+                removal.problem = "the directory is on another file system"
                 return
             }
             self.descend(inside, names.dropFirst(), finding, device: device, &removal, isAllowed)
         } catch {
             removal.problem =
-                error.isAbsence ? "it is gone, or is no directory any more" : "it cannot be opened: \(error.text)"
+                error.isAbsence
+                ? "the directory was removed or replaced" : "the directory cannot be opened: \(error.text)"
             return
         }
-        // Does nothing if anything is left in it.
+        // This call does nothing if the directory is not empty.
         if names.count == 1, removal.problem == nil { folder.removeFolder(name) }
     }
 
-    private static let changed = "it has changed meanwhile; the next run looks again"
+    private static let changed = "the directory has changed since it was listed; the next run checks it again"
 
     private func empty(
         _ folder: borrowing Folder, _ finding: Finding, _ isAllowed: (String) -> Bool
@@ -151,7 +153,7 @@ package struct DirectoryRetention: Sendable {
         guard self.judgement.finding(facts, path: finding.path) == finding, finding.isRemovable else {
             return Removal(problem: Self.changed)
         }
-        // A recording never becomes removable by the age of live output.
+        // The age of live output must never lead to the removal of a recording.
         let kept = self.rule.newest(after: self.rule.recordingsAfter ?? RetentionRule.range.upperBound)
         let newest = finding.kind == .recording ? kept : self.rule.newest(after: self.rule.after)
         var removal = FolderRemoval(look, newest: newest, clock: self.clock)
@@ -169,7 +171,9 @@ package struct DirectoryRetention: Sendable {
         return removal.result
     }
 
-    /// - Returns: Why something is left in the directories of a directory; `nil`: nothing that a worker made.
+    /// Removes the files of the subdirectories.
+    ///
+    /// - Returns: Why files of a worker are left in a subdirectory; `nil` if all are removed.
     private func removeInner(
         _ look: FolderLook, in folder: borrowing Folder, _ removal: inout FolderRemoval, newest: Int64,
         _ isAllowed: (String) -> Bool

@@ -1,39 +1,44 @@
 package import MediaTypes
 import HLS
 
-/// What a retention run found, and what it does with it.
+/// A room's directory, or its objects in a bucket, that a retention run found, and whether the run removes them.
 package struct Finding: Sendable, Hashable {
+    /// What a finding is about.
     package enum Kind: String, Sendable, Hashable {
         /// The directory of an HLS output: playlists, segments, the room's state.
         case output = "live output"
         /// The directory of an MPEG-TS output.
         case transport = "transport streams"
+        /// The directory of a recording.
         case recording
         /// The objects of one room in a bucket.
         case bucket
-        /// A directory of which nothing is known.
+        /// A directory that the run could not check, so that its kind is unknown.
         case directory
     }
 
+    /// What a retention run does with a room's files.
     package enum Verdict: Sendable, Hashable {
         case remove
-        /// Stays, for this reason.
+        /// The run keeps the files, for this reason.
         case keep(String)
-        /// Stays, since it could not be looked at, or not completely, for this reason. The run is not complete then.
+        /// The run keeps the files because it could not check all of them, for this reason. `tandem gc` then ends with
+        /// exit code 74.
         case skip(String)
     }
 
     package var kind: Kind
-    /// Path from the root, or the prefix in the bucket; `.` is the root itself.
+    /// Path of the directory below the root, or prefix of the objects in the bucket; `.` is the root itself.
     package var path: String
-    /// The room's id; `nil` if the files do not say it.
+    /// The room's id; `nil` if its files do not contain it.
     package var room: String?
-    /// When the newest file was written, in Unix seconds.
+    /// When the newest file was written, in Unix seconds; 0 if that is unknown.
     package var modified: Int64
-    /// Files that are removed, or would be, and their size in bytes.
+    /// Number of files that are removed if ``verdict`` is ``Verdict/remove``.
     package var files: Int
+    /// Size in bytes of the files that are removed if ``verdict`` is ``Verdict/remove``.
     package var bytes: Int64
-    /// Files and directories whose names no worker gives for the tracks of this room; they stay.
+    /// Number of files and directories that are kept because their names are not those of the room's files.
     package var others: Int
     package var verdict: Verdict
 
@@ -53,13 +58,13 @@ package struct Finding: Sendable, Hashable {
 
     package var isRemovable: Bool { self.verdict == .remove }
 
-    /// Whether it could not be looked at completely.
+    /// Whether the run could not check all of the room's files.
     package var isSkipped: Bool { if case .skip = self.verdict { true } else { false } }
 
-    /// A line for people.
+    /// The finding as a line of text for people.
     package var text: String {
         let size = "\(self.files) files, \(Self.mebibytes(self.bytes)) MiB, last changed \(Self.date(self.modified))"
-        let others = self.others > 0 ? "; \(self.others) other files stay" : ""
+        let others = self.others > 0 ? "; \(self.others) other files are kept" : ""
         let room = self.room.map { "room \($0), " } ?? ""
         return switch self.verdict {
         case .remove: "remove  \(self.path)  \(self.kind.rawValue), \(room)\(size)\(others)\n"
@@ -68,6 +73,7 @@ package struct Finding: Sendable, Hashable {
         }
     }
 
+    /// The finding as a JSON object, which `tandem gc --json` writes.
     package var json: JSONValue {
         var members = [
             JSONValue.Member("action", .string(self.action)),
@@ -100,13 +106,13 @@ package struct Finding: Sendable, Hashable {
 }
 
 extension Finding.Verdict {
-    /// The verdict by age alone.
+    /// Decides by age alone: removes files that have not changed for `age` seconds.
     ///
-    /// - Parameter modified: Of the newest file, in Unix seconds.
+    /// - Parameter modified: When the newest file was changed, in Unix seconds.
     static func byAge(_ modified: Int64, after age: Int64, _ rule: RetentionRule) -> Finding.Verdict {
         guard !rule.isOver(modified, after: age) else { return .remove }
-        guard modified <= rule.now else { return .keep("its files are newer than now: check the clocks") }
-        guard modified >= 0 else { return .keep("its files are older than 1970: check the clocks") }
+        guard modified <= rule.now else { return .keep("its newest file is dated in the future: check the clocks") }
+        guard modified >= 0 else { return .keep("its newest file is dated before 1970: check the clocks") }
         return .keep("removed after \(Finding.date(modified &+ age))")
     }
 }

@@ -8,8 +8,8 @@ import MediaTypes
 
 /// An open directory below the root of a retention run.
 ///
-/// Every operation is relative to the open directory and follows no symbolic link, so that nothing outside the root can be reached,
-/// whatever is renamed or linked meanwhile.
+/// Every operation is relative to the open directory and follows no symbolic link. Therefore nothing outside the root
+/// can be reached, even if directories are renamed or linked during the run.
 struct Folder: ~Copyable {
     /// An entry of a directory.
     struct Entry: Sendable, Hashable {
@@ -22,13 +22,13 @@ struct Folder: ~Copyable {
 
         var name: String
         var kind: Kind
-        /// Bytes of whole blocks on the disk.
+        /// Space in bytes that the entry takes on the disk, in whole blocks.
         var bytes: Int64
         /// Time of the last change of the content, in Unix seconds.
         var modified: Int64
     }
 
-    /// Which directory it is, however it was reached.
+    /// Device and inode number, which identify a directory by whatever path it was opened.
     struct Identity: Sendable, Hashable {
         let device: UInt64
         let number: UInt64
@@ -37,7 +37,7 @@ struct Folder: ~Copyable {
     private let descriptor: Int32
     let identity: Identity
 
-    /// Most entries of a directory that are read: a day of segments in ten renditions.
+    /// Highest number of entries that are read from a directory: about a day of segments in ten renditions.
     private static let mostEntries = 1_000_000
     /// The unit of `st_blocks`, independent of the file system's block size.
     private static let statBlock: Int64 = 512
@@ -49,9 +49,9 @@ struct Folder: ~Copyable {
 
     deinit { close(self.descriptor) }
 
-    /// Opens the root. Its own path may have links, since the operator wrote it.
+    /// Opens the root directory. Symbolic links in its path are followed, because the operator chose the path.
     ///
-    /// - Throws: ``MediaTypes/MediaError/Code/notReadable``.
+    /// - Throws: ``MediaTypes/MediaError/Code/notReadable`` if the directory cannot be opened.
     static func root(_ path: String) throws(MediaError) -> Folder {
         do throws(SystemError) {
             return try Self.open(AT_FDCWD, path, follows: true)
@@ -62,9 +62,9 @@ struct Folder: ~Copyable {
         }
     }
 
-    /// Opens a directory in this one. A link is not followed.
+    /// Opens a subdirectory. Does not follow a symbolic link.
     ///
-    /// - Throws: ``SystemError/isAbsence`` if there is no directory of this name.
+    /// - Throws: An error whose ``SystemError/isAbsence`` is true if there is no directory of this name.
     borrowing func folder(_ name: String) throws(SystemError) -> Folder {
         guard Self.isPlain(name) else { throw SystemError(number: ENOENT) }
         return try Self.open(self.descriptor, name, follows: false)
@@ -83,12 +83,12 @@ struct Folder: ~Copyable {
         return Folder(owning: descriptor, Identity(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino)))
     }
 
-    /// A name in the directory itself.
+    /// Whether a name can only be that of an entry in the directory itself: it is not `.` or `..` and has no slash.
     private static func isPlain(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(0x2f) && !name.utf8.contains(0)
     }
 
-    /// All entries, ordered by name.
+    /// The entries of the directory, ordered by name.
     ///
     /// - Throws: If the directory or an entry cannot be read, or if there are more than a million entries.
     borrowing func entries() throws(SystemError) -> [Entry] {
@@ -112,7 +112,7 @@ struct Folder: ~Copyable {
             var facts = stat()
             if name == "." || name == ".." { continue }
             guard fstatat(self.descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else {
-                // Removed meanwhile.
+                // The entry was removed after it was listed.
                 if errno == ENOENT { continue }
                 throw SystemError(number: errno)
             }
@@ -131,7 +131,7 @@ struct Folder: ~Copyable {
         return entries.sorted { $0.name < $1.name }
     }
 
-    /// The first bytes of a regular file; `nil` if there is none.
+    /// The first `limit` bytes of a regular file; `nil` if there is no regular file of this name or it cannot be read.
     borrowing func read(_ name: String, limit: Int) -> [UInt8]? {
         guard Self.isPlain(name) else { return nil }
         let file = openat(self.descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -151,15 +151,15 @@ struct Folder: ~Copyable {
         return bytes
     }
 
-    /// The content of a file at one time: another file of the same name, and a file that was written again, differ.
+    /// Identifies a file's content at one time. The version differs if the file was replaced or written again.
     struct Version: Sendable, Hashable {
         fileprivate let number: UInt64
         fileprivate let bytes: Int64
-        /// Nanoseconds of the last change of the content and of the file's metadata, with their seconds.
+        /// Seconds and nanoseconds of the last change of the content, then of the file's metadata.
         fileprivate let times: [Int64]
     }
 
-    /// `nil` if there is no regular file of this name.
+    /// The version of a file; `nil` if there is no regular file of this name.
     borrowing func version(_ name: String) -> Version? {
         var facts = stat()
         guard Self.isPlain(name), fstatat(self.descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0,
@@ -172,16 +172,17 @@ struct Folder: ~Copyable {
             })
     }
 
+    /// The result of ``remove(_:notAfter:)``.
     enum Removal: Sendable, Hashable {
-        /// A file that did not exist counts, too.
+        /// The file was removed, or did not exist.
         case done
-        /// The file was changed later than it may have been.
+        /// The file was kept because it was changed after the given time.
         case isNewer
-        /// Anything else than a regular file stays.
+        /// The file could not be removed, or is not a regular file.
         case failed(SystemError)
     }
 
-    /// Removes a regular file, if its content was last changed at this time or before it.
+    /// Removes a regular file if its content was last changed at `newest` or earlier.
     ///
     /// - Parameter newest: Unix seconds.
     borrowing func remove(_ name: String, notAfter newest: Int64) -> Removal {
@@ -196,7 +197,7 @@ struct Folder: ~Copyable {
         return .failed(SystemError(number: errno))
     }
 
-    /// Removes a directory in this one if it is empty.
+    /// Removes a subdirectory if it is empty.
     borrowing func removeFolder(_ name: String) {
         if Self.isPlain(name) { unlinkat(self.descriptor, name, AT_REMOVEDIR) }
     }
@@ -204,8 +205,8 @@ struct Folder: ~Copyable {
     /// Takes the lock that workers hold while they claim the directory, write its state file or make a recording's files.
     /// Does not wait.
     ///
-    /// - Returns: `nil` if the lock is taken; the error of EWOULDBLOCK if another process has it, and another one if
-    ///   the file system has no locks.
+    /// - Returns: `nil` if the lock was taken; EWOULDBLOCK if another process holds it, or another error, for example
+    ///   if the file system has no locks.
     borrowing func lock() -> SystemError? {
         while flock(self.descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno != EINTR { return SystemError(number: errno) }

@@ -1,22 +1,26 @@
-/// What is decided by of a ``FolderLook``: a few numbers, however many files the directory has.
+/// The summary of a ``FolderLook`` by which ``Judgement`` decides. Its size does not depend on the number of files.
 struct FolderFacts: Sendable, Hashable {
     let kind: FolderLook.Kind
     let room: String?
-    /// When the newest file was written, in Unix seconds, without the directories in it; 0 without files.
+    /// When the newest file of a worker was written, in Unix seconds, without subdirectories; 0 if there is no file.
     let modified: Int64
-    /// Files that are removed, without the directories in it, and their bytes.
+    /// Number of files that a worker wrote, without subdirectories.
     let files: Int
+    /// Size in bytes of the files that a worker wrote, without subdirectories.
     let bytes: Int64
-    /// Those of ``files`` by which the directory is recognized.
+    /// How many of ``files`` identify the directory. They are removed last.
     let last: Int
-    /// The same for the directories in it.
+    /// When the newest file of a worker in the subdirectories was written, in Unix seconds; 0 if there is no file.
     let innerModified: Int64
+    /// Number of files that a worker wrote into the subdirectories.
     let innerFiles: Int
+    /// Size in bytes of the files that a worker wrote into the subdirectories.
     let innerBytes: Int64
-    /// Files and directories of somebody else.
+    /// Number of files and directories that are not a worker's.
     let foreign: Int
-    /// A store that has not everything yet.
+    /// Id of a store whose upload is not complete; `nil` if all uploads are complete.
     let unfinishedStore: String?
+    /// Why a part of the directory could not be read; `nil` if all of it was read.
     let problem: String?
 
     init(_ look: FolderLook) {
@@ -32,7 +36,7 @@ struct FolderFacts: Sendable, Hashable {
         self.unfinishedStore = look.unfinishedStores.first
     }
 
-    /// Saturated: the numbers come from a disk.
+    /// Adds two numbers that were read from a disk; `Int64.max` if the sum is too large.
     static func sum(_ left: Int64, _ right: Int64) -> Int64 {
         let (sum, isTooLarge) = left.addingReportingOverflow(right)
         return isTooLarge ? .max : sum

@@ -1,31 +1,31 @@
-/// The files of a directory by what they are, and so by when they are removed.
+/// The files of a room's directory, in groups that are removed one after the other.
 ///
-/// Names that no worker gives to its files are listed and stay.
+/// Files that are not a worker's by their names are in ``foreign`` and are kept.
 struct FolderFiles: Sendable, Hashable {
     /// Playlists except the multivariant one.
     private(set) var playlists: [String] = []
-    /// Media. No later session of the room uses these names again.
+    /// Names of media files. No later session of the room uses them again.
     private(set) var media: [String] = []
-    /// Everything else that workers write, except ``last``. Ordered by name, so that a still and its sheets go before
-    /// the index that makes them known.
+    /// Other files of workers, except those in ``last``. Ordered by name, so that a still image is removed before the
+    /// index of its thumbnail sheets: without the index, the next run would not recognize the image.
     private(set) var others: [String] = []
-    /// The files by which the next run finds the directory again, in the order of their removal.
+    /// The files by which the next run recognizes the directory, in the order of their removal.
     private(set) var last: [String] = []
-    /// Files and directories of somebody else.
+    /// Names of files and directories that are not a worker's.
     private(set) var foreign: [String] = []
-    /// Bytes of all files that are removed.
+    /// Size in bytes of all files of a worker.
     private(set) var bytes: Int64 = 0
-    /// When the newest file of a worker was written, in Unix seconds; 0 without one.
+    /// When the newest file of a worker was written, in Unix seconds; 0 if there is none.
     private(set) var modified: Int64 = 0
 
-    /// Files of all kinds that are removed.
+    /// Number of all files of a worker.
     var count: Int { self.playlists.count + self.media.count + self.others.count + self.last.count }
 
     /// - Parameters:
-    ///   - entries: Ordered by name.
-    ///   - names: Which of them are a worker's.
-    ///   - last: Names by which the directory is recognized; see ``last``.
-    ///   - folders: Names of directories that belong to the output and are looked at separately.
+    ///   - entries: Entries of the directory, ordered by name.
+    ///   - names: Decides which of the entries are a worker's.
+    ///   - last: Names of the files by which the directory is recognized, in the order of their removal.
+    ///   - folders: Whether a subdirectory of this name belongs to the output; its files are listed separately.
     init(_ entries: [Folder.Entry], _ names: WorkerNames, last: [String], folders: (String) -> Bool = { _ in false }) {
         var found: Set<String> = []
         for entry in entries {

@@ -4,20 +4,27 @@ import Packager
 import Recording
 import Upload
 
-/// What a directory is, by its files. Reading changes nothing.
+/// The kind of a room's directory and the files in it, as read at one time. Reading changes nothing on the disk.
 struct FolderLook: Sendable {
     enum Kind: Sendable, Hashable {
+        /// An HLS output.
+        ///
         /// - Parameter hasEnded: Whether the room has ended; `nil` if the state file is damaged.
         case output(hasEnded: Bool?)
+        /// An MPEG-TS output.
+        ///
         /// - Parameter hasEnded: Whether every media playlist has `EXT-X-ENDLIST`.
         case transport(hasEnded: Bool)
-        /// - Parameter isUnfinished: Files are missing that a worker can still make, or the room goes on.
+        /// A recording.
+        ///
+        /// - Parameter isUnfinished: Whether the room still runs, or files are missing that a worker can still make.
         case recording(isUnfinished: Bool)
     }
 
-    /// A file by which the directory is recognized, and its version when it was read; `nil`: there was none.
+    /// A file by which the directory is recognized, and its version when the directory was read.
     struct Mark: Sendable, Hashable {
         let name: String
+        /// `nil` if the file did not exist.
         var version: Folder.Version?
     }
 
@@ -25,13 +32,13 @@ struct FolderLook: Sendable {
     /// The room's id, from the playlists or the recording's files.
     var room: String?
     var files: FolderFiles
-    /// Ids of the stores that have not everything yet.
+    /// Ids of the stores whose uploads are not complete.
     var unfinishedStores: [String] = []
-    /// Directories of further sessions of a recording, and of clips, with their files.
+    /// Subdirectories with further sessions of a recording or with clips, and their files.
     var inner: [(name: String, files: FolderFiles)] = []
-    /// Why a part of it could not be looked at; `nil`: everything was.
+    /// Why a part of the directory could not be read; `nil` if all of it was read.
     var problem: String?
-    /// They were read before everything else.
+    /// The files by which the directory is recognized. Their versions were read before all other files.
     let marks: [Mark]
 
     private static let sessions = RecordingSessionFile.name
@@ -39,14 +46,16 @@ struct FolderLook: Sendable {
     private static let manifest = RecordedNames.manifest
     private static let origin = TrackFiles.originNote
     private static let state = OutputSummary.stateFile
-    /// Bytes of a playlist that are read: a day of an event playlist.
+    /// Highest number of bytes that are read from a playlist: enough for a day of an `EVENT` playlist.
     private static let longestPlaylist = 16 << 20
-    /// Bytes of an index of thumbnail sheets: two days of them.
+    /// Highest number of bytes that are read from an index of thumbnail sheets: enough for two days.
     private static let longestIndex = 4 << 20
-    /// Bytes of the first line of a journal, and of other small files.
+    /// Highest number of bytes that are read from a small file, or of the first line of a journal.
     private static let shortFile = 512
 
-    /// Whether a directory of this name belongs to the directory that it is in, so that it is no directory of a room itself.
+    /// Whether a subdirectory of this name belongs to the output in its parent directory, and is not a room of its own.
+    ///
+    /// - Parameter look: The parent directory; `nil` if it is not the output of a room.
     static func isInner(_ name: String, of look: FolderLook?) -> Bool {
         switch look?.kind {
         case .output?: name == RecordedNames.clips
@@ -55,7 +64,7 @@ struct FolderLook: Sendable {
         }
     }
 
-    /// - Returns: `nil` for a directory that is no output of a room.
+    /// Reads a directory; `nil` if it is not the output of a room.
     static func read(_ folder: borrowing Folder) throws(SystemError) -> FolderLook? {
         var marks: [Mark] = []
         for name in [self.state, self.sessions, self.journal, self.manifest, self.origin] {
@@ -117,7 +126,7 @@ struct FolderLook: Sendable {
     private static func transport(
         _ folder: borrowing Folder, _ entries: [Folder.Entry], _ marks: [Mark]
     ) -> FolderLook? {
-        // Without the origin of a room in it, the file is another program's.
+        // If the first line is not a number, the time origin of a room, another program wrote the file.
         guard let note = folder.read(self.origin, limit: self.shortFile),
             let line = String(decoding: note, as: UTF8.self).split(separator: "\n").first, Int64(line) != nil
         else { return nil }
@@ -137,7 +146,7 @@ struct FolderLook: Sendable {
             case nil: hasEnded = false
             }
         }
-        // Without a multivariant playlist, a run has removed everything but the note, or a worker is beginning.
+        // If there is no multivariant playlist, an interrupted run has left only the note, or a worker is just starting.
         let hasMedia = entries.contains { [".ts", ".m3u8"].contains(where: $0.name.hasSuffix) }
         if rooms.count > 1 || rooms.isEmpty && hasMedia { hasEnded = false }
         let last = rooms.prefix(1).map(\.name) + [self.origin]
@@ -163,7 +172,7 @@ struct FolderLook: Sendable {
         var look = FolderLook(
             kind: .recording(isUnfinished: isUnfinished),
             room: book?.roomID ?? self.roomOfJournal(folder) ?? manifest?.roomID,
-            // As long as one of them is there, the directory is a finished recording.
+            // As long as one of these two files exists, the next run recognizes a finished recording.
             files: FolderFiles(
                 entries, .recording(manifest), last: [self.manifest, self.sessions], folders: isInner), marks: marks)
         if manifest == nil, entries.contains(where: { $0.name == self.manifest }) {
@@ -182,7 +191,7 @@ struct FolderLook: Sendable {
         return RecordingJournal.roomID(atHeadOf: head)
     }
 
-    // MARK: Directories in it
+    // MARK: Subdirectories
 
     private mutating func addInner(
         _ folder: borrowing Folder, _ entries: [Folder.Entry], _ isInner: (String) -> Bool
@@ -212,7 +221,8 @@ struct FolderLook: Sendable {
         }
     }
 
-    /// A directory that cannot be looked at may have a journal.
+    /// Registers a subdirectory that could not be read. A recording then counts as unfinished, because the subdirectory
+    /// may contain a journal.
     private mutating func leave(_ name: String, _ reason: String) {
         self.problem = "\(name) \(reason)"
         if case .recording = self.kind { self.kind = .recording(isUnfinished: true) }

@@ -1,17 +1,17 @@
 import MediaTypes
 
-/// Removes files of one directory, and checks before each of them that the directory is still as it was found.
+/// Removes files of one directory. Checks before each removal that no worker has begun a session in the directory.
 ///
-/// A worker that begins a session in it writes one of ``marks`` first. It waits at most a second for the lock and goes on
-/// without it then, so the lock is held for less than that.
+/// A worker that begins a session writes one of ``marks`` first. It waits at most one second for the directory's lock
+/// and then continues without the lock. Therefore the lock is held for a quarter of a second at a time.
 struct FolderRemoval {
-    /// How long the lock is held at a time, in nanoseconds; workers wait four times as long.
+    /// How long the directory's lock is held at a time, in nanoseconds; workers wait four times as long for it.
     private static let longestLock: Int64 = 250_000_000
 
-    /// Files that were changed after this time stay, and end the removal; Unix seconds. A later time holds for the
-    /// directories in it.
+    /// Unix time in seconds. The removal keeps a file that was changed later, and ends there. Subdirectories have a
+    /// limit of their own.
     let newest: Int64
-    /// Files that say that a worker uses the directory, as they were when it was found.
+    /// Files that a worker writes when it begins a session, in the versions that this removal expects.
     private(set) var marks: [FolderLook.Mark]
     /// Monotonic time in nanoseconds.
     let clock: @Sendable () -> Int64
@@ -21,10 +21,9 @@ struct FolderRemoval {
         (self.newest, self.marks, self.clock) = (newest, look.marks, clock)
     }
 
-    /// Removes files without the lock: nobody writes their names again.
+    /// Removes files without the directory's lock, because no later session writes files of these names.
     ///
-    /// - Parameter inside: The directory in `folder` that has the files; `nil`: `folder` itself.
-    /// - Returns: Whether all of them are removed; ``Removal/problem`` says why not.
+    /// - Returns: Whether all files were removed. If not, ``result`` contains the reason.
     mutating func remove(
         _ names: [String], in folder: borrowing Folder, _ isAllowed: (String) -> Bool
     ) -> Bool {
@@ -32,9 +31,9 @@ struct FolderRemoval {
         return true
     }
 
-    /// Removes files of a directory in `folder`.
+    /// Removes files of `inside`, a subdirectory of `folder`.
     ///
-    /// - Parameter newest: Like ``newest``.
+    /// - Parameter newest: Unix time in seconds. The removal keeps a file that was changed later, and ends there.
     mutating func remove(
         _ names: [String], in inside: borrowing Folder, of folder: borrowing Folder, newest: Int64,
         _ isAllowed: (String) -> Bool
@@ -43,7 +42,7 @@ struct FolderRemoval {
         return true
     }
 
-    /// Removes files whose names a new session uses again, under the lock that workers take.
+    /// Removes files whose names a new session uses again. Holds the directory's lock, which workers also take.
     mutating func removeLocked(
         _ names: [String], in folder: borrowing Folder, _ isAllowed: (String) -> Bool
     ) -> Bool {
@@ -65,12 +64,12 @@ struct FolderRemoval {
 
     /// Takes the lock of a directory.
     ///
-    /// - Returns: Why it cannot be taken.
+    /// - Returns: Why the lock cannot be taken; `nil` if it was taken.
     static func lock(_ folder: borrowing Folder) -> String? {
         guard let error = folder.lock() else { return nil }
         return error.isBusy
-            ? "a worker is using it; the next run continues"
-            : "its lock cannot be taken: \(error.text)"
+            ? "a worker is using the directory; the next run continues"
+            : "the directory's lock cannot be taken: \(error.text)"
     }
 
     private mutating func remove(
@@ -82,13 +81,13 @@ struct FolderRemoval {
             return false
         }
         guard self.marks.allSatisfy({ folder.version($0.name) == $0.version }) else {
-            self.result.problem = "a new session has begun in it"
+            self.result.problem = "a new session of the room has begun in the directory"
             return false
         }
         switch inside.remove(name, notAfter: newest) {
         case .done: break
         case .isNewer:
-            self.result.problem = "\(name) has been written meanwhile; the next run looks again"
+            self.result.problem = "\(name) was written after the check; the next run checks again"
             return false
         case .failed(let error):
             self.result.problem = "\(name) cannot be removed: \(error.text)"

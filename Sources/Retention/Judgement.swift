@@ -1,16 +1,17 @@
-/// Decides about the directories of a root. Pure.
+/// Decides which directories below the root of a retention run are removed. Does no input or output.
 struct Judgement: Sendable {
     let rule: RetentionRule
-    /// Recordings that a worker can still finish: their rooms by id, each with its path.
+    /// Paths of the recordings that a worker can still finish, by the ids of their rooms.
     private var unfinished: [String: String] = [:]
-    /// The path of an unfinished recording whose files do not say its room.
+    /// Path of an unfinished recording whose files do not contain the room's id; `nil` if there is none.
     private var unfinishedOfUnknown: String?
-    /// The path of a directory that could not be looked at: it may have an unfinished recording of any room.
+    /// Path of a directory that could not be checked, and may contain an unfinished recording of any room; `nil` if all
+    /// directories could be checked.
     private var unseen: String?
 
     init(_ rule: RetentionRule) { self.rule = rule }
 
-    /// Takes note of a directory. Called for all directories before the first decision.
+    /// Registers the facts of a directory. Must be called for all directories before the first ``finding(_:path:)``.
     mutating func note(_ facts: FolderFacts, path: String) {
         guard case .recording(isUnfinished: true) = facts.kind else { return }
         if let room = facts.room {
@@ -20,10 +21,10 @@ struct Judgement: Sendable {
         }
     }
 
-    /// Takes note of a directory that could not be looked at.
+    /// Registers a directory that could not be checked.
     mutating func noteUnseen(path: String) { self.unseen = self.unseen ?? path }
 
-    /// Decides about a directory.
+    /// Decides whether a directory is removed.
     func finding(_ facts: FolderFacts, path: String) -> Finding {
         let keepsInner = self.keepsInner(facts)
         var finding = Finding(
@@ -51,7 +52,7 @@ struct Judgement: Sendable {
             if let problem = facts.problem {
                 finding.verdict = .skip(problem)
             } else if isUnfinished {
-                finding.verdict = .keep("not finished: its room goes on, or start its room again")
+                finding.verdict = .keep("not finished: the room is still running, or start it again")
             } else if let age = self.rule.recordingsAfter {
                 finding.verdict = .byAge(finding.modified, after: age, self.rule)
             } else {
@@ -61,30 +62,30 @@ struct Judgement: Sendable {
         return finding
     }
 
-    private static let onlyClips = "only its clips are left; --recordings-older-than removes them"
+    private static let onlyClips = "only its clips are left: --recordings-older-than removes them"
 
     private func verdict(_ facts: FolderFacts, _ hasEnded: Bool?) -> Finding.Verdict {
         if hasEnded != false, let problem = facts.problem { return .skip(problem) }
         guard let hasEnded else { return .keep("state.json is damaged") }
         guard hasEnded else { return .keep("the room has not ended") }
         if let store = facts.unfinishedStore {
-            return .keep("the store \(store) has not everything yet: start the room again")
+            return .keep("the upload to store \(store) is not complete: start the room again")
         }
-        // An earlier run removed everything else, after it had looked at the room's recordings.
+        // An earlier run removed everything but state.json, after it had checked the room's recordings.
         if facts.files == 1 { return .byAge(facts.modified, after: self.rule.after, self.rule) }
         if let path = facts.room.map({ self.unfinished[$0] }) ?? self.unfinished.values.min() {
             return .keep("its recording in \(path) is not finished: start the room again")
         }
         if let path = self.unfinishedOfUnknown {
-            return .keep("the recording in \(path) is not finished, and may be of this room")
+            return .keep("the recording in \(path) is not finished and may belong to this room: start its room again")
         }
         if let path = self.unseen {
-            return .keep("\(path) could not be looked at, and may have an unfinished recording of this room")
+            return .keep("\(path) could not be checked and may contain an unfinished recording of this room")
         }
         return .byAge(facts.modified, after: self.rule.after, self.rule)
     }
 
-    /// Whether clips of an HLS output stay, and with them the files by which a later run finds them.
+    /// Whether the clips in a directory are kept, and with them the files by which a later run recognizes the directory.
     func keepsInner(_ facts: FolderFacts) -> Bool {
         guard facts.innerFiles > 0 else { return false }
         guard let age = self.rule.recordingsAfter else { return true }

@@ -1,24 +1,25 @@
 package import MediaTypes
 package import Upload
 
-/// What a retention run needs of a bucket.
+/// The operations on a bucket that a retention run needs.
 package protocol RetainedBucket: Sendable {
     /// A page of the objects whose names have this prefix, ordered by the bytes of their names.
     ///
     /// - Parameter token: ``ObjectPage/next`` of the page before; `nil` for the first page.
     func page(prefix: String, after token: String?) async throws(MediaError) -> ObjectPage
-    /// - Returns: `nil` if the object does not exist.
+    /// Reads the object whose full name is `prefix` followed by `name`; `nil` if it does not exist.
     func read(_ name: String, prefix: String) async throws(MediaError) -> [UInt8]?
+    /// Deletes the object whose full name is `prefix` followed by `name`.
     func delete(_ name: String, prefix: String) async throws(MediaError)
 }
 
 extension BucketClient: RetainedBucket {}
 
-/// The objects of a prefix, page by page: only one page is in memory, however large the bucket is.
+/// Lists the objects whose names have a prefix, one page at a time, so that only one page is in memory.
 ///
 /// Spec: Amazon S3 API, ListObjectsV2: names are ordered by their UTF-8 bytes.
 struct ObjectListing {
-    /// Pages without an object, one after the other, that are accepted.
+    /// Highest number of consecutive pages without an object that are accepted.
     private static let mostEmptyPages = 100
 
     private let bucket: any RetainedBucket
@@ -34,8 +35,9 @@ struct ObjectListing {
 
     /// The objects of the next page; `nil` after the last.
     ///
-    /// - Throws: ``MediaTypes/MediaError/Code/unavailable``; also for a service whose list is in another order, since a
-    ///   room whose objects are in several places of the list would look like several, and for one that repeats pages.
+    /// - Throws: ``MediaTypes/MediaError/Code/unavailable`` if the service does not answer, if its list is not ordered by
+    ///   name or repeats itself, or after more than 100 consecutive empty pages. In a list without order, the objects of
+    ///   one room could look like several rooms.
     mutating func next() async throws(MediaError) -> [StoredObject]? {
         while !self.isOver {
             let page = try await self.bucket.page(prefix: self.prefix, after: self.token)
@@ -49,7 +51,7 @@ struct ObjectListing {
             self.token = page.next
             self.emptyPages = page.objects.isEmpty ? self.emptyPages + 1 : 0
             guard self.emptyPages <= Self.mostEmptyPages else { throw Self.unordered("a page without objects") }
-            // A service that ignores the prefix must not lead beyond it.
+            // A service may ignore the prefix: objects outside it must not be removed.
             let objects = page.objects.filter { $0.key.utf8.starts(with: self.prefix.utf8) }
             if !objects.isEmpty { return objects }
         }
@@ -58,7 +60,7 @@ struct ObjectListing {
 
     private static func unordered(_ what: String) -> MediaError {
         MediaError(
-            .unavailable, "the bucket's list repeats itself or is not ordered by name, at \(what)", at: "bucket",
+            .unavailable, "the bucket's list repeats itself or is not ordered by name at \(what)", at: "bucket",
             fix: "use a bucket whose service lists objects in the order of their names, as Amazon S3 does")
     }
 }

@@ -1,13 +1,13 @@
-/// Which directories and objects of ended rooms are removed.
+/// The ages at which a retention run removes files of ended rooms, and the current time.
 package struct RetentionRule: Sendable, Hashable {
-    /// Live output is removed when it has not changed for this many seconds.
+    /// Live output of an ended room is removed when none of its files has changed for this many seconds.
     package var after: Int64
-    /// The same for recordings and clips; `nil`: they are kept.
+    /// Recordings and clips are removed when they have not changed for this many seconds; `nil` keeps them.
     package var recordingsAfter: Int64?
     /// The current time in Unix seconds.
     package var now: Int64
 
-    /// The shortest and the longest accepted duration, in seconds: a minute to ten years.
+    /// The accepted ages in seconds: one minute to ten years.
     package static let range: ClosedRange<Int64> = 60...315_360_000
 
     package init(after: Int64, recordingsAfter: Int64? = nil, now: Int64) {
@@ -16,9 +16,9 @@ package struct RetentionRule: Sendable, Hashable {
         self.now = now
     }
 
-    /// Reads a duration: a number with the unit `s`, `m`, `h` or `d`.
+    /// Parses a duration: a number with the unit `s`, `m`, `h` or `d`.
     ///
-    /// - Returns: Seconds; `nil` for another form, or outside ``range``.
+    /// - Returns: The duration in seconds; `nil` if `text` has another form or the duration is outside ``range``.
     package static func seconds(_ text: String) -> Int64? {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
         guard let unit = text.last.flatMap({ units[$0] }), (2...10).contains(text.utf8.count),
@@ -28,13 +28,13 @@ package struct RetentionRule: Sendable, Hashable {
         return count * unit
     }
 
-    /// Whether a file that was last changed at a time, in Unix seconds, has the age.
+    /// Whether a file that was last changed at `modified`, in Unix seconds, is at least `age` seconds old.
     func isOver(_ modified: Int64, after age: Int64) -> Bool {
-        // A time in the future, by a clock that was wrong, is no proof of age. Nor is one before 1970.
+        // A time in the future or before 1970 comes from a wrong clock, and does not prove that the file is old.
         modified >= 0 && modified <= self.newest(after: age)
     }
 
-    /// The latest time of a last change, in Unix seconds, that has the age.
+    /// The latest time, in Unix seconds, at which a file that is at least `age` seconds old can have been changed.
     func newest(after age: Int64) -> Int64 {
         let (time, isTooLong) = self.now.subtractingReportingOverflow(age)
         return isTooLong ? .min : time

@@ -1,7 +1,7 @@
 import HLS
 import Packager
 
-/// What a playlist says about its room.
+/// A playlist of a room, reduced to what a retention run needs.
 enum RoomPlaylist: Sendable, Hashable {
     /// A multivariant playlist that a worker wrote.
     ///
@@ -9,13 +9,15 @@ enum RoomPlaylist: Sendable, Hashable {
     ///   - room: The room's id.
     ///   - tracks: Names of the tracks whose playlists it lists.
     case multivariant(room: String, tracks: Set<String>)
+    /// A media playlist.
+    ///
     /// - Parameters:
-    ///   - hasEnded: It has `EXT-X-ENDLIST`: nothing is added to it any more.
-    ///   - type: The value of `EXT-X-PLAYLIST-TYPE`: such a playlist lists everything from the beginning. `VOD` is only
-    ///     in recordings; `nil`: there is none.
+    ///   - hasEnded: Whether the playlist has `EXT-X-ENDLIST`, so that no segment is added any more.
+    ///   - type: The value of `EXT-X-PLAYLIST-TYPE`; `nil` if the playlist does not have the tag. A playlist with a
+    ///     type lists everything from the beginning. Only recordings have `VOD`.
     case media(hasEnded: Bool, type: String?)
 
-    /// - Returns: `nil` for another text, and for a multivariant playlist of another program.
+    /// Parses a playlist; `nil` if the text is not a playlist, or is a multivariant playlist of another program.
     init?(_ bytes: [UInt8]) {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         guard lines.first == "#EXTM3U" else { return nil }
@@ -32,7 +34,7 @@ enum RoomPlaylist: Sendable, Hashable {
             room: String(line.dropFirst(start.count).dropLast()), tracks: Set(lines.compactMap { Self.track($0) }))
     }
 
-    /// The name of the track whose playlist a line of a multivariant playlist names.
+    /// The name of the track to whose playlist a line of a multivariant playlist refers; `nil` if it refers to none.
     private static func track(_ line: Substring) -> String? {
         guard line.hasPrefix("#") else { return TrackFiles.track(ofPlaylist: String(line)) }
         let mark = "URI=\""

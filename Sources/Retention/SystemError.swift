@@ -4,15 +4,15 @@
     import Musl
 #endif
 
-/// An error number of the system.
+/// An error of a system call, by its `errno`.
 struct SystemError: Error, Sendable, Hashable {
     let number: Int32
 
     var text: String { String(cString: strerror(self.number)) }
 
-    /// Whether the name does not exist, or is no directory any more.
+    /// Whether a directory does not exist, or its name belongs to a file or a symbolic link.
     var isAbsence: Bool { self.number == ENOENT || self.number == ENOTDIR || self.number == ELOOP }
 
-    /// Whether another process has a lock.
+    /// Whether another process holds the lock.
     var isBusy: Bool { self.number == EWOULDBLOCK }
 }

@@ -3,23 +3,25 @@ import Packager
 import Recording
 import Upload
 
-/// Decides by its name whether a worker made a file for a room, and what it is.
+/// Decides by a file's name whether a worker wrote the file for a room, and which kind of file it is.
 ///
-/// Only names that follow from the room's tracks, from the manifest of its recording, or that are fixed, are a worker's.
-/// Everything else in the directory belongs to somebody else, whatever its extension is.
+/// Three groups of names are a worker's: those that follow from the names of the room's tracks, those that the manifest
+/// of its recording lists, and fixed names. Every other file belongs to another program, whatever its extension is.
 package struct WorkerNames: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case playlist
-        /// Its name is never used again by a later session of the room.
+        /// A segment or another file whose name no later session of the room uses again.
         case media
-        /// Everything else.
+        /// Any other file of a worker, such as the state file or an index of thumbnail sheets.
         case note
     }
 
-    /// Names of files that workers write beside their live output and that modules above this one define: commands,
-    /// events, and what a successor must know.
+    /// Names of files that workers write beside their live output: commands, events, deliveries of webhooks, crashes and
+    /// the overload record.
+    /// The modules that define these names cannot be imported here.
     package static let notes: Set<String> = [
-        "commands.json", "commands.json.aside", "crashes.jsonl", "events.jsonl", "events.1.jsonl", "overload.json",
+        "commands.json", "commands.json.aside", "crashes.jsonl", "events.delivered", "events.jsonl", "events.1.jsonl",
+        "overload.json",
     ]
 
     private var tracks: TrackFiles?
@@ -31,7 +33,7 @@ package struct WorkerNames: Sendable, Hashable {
     private var hasUploads = false
     private var isClips = false
 
-    /// The directory of an HLS output.
+    /// Names of files in the directory of an HLS output.
     ///
     /// - Parameters:
     ///   - tracks: Names of all tracks.
@@ -46,7 +48,7 @@ package struct WorkerNames: Sendable, Hashable {
         return names
     }
 
-    /// The directory of an MPEG-TS output.
+    /// Names of files in the directory of an MPEG-TS output.
     static func transport(tracks: Set<String>, others: [String]) -> WorkerNames {
         var names = WorkerNames()
         names.tracks = TrackFiles(tracks: tracks, container: .mpegTS)
@@ -54,7 +56,7 @@ package struct WorkerNames: Sendable, Hashable {
         return names
     }
 
-    /// The directory of a recording session; without a manifest no media of it is known.
+    /// Names of files in the directory of a recording session. Without a manifest, no media file counts as a worker's.
     static func recording(_ manifest: RecordingManifest?) -> WorkerNames {
         var names = WorkerNames()
         names.fixed = [RecordedNames.manifest, RecordingSessionFile.name]
@@ -62,14 +64,14 @@ package struct WorkerNames: Sendable, Hashable {
         return names
     }
 
-    /// A directory of clips. Their names are free, so every MP4 file in it is a clip.
+    /// Names of files in a directory of clips. Callers choose the names of clips, so every MP4 file counts as a clip.
     static var clips: WorkerNames {
         var names = WorkerNames()
         names.isClips = true
         return names
     }
 
-    /// The objects of a room in a bucket.
+    /// Names of a room's objects in a bucket.
     static func bucket(
         tracks: Set<String>, sheets: Set<String>, manifest: RecordingManifest?, others: [String]
     ) -> WorkerNames {
@@ -81,11 +83,11 @@ package struct WorkerNames: Sendable, Hashable {
         return names
     }
 
-    /// Whether an index of thumbnail sheets is one that a worker wrote.
+    /// Whether a worker wrote an index of thumbnail sheets: a WebVTT file whose images all have a worker's names.
     ///
     /// - Parameters:
     ///   - stem: The index's file name without extension.
-    ///   - bytes: The index.
+    ///   - bytes: Content of the index.
     static func isIndex(of stem: String, _ bytes: [UInt8]) -> Bool {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.hasPrefix("WEBVTT\n") else { return false }
@@ -94,7 +96,7 @@ package struct WorkerNames: Sendable, Hashable {
         return !index.sheets.isEmpty && index.sheets.allSatisfy { self.isSheet($0, of: stem) }
     }
 
-    /// `NAME-INCARNATION-NUMBER.jpg`.
+    /// Whether a name is that of a thumbnail sheet: `STEM-INCARNATION-NUMBER.jpg`.
     private static func isSheet(_ name: String, of stem: String) -> Bool {
         guard name.hasPrefix("\(stem)-"), name.hasSuffix(self.still) else { return false }
         let numbers = name.dropFirst(stem.count + 1).dropLast(self.still.count)
@@ -107,15 +109,15 @@ package struct WorkerNames: Sendable, Hashable {
     private static let temporary = ".tmp"
     private static let movie = ".mp4"
 
-    /// - Returns: `nil` for the name of a file that is somebody else's.
+    /// The kind of the file of this name; `nil` if the file is not a worker's.
     func kind(of name: String) -> Kind? {
         if let kind = self.kind(ofWhole: name) { return kind }
-        // A file that a worker was writing when it was killed.
+        // A worker that is killed while it writes a file leaves a temporary file.
         guard name.hasPrefix(".") else { return nil }
         for end in [Self.temporary, RecordedNames.partialMark] where name.hasSuffix(end) {
             let whole = String(name.dropFirst().dropLast(end.count))
             if self.kind(ofWhole: whole) != nil { return .note }
-            // Files that a worker writes under its claim have its incarnation, too.
+            // If a worker writes a file under its claim, the temporary name also contains the worker's incarnation.
             if let dot = whole.lastIndex(of: "."), whole[whole.index(after: dot)...].isDigits,
                 self.fixed.contains(String(whole[..<dot]))
             {
@@ -140,7 +142,7 @@ package struct WorkerNames: Sendable, Hashable {
         if self.isClips, name.hasSuffix(Self.movie), !name.hasPrefix(".") { return .media }
         guard !self.sheets.isEmpty else { return nil }
         for stem in self.sheets {
-            // The still and the index keep their names in the next session.
+            // The next session writes its still image and its index under the same names.
             if name == stem + Self.still || name == stem + Self.index { return .note }
             if Self.isSheet(name, of: stem) { return .media }
         }

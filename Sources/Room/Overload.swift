@@ -5,15 +5,7 @@
 ///
 /// Taking steps: one step is taken when the lag has been above ``Rules/limit`` for ``Rules/observation`` without
 /// falling. The next step waits until the effect of the previous one can be seen: until the change is in force
-/// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. A falling lag takes no step. If the
-/// lag grows by ``Rules/runaway`` or more, which happens if the machine has less than 40 percent of the power that the
-/// room needs, then every step but the hold is taken at once, since the playlists would be late before the steps were
-/// taken one by one. The hold follows half a second later if the lag still grows, and the frames that wait for an
-/// encoder are dropped with it. In a room that has just started (``Rules/start``), what makes the lag grow may be work
-/// that comes only once, such as the opening of encoders and filters: there the backlog alone is dropped, once per
-/// second, and the hold follows if that does not lower the lag. A lag of ``Rules/backlog`` beyond the limit is dropped
-/// at most once per ``Rules/dropDistance``: of the dropped frames, viewers see six to eight per second at the usual
-/// frame rates (see `EncoderControl`), and the next observation starts with little lag.
+/// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. A falling lag takes no step.
 ///
 /// Runaway lag: if the lag grows by ``Rules/runaway`` or more, the machine has less than 40 percent of the power that
 /// the room needs. Then all steps except ``Step/hold`` are taken at once, since taking them one by one would make the
@@ -22,8 +14,9 @@
 /// occurs only once, such as the opening of encoders and filters. Then only the backlog is dropped, once per second,
 /// and ``Step/hold`` follows if that does not lower the lag.
 ///
-/// Backlog: a lag of ``Rules/backlog`` beyond the limit is dropped, at most once per ``Rules/dropDistance``. During
-/// that time viewers see six to eight frames per second, and the next observation starts with little lag.
+/// Backlog: if the lag exceeds the limit by ``Rules/backlog``, then the frames that wait for an encoder are dropped, at
+/// most once per ``Rules/dropDistance``. Of the dropped frames, six to eight per second are still encoded at the usual
+/// frame rates (see `EncoderControl`). The next observation starts with little lag.
 ///
 /// Undoing steps: one attempt at a time. The first is made ``Rules/firstDistance`` after the last step. An attempt
 /// fails if the lag grows beyond half of the limit before the next attempt is due. Then the previous level is restored
@@ -37,6 +30,7 @@
 /// 2. A step is taken only while the lag is above the limit; an attempt is given up when the lag is above half of it.
 /// 3. A step is undone only after the lag was within half of the limit for ``Rules/shortObservation``.
 package struct Overload: Sendable, Equatable {
+    /// One measure that reduces the room's work.
     package enum Step: Sendable, Hashable {
         /// Hidden sources, and sources shown much smaller than their size, are decoded with less quality or only key
         /// frames.
@@ -45,12 +39,13 @@ package struct Overload: Sendable, Equatable {
         case outputs
         /// The encoder of a rendition, by its index, is replaced by a cheaper one.
         case encoder(Int)
-        /// Every second frame repeats the previous one; the frame rate stays.
+        /// Every second frame repeats the previous one; the frame rate does not change.
         case halfPictures
         /// The last frame is repeated (the video freezes); the audio continues.
         case hold
     }
 
+    /// A change that the room must carry out.
     package enum Action: Sendable, Equatable {
         /// A step is taken or undone. `lag`: the room's lag in nanoseconds.
         case change(Step, isTaken: Bool, lag: Int64)
@@ -95,14 +90,15 @@ package struct Overload: Sendable, Equatable {
         package var backlog: Int64 = 800_000_000
         /// Time with the lag above ``limit`` + ``backlog`` after which waiting frames are dropped.
         package var dropObservation: Int64 = 300_000_000
+        /// Least time between two drops of waiting frames. It does not apply to a lag that grows by ``runaway``.
         package var dropDistance: Int64 = 2_000_000_000
         /// Time from the first sample of the lag during which a room counts as just started.
         package var start: Int64 = 5_000_000_000
         /// Time from a step to the first attempt to undo it.
         package var firstDistance: Int64 = 30_000_000_000
-        /// Least time from a hold to the first attempt to undo it; with ``settling`` and ``observation``, it is 1.3 s. A
-        /// room that starts, or whose machine was busy for a moment, has caught up by then: the backlog was dropped
-        /// with the hold.
+        /// Least time from taking ``Step/hold`` to the first attempt to undo it; ``settling`` and ``observation`` make it
+        /// 1.3 s. By then a room that has just started, or whose machine was busy for a moment, has caught up, because
+        /// the backlog was dropped when the step was taken.
         package var firstHoldDistance: Int64 = 1_000_000_000
         /// Time from taking ``Step/hold`` to the next attempt to undo it, if the previous attempt failed.
         package var holdDistance: Int64 = 5_000_000_000
@@ -138,8 +134,9 @@ package struct Overload: Sendable, Equatable {
         var to: Int
     }
 
-    /// The limits and times, as the room's owner set them.
+    /// The limits and times of the room.
     package let rules: Rules
+    /// The room's steps in the order in which they are taken.
     package let steps: [Step]
     /// Number of overload ``steps`` in force, counted from the first.
     package private(set) var taken = 0
@@ -166,10 +163,11 @@ package struct Overload: Sendable, Equatable {
     private var attemptedAt: Int64?
     /// Number of steps that the next attempt undoes; it doubles after each successful attempt.
     private var stride = 1
-    /// For each step: the earliest time of an attempt to undo it; the length from the step to that time; and when an
-    /// attempt last undid it.
+    /// For each step, the earliest time of an attempt to undo it.
     private var dueAt: [Int64]
+    /// For each step, the time in nanoseconds from taking it to the first attempt to undo it.
     private var distances: [Int64]
+    /// For each step, when an attempt last undid it; nil if no attempt has.
     private var givenBackAt: [Int64?]
 
     /// - Parameter held: The overload level of the previous worker; nil to start at level 0. The level counts as in

@@ -6,10 +6,10 @@ struct OverloadGuard: Sendable {
     /// Longest time between two calls of ``noted(lag:at:isPending:isCatchingUp:)``, in nanoseconds. After a longer time
     /// the whole process was stopped, which is not an overload.
     private static let absence: Int64 = 500_000_000
-    /// Time after such a stop in which lag does not count, in nanoseconds: the program is catching up.
+    /// Time after a stop of the whole process in which lag does not count, in nanoseconds: the program is catching up.
     private static let grace: Int64 = 1_500_000_000
-    /// Least time between two resets of the samples after a stop, in nanoseconds. On a machine that is always behind,
-    /// the calling thread may be late again and again; steps must still be taken.
+    /// Least time in nanoseconds between two resets of the lag samples after a stop of the whole process. On an
+    /// overloaded machine the calling thread may be late so often that it looks like stops; steps must still be taken.
     private static let forgetDistance: Int64 = 10_000_000_000
     /// How often an unchanged level is saved again, in nanoseconds. A successor uses only a recent level, see
     /// ``OverloadRecord/age``.

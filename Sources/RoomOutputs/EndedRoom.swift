@@ -20,7 +20,9 @@ package enum EndedRoom {
         guard pipeline.clock == .offline, let ended = self.open(pipeline), ended.lostSegments > 0 else { return nil }
         return MediaError(
             .outputLost,
-            "the job that has ended in \(pipeline.hls?.path ?? "") has lost \(ended.lostSegments) segments", at: "hls",
+            "the job in \(pipeline.hls?.path ?? "") has ended, and its playlists have gaps in place of lost segments: "
+                + "\(ended.lostSegments)",
+            at: "hls",
             fix: "run the job again with --new-session")
     }
 

@@ -67,8 +67,9 @@ package struct HLSOutputService: OutputService {
                 self.host.lost(
                     Int64(lost), of: self.outputID,
                     because: MediaError(
-                        .outputLost, "the output directory was moved away, emptied or mounted over", at: "hls",
-                        fix: "leave the directory alone while the room runs"))
+                        .outputLost,
+                        "its directory was moved away, emptied or mounted over, and these segments could not be restored",
+                        at: "hls", fix: "do not move, empty or mount over the directory while the room runs"))
             }
             self.events.emit("output.failed", ["reason": .string(reason)])
         case .bandwidthExceeded(let track, let measured, let declared):

@@ -36,8 +36,9 @@ package struct PKStateMachine: Sendable, Equatable {
     package struct Change: Sendable, Equatable {
         package var from: Phase
         package var to: Phase
-        /// When the phase begins; ``endsAt`` is when its time ends, or nil if only a command ends it.
+        /// When the phase begins.
         package var at: Int64
+        /// When the phase ends; nil if only a command ends it.
         package var endsAt: Int64?
         /// Why the PK has ended; nil if it has not.
         package var reason: EndReason?
@@ -88,7 +89,8 @@ package struct PKStateMachine: Sendable, Equatable {
         guard self.phase == .pk else {
             throw Refusal(
                 what: "the phase is \(self.phase.rawValue), not pk",
-                fix: self.phase == .punish ? "wait: the punishment runs" : "start a PK and wait for its countdown")
+                fix: self.phase == .punish
+                    ? "wait until the punishment ends, or end the PK" : "start a PK and wait for its countdown")
         }
         return [self.enter(.punish, at: now, lasting: duration ?? self.durations.punish)]
     }

@@ -1,7 +1,7 @@
 package import PipelineSpec
 
 extension SceneSelector.PK {
-    /// The scenes that a command names when it starts a PK; nil for a scene that is the pipeline's.
+    /// The scenes that a command names when it starts a PK. For a scene that is nil, the pipeline's scene applies.
     package struct Scenes: Sendable, Equatable {
         package var scene: String?
         package var countdownScene: String?
@@ -40,7 +40,7 @@ extension SceneSelector.PK {
 
     /// Makes the PK from that of the pipeline and the scenes that a command has named; nil if neither names a scene.
     ///
-    /// - pk: The PK of the pipeline; nil if it has none, so that the default durations apply.
+    /// - Parameter pk: The PK of the pipeline; nil if the pipeline has none, so that the default durations apply.
     init?(_ pk: SceneSelector.PK?, _ scenes: Scenes) {
         guard let scene = scenes.scene ?? pk?.scene else { return nil }
         self = pk ?? .unwritten

@@ -47,9 +47,9 @@ package struct SceneSelector: Sendable {
     /// The settings of the PK.
     package struct PK: Sendable {
         package var scene: String
-        /// The scene during the countdown; nil if the scene on air stays.
+        /// Id of the scene during the countdown; nil to keep the scene on air.
         package var countdownScene: String?
-        /// The scene during the punishment; nil if ``scene`` stays.
+        /// Id of the scene during the punishment; nil to keep ``scene``.
         package var punishScene: String?
         package var endScene: String
         package var durations: PKStateMachine.Durations
@@ -124,8 +124,8 @@ package struct SceneSelector: Sendable {
     /// The scene that a command or a phase of the PK requested last.
     package private(set) var wanted: Scene
     /// The scene that must be on air. The scene that the program shows (``SceneSchedule/onAir``) differs from it while
-    /// a scene is being built, if a scene cannot be composed, and until this value has received the event that a
-    /// scheduled scene is on air.
+    /// a scene is being built, if a scene cannot be composed, and from the time at which a scheduled scene is on air
+    /// until its ``Event/commanded(_:)`` is received.
     package private(set) var planned: Show
     private var fallbacks: [Fallback] = []
     private var away: Set<SourceID> = []

@@ -63,7 +63,8 @@ package struct SourceHealth: Sendable {
 
         package init() {}
 
-        /// The facts for a source in this state; nil if a source in this state cannot be judged yet.
+        /// What the health of a source in this state depends on besides its arrivals; nil in states in which health is not
+        /// judged: before a source is live, and after a file has ended.
         package init?(_ state: SourceStateMachine.State) {
             switch state {
             case .live: break

@@ -1,7 +1,8 @@
-package import PublishAuth
+import HTTPListener
 package import Ingest
 package import MediaTypes
 package import PipelineSpec
+package import PublishAuth
 package import TLSFiles
 
 extension SourceIngest {
@@ -41,6 +42,8 @@ extension SourceIngest {
         }
         if parts.opensListeners, var webRTC = try WebRTCSettings(pipeline) {
             webRTC.certificates = try certificates(pipeline.ingest.webRTC?.tls, "whip")
+            let page = PublisherPage(title: pipeline.room.title ?? pipeline.room.roomID, endpoint: "whip/\(rtmp.app)")
+            webRTC.page = { path in PublisherPage.File(rawValue: path).map { page.reply($0) } }
             configuration.webRTC = webRTC
         }
         configuration.srt = parts.opensListeners ? try SRTSettings(pipeline) : nil

@@ -43,8 +43,9 @@ package struct SourceStateMachine: Sendable, Equatable {
         case published
         /// The first packet of a publication has arrived.
         case arrived
-        /// The decoder has decoded the first frame of a publication; ``sounded`` is the first audio.
+        /// The decoder has decoded the first frame of a publication.
         case pictured
+        /// The decoder has decoded the first audio of a publication.
         case sounded
         /// The publisher has left: it has unpublished, or its connection was lost.
         case left(reason: String)
@@ -111,8 +112,8 @@ package struct SourceStateMachine: Sendable, Equatable {
     private var stalledAfter: Int64 = 0
     /// Whether the source was silent for the whole grace period although a publisher is connected.
     package private(set) var isGivenUp = false
-    /// Number of ends of publications that the decoder has not reached, up to the end at ``lostAt``. Until then, media
-    /// that was sent ahead of time or is delayed by an offset is on air.
+    /// Number of publications, up to the one that ended at ``lostAt``, whose end the decoder has not reached. Until it
+    /// does, media that was sent ahead of time or is delayed by an offset is still on air.
     private var endsToDrain = 0
     /// When the decoder reached the end of the publication that was lost at ``lostAt``; nil before that.
     private var drainedAt: Int64?
@@ -123,8 +124,9 @@ package struct SourceStateMachine: Sendable, Equatable {
     /// Number of publications that have ended at the socket but not yet in the decoder. Events of the decoder belong to
     /// the oldest of them.
     private var pendingEnds = 0
-    /// Time of the last poll; ``watchedSince`` is the time since which polls were made at least every ``absence``.
+    /// Time of the last call of ``poll(now:arrivals:)``; nil before the first.
     private var polled: Int64?
+    /// Since when no two calls of ``poll(now:arrivals:)`` have been more than ``absence`` apart.
     private var watchedSince: Int64 = 0
 
     package init(rules: Rules) { self.rules = rules }

@@ -31,8 +31,8 @@ package struct ObjectPage: Sendable, Hashable {
 
     /// Parses a `ListBucketResult` document.
     ///
-    /// - Returns: `nil` for any other text, if an object has no name, size or time, and if the page is truncated but
-    ///   has no token for the next page: an incomplete list must not look complete.
+    /// - Returns: `nil` if the text is not such a document, if an object has no name, size or time, or if the page is
+    ///   truncated but has no token for the next page: an incomplete list must not look complete.
     package init?(xml bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self), text.contains("<ListBucketResult") else {
             return nil

@@ -13,7 +13,8 @@ package struct FrameSize: Sendable, Hashable {
 
 /// One complete frame that a depacketizer has put together.
 package struct CodedFrame: Sendable {
-    /// The frame as a decoder expects it: H.264 as NAL units with four-byte lengths, VP8 and VP9 unchanged. Never empty.
+    /// The frame as a decoder expects it: H.264 as NAL units with four-byte lengths, VP8 and VP9 unchanged. Never
+    /// empty.
     package let memory: PacketMemory
     /// RTP time of its packets.
     package let timestamp: UInt32

@@ -6,14 +6,16 @@ import MediaTypes
 /// Parameter sets are left out of the frames if the configuration of their key frame contains them. Access unit
 /// delimiters and filler data are left out, too.
 ///
-/// A key frame is an IDR frame or the first frame of an open GOP, whose parameter sets are known: both kinds arrived with
-/// it or directly before it, or those of the last key frame are still valid. The latter is only certain if nothing was
-/// lost directly before it: the missing packet could have contained other sets.
+/// A key frame is an IDR frame or the first frame of an open GOP, whose parameter sets are known: both kinds arrived
+/// with it or directly before it, or those of the last key frame are still valid. The latter is only certain if nothing
+/// was lost directly before it: the missing packet could have contained other sets. A sender that announces its sets in
+/// the offer and sends none needs no such proof.
 ///
 /// Spec: RFC 6184 §5.6 (single NAL units), §5.7.1 (STAP-A), §5.8 (FU-A). Packet types of the interleaved mode are
 /// malformed.
 package struct H264Depacketizer: VideoDepacketizer {
-    /// Most NAL units of an access unit. A 1080p frame has 68 rows of macroblocks, which encoders use as slices at most.
+    /// Most NAL units of an access unit. A 1080p frame has 68 rows of macroblocks, which encoders use as slices at
+    /// most.
     static let mostUnits = 1024
 
     private static let stapA: UInt8 = 24
@@ -44,18 +46,39 @@ package struct H264Depacketizer: VideoDepacketizer {
     /// Parameter sets of the last key frame, and their record.
     private var current = AVCParameterSets()
     private var record: [UInt8] = []
+    /// Whether there are announced parameter sets, and none has arrived in the stream.
+    private var usesAnnouncedSets = false
     private var hasBegun = false
 
     package init() {}
 
+    /// - Parameter announced: Parameter sets from the offer as NAL units, usually none.
+    package init(announced: [[UInt8]]) {
+        for unit in announced where !self.fresh.add(unit) {
+            self.fresh = AVCParameterSets()
+            break
+        }
+        self.usesAnnouncedSets = self.fresh.isComplete
+    }
+
+    /// - Parameter announced: Value of the format parameter `sprop-parameter-sets` (RFC 6184 §8.1), if there is one.
+    ///   Anything that is no list of parameter sets is ignored.
+    package init(announced: String?) {
+        let parts = (announced ?? "").split(separator: ",").prefix(32)
+        self.init(announced: parts.compactMap { Base64.decode(String($0)) })
+    }
+
     package var isReceivingKeyFrame: Bool {
         if self.hasSetsAhead { return true }
         guard self.buffer.isIntact else { return false }
-        return self.types.contains(.sps) || self.types.contains(.idr) && !self.hasLoss && self.current.isComplete
+        guard self.types.contains(.idr), self.hasCertainSets else { return self.types.contains(.sps) }
+        return self.current.isComplete || self.fresh.isComplete
     }
 
     /// Whether the parameter sets of a key frame are certain.
-    private var hasCertainSets: Bool { !self.hasLoss || self.setsSinceLoss == [.sps, .pps] }
+    private var hasCertainSets: Bool {
+        !self.hasLoss || self.setsSinceLoss == [.sps, .pps] || self.usesAnnouncedSets
+    }
 
     package mutating func receive(_ packet: OrderedPacket, time: Int64, into results: inout [FrameResult]) {
         let isSameFrame = self.buffer.isOpen && self.buffer.timestamp == packet.timestamp
@@ -64,7 +87,7 @@ package struct H264Depacketizer: VideoDepacketizer {
             if isSameFrame {
                 self.damage(.lost, &results)
             } else {
-                // Of an open frame, at least the end is missing.
+                // An open frame lacks at least its end.
                 self.close()
                 if self.hasBegun { results.append(.damaged(.lost)) }
             }
@@ -225,6 +248,7 @@ package struct H264Depacketizer: VideoDepacketizer {
 
     private mutating func keepParameterSets() -> FrameDamage? {
         guard !self.types.isDisjoint(with: [.sps, .pps]) else { return nil }
+        self.usesAnnouncedSets = false
         for unit in self.units where unit.type == .sps || unit.type == .pps {
             guard self.fresh.add(Array(self.buffer.bytes[unit.range])) else { return .malformed }
             self.setsSinceLoss.formUnion(unit.type)

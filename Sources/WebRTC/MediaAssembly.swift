@@ -4,13 +4,13 @@ package import MediaTypes
 /// Turns the ordered packets of one track into configurations and coded packets, as the demuxers of the other protocols
 /// give them out.
 ///
-/// States of a video track: waiting for a key frame (at first, and after damage) → giving out frames. Frames are given out
-/// only if they are complete and all frames since the last key frame were. Audio has no such states: each packet can be
-/// decoded alone.
+/// States of a video track: waiting for a key frame (at first, and after damage) → giving out frames. Frames are given
+/// out only if they are complete and all frames since the last key frame were. Audio has no such states: each packet
+/// can be decoded alone.
 ///
-/// Times: ``CodedPacket/pts`` is the time that the caller passes in with each packet, in ticks of ``timescale``. RTP has no
-/// decoding times; they are those of presentation, except for frames that are presented before an earlier one: these get
-/// the next tick after the decoding time of the frame before.
+/// Times: ``CodedPacket/pts`` is the time that the caller passes in with each packet, in ticks of ``timescale``. RTP
+/// has no decoding times; they are those of presentation, except for frames that are presented before an earlier one:
+/// these get the next tick after the decoding time of the frame before.
 package struct MediaAssembly: Sendable {
     /// Sums since the beginning.
     package struct Counters: Sendable, Hashable {
@@ -56,7 +56,7 @@ package struct MediaAssembly: Sendable {
     /// - Returns: nil for a codec that cannot be received by RTP: other than H.264, VP8, VP9 and Opus.
     package init?(track: NegotiatedTrack, number: UInt8 = 0) {
         switch track.codec {
-        case .h264: self.depacketizer = H264Depacketizer()
+        case .h264: self.depacketizer = H264Depacketizer(announced: track.fmtp["sprop-parameter-sets"])
         case .vp8: self.depacketizer = VP8Depacketizer()
         case .vp9: self.depacketizer = VP9Depacketizer()
         case .opus: self.depacketizer = nil
@@ -67,7 +67,8 @@ package struct MediaAssembly: Sendable {
         self.timescale = self.depacketizer == nil ? OpusPacket.clockRate : 90_000
     }
 
-    /// Whether the sender should be asked for a key frame now: nothing can be decoded without one, and none is arriving.
+    /// Whether the sender should be asked for a key frame now: nothing can be decoded without one, and none is
+    /// arriving.
     package var needsKeyFrame: Bool {
         guard let depacketizer = self.depacketizer, self.hasBegun, self.isWaiting || self.wantsRestart else {
             return false
@@ -78,8 +79,8 @@ package struct MediaAssembly: Sendable {
     /// Takes the next packet.
     ///
     /// - Parameters:
-    ///   - time: Presentation time in nanoseconds, on one line for all tracks of the publisher (``TrackPacket/time``). Of
-    ///     a frame, the time of its first packet counts.
+    ///   - time: Presentation time in nanoseconds, on one line for all tracks of the publisher (``TrackPacket/time``).
+    ///     The time of a frame's first packet counts.
     ///   - items: A changed configuration and the packets that are complete now are appended.
     package mutating func receive(_ packet: OrderedPacket, time: Int64, into items: inout [SourceItem]) {
         self.hasBegun = true
@@ -183,8 +184,8 @@ package struct MediaAssembly: Sendable {
 }
 
 extension VideoOrientation {
-    /// Reads the byte of the `urn:3gpp:video-orientation` extension: 0, 0, 0, 0, camera, flip, and the clockwise rotation
-    /// before display in quarter turns, with two bits.
+    /// Reads the byte of the `urn:3gpp:video-orientation` extension: 0, 0, 0, 0, camera, flip, and the clockwise
+    /// rotation before display in quarter turns, with two bits.
     ///
     /// Spec: 3GPP TS 26.114 §7.4.5, table 7.2.
     package init(coordination byte: UInt8) {

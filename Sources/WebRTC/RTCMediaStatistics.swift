@@ -27,14 +27,14 @@ package struct RTCMediaStatistics: Sendable, Hashable {
         package var packets: UInt64 = 0
         /// Bytes of these packets.
         package var bytes: UInt64 = 0
-        /// Of the current layer, in bits per second, over the last second.
+        /// Bit rate of the current layer over the last second, in bits per second.
         package var bitRate = 0
         /// Share of packets of the current layer that the network lost in the last report interval, 0…1. Retransmission
         /// may have repaired it.
         package var fractionLost = 0.0
-        /// Packets that the network lost, before retransmission. Negative if packets were duplicated.
+        /// Packets that the network lost, before retransmission.
         package var networkLost: Int64 = 0
-        /// Of the current layer, in nanoseconds.
+        /// Interarrival jitter of the current layer in nanoseconds.
         package var jitter: Int64 = 0
         /// What happened to the packets of layers in use.
         package var ordering = ReceiveTrack.Counters()

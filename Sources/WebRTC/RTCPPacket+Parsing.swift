@@ -134,7 +134,8 @@ extension RTCPPacket {
                 return lost.isEmpty ? nil : .nack(sender: sender, media: media, lost: lost)
             case 15:
                 let feedback = RTCPTransportFeedback(
-                    sender: sender, media: media, bytes: self.bytes, body: self.body.lowerBound + 8..<self.body.upperBound)
+                    sender: sender, media: media, bytes: self.bytes,
+                    body: self.body.lowerBound + 8..<self.body.upperBound)
                 return feedback.map { .transportFeedback($0) }
             default: return nil
             }

@@ -104,6 +104,14 @@ extension RTCPeerMedia {
                 sequence: 0, timestamp: packet.timestamp, marker: packet.marker, payload: packet.bytes[payload],
                 orientation: orientation, arrival: now),
             sequence: sequence, isRetransmission: isRetransmission, into: &self.ordered)
+        // On arrival, not when it is in order: there is no use in asking for a key frame that is already coming.
+        if outcome == .taken || outcome == .recovered, self.tracks[track].kind == .video,
+            KeyFrameStart.isAt(packet.bytes[payload], codec: self.streams[stream].codec)
+        {
+            self.streams[stream].keyFrames.receivedKeyFrame(at: now, roundTrip: self.assumedRoundTrip)
+            // The next FIR is a new request; before, it is a repetition.
+            self.streams[stream].intraNumber &+= 1
+        }
         if outcome == .recovered, let requested, isRetransmission || self.tracks[track].rtxPayloadType == nil {
             self.roundTrip.receivedRetransmission(requested: requested, at: now)
         }
@@ -125,17 +133,11 @@ extension RTCPeerMedia {
         for packet in self.ordered {
             let time = self.clock.time(stream: stream, timestamp: packet.timestamp, arrival: packet.arrival)
             var given = packet
-            let isKeyFrame =
-                self.tracks[track].kind == .video
-                && KeyFrameStart.isAt(packet.payload, codec: self.streams[stream].codec)
-            if isKeyFrame {
-                self.streams[stream].keyFrames.receivedKeyFrame(at: now, roundTrip: self.assumedRoundTrip)
-                // The next FIR is a new request; before, it is a repetition.
-                self.streams[stream].intraNumber &+= 1
-            }
             if let choice = self.layers[track], choice.current != layer {
                 // The target gives out nothing before its first key frame; a layer that was left gives out nothing.
-                guard choice.target == layer, isKeyFrame else { continue }
+                guard choice.target == layer,
+                    KeyFrameStart.isAt(packet.payload, codec: self.streams[stream].codec)
+                else { continue }
                 self.switchLayer(track: track, from: choice.current)
                 given = packet.afterLoss
             }

@@ -60,8 +60,11 @@ package struct RTCPeerMedia: Sendable {
         self.table = table
         self.streams = table.streams.map { stream in
             let track = tracks[stream.track]
-            let timing = ReceiveTrack.Timing(
+            var timing = ReceiveTrack.Timing(
                 isRepaired: track.hasNACK, wait: track.hasNACK ? settings.wait : nil)
+            // A layer that is chosen has been arriving for some time. Its key frame must not be held back, because the
+            // layer before continues until then.
+            if track.rids.count > 1 { timing.start = 0 }
             return Stream(
                 track: stream.track, layer: stream.layer, codec: track.codec, ordering: ReceiveTrack(timing: timing),
                 keyFrames: KeyFrameRequests(

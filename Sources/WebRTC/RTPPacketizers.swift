@@ -12,8 +12,8 @@ package struct RTPPayload: Sendable, Hashable {
 
 /// Splits H.264 access units into RTP payloads.
 ///
-/// Spec: RFC 6184 §6.2 (mode 1): consecutive small units are aggregated (STAP-A), large ones fragmented (FU-A). In mode 0
-/// each unit is one payload, which the encoder has to limit in size.
+/// Spec: RFC 6184 §6.2 (mode 1): consecutive small units are aggregated (STAP-A), large ones fragmented (FU-A). In mode
+/// 0 each unit is one payload, which the encoder has to limit in size.
 package struct H264Packetizer: Sendable {
     /// Largest payload in bytes, at least 16; mode 0 does not keep it.
     package let largestPayload: Int

@@ -20,7 +20,7 @@ package struct ReceiveTrack: Sendable {
         package var wait: Int64
         /// Whether the sender resends packets. If not, then missing ones are not requested.
         package var isRepaired: Bool
-        /// How long the first packet waits for earlier ones that it has overtaken. It is not known whether there are any.
+        /// How long the first packet waits for earlier ones that it may have overtaken; 0: not at all.
         package var start: Int64 = 10_000_000
 
         /// - Parameter wait: Default: 250 ms, which is three to four round trips of 60 ms. Without retransmission
@@ -142,7 +142,8 @@ package struct ReceiveTrack: Sendable {
             if isRetransmission { return self.count(.duplicate) }
             // After ``restart(into:)``, the numbers continue above all earlier ones.
             let extended = self.unwrapper.restart(at: sequence)
-            self.next = max(extended - Self.startNumbers, (self.lastGiven ?? .min / 2) + 1)
+            let earlier = self.timing.start > 0 ? Self.startNumbers : 0
+            self.next = max(extended - earlier, (self.lastGiven ?? .min / 2) + 1)
             self.waitForEarlier(than: extended, at: packet.arrival)
             self.store(packet, at: extended, into: &ordered)
             return .taken

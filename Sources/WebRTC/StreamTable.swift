@@ -68,7 +68,9 @@ package struct StreamTable: Sendable {
     package mutating func match(_ packet: RTPPacket, at now: Int64) -> Match {
         if let index = self.entries.firstIndex(where: { $0.ssrc == packet.ssrc }) {
             let entry = self.entries[index]
-            guard packet.payloadType == entry.payloadType else { return self.known(packet) ? .refused : .unknownPayloadType }
+            guard packet.payloadType == entry.payloadType else {
+                return self.known(packet) ? .refused : .unknownPayloadType
+            }
             self.entries[index].lastArrival = now
             return .stream(entry.stream, isRetransmission: entry.isRetransmission, isNew: false)
         }
@@ -78,7 +80,8 @@ package struct StreamTable: Sendable {
         guard let layer = self.layer(of: packet, track: track, isRetransmission: isRetransmission),
             let stream = self.streams.firstIndex(of: Stream(track: track, layer: layer))
         else { return .refused }
-        if let old = self.entries.firstIndex(where: { $0.stream == stream && $0.isRetransmission == isRetransmission }) {
+        if let old = self.entries.firstIndex(where: { $0.stream == stream && $0.isRetransmission == isRetransmission })
+        {
             guard now - self.entries[old].lastArrival >= Self.silence else { return .refused }
             // A restarted sender has new retransmissions, too.
             self.entries.removeAll { $0.stream == stream && (!isRetransmission || $0.isRetransmission) }

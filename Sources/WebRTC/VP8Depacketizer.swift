@@ -1,7 +1,7 @@
 /// Puts together VP8 frames.
 ///
-/// If the frames before and after missing packets have consecutive picture ids, then no frame is missing: a sender without
-/// a retransmission stream sends its bandwidth probes as packets without payload among the others.
+/// If the frames before and after missing packets have consecutive picture ids, then no frame is missing: a sender
+/// without a retransmission stream sends its bandwidth probes as packets without payload among the others.
 ///
 /// Spec: RFC 7741 §4.
 package struct VP8Depacketizer: VideoDepacketizer {

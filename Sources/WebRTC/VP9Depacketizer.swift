@@ -1,8 +1,8 @@
 /// Puts together VP9 frames, in flexible mode or not.
 ///
-/// Of a stream with spatial layers, only the base layer is given out: the layers of a frame would have to be decoded
-/// together, and a decoder may show each of them as a frame of its own. Browsers send layers only if the page asks for
-/// them. As for VP8, consecutive picture ids prove that no frame is missing between two frames.
+/// If a stream has spatial layers, then only the base layer is given out: the layers of a frame would have to be
+/// decoded together, and a decoder may show each of them as a frame of its own. Browsers send layers only if the page
+/// asks for them. As for VP8, consecutive picture ids prove that no frame is missing between two frames.
 ///
 /// Spec: RFC 9628 §4.
 package struct VP9Depacketizer: VideoDepacketizer {

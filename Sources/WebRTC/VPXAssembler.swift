@@ -28,9 +28,9 @@ protocol VPXFrameHeader: Sendable {
 /// Puts together the frames of a codec whose packets have a descriptor before the bytes of the frame.
 struct VPXAssembler<Descriptor: VPXDescriptor, Header: VPXFrameHeader>: Sendable {
     private var buffer = FrameBuffer()
-    /// Of the open frame.
+    /// Picture id of the open frame.
     private var pictureID: PictureID?
-    /// Of the last complete frame, if nothing was damaged since.
+    /// Picture id of the last complete frame; nil if anything was damaged since.
     private var lastID: PictureID?
     /// Whether packets since the last one of the base layer are lost.
     private var hasLoss = false

@@ -52,8 +52,8 @@ struct FleetOptions: ParsableArguments {
         let rooms = perHour * minutes / 60
         guard rooms <= Fleet.mostAtOnce else {
             throw ValidationError(
-                "--rooms-per-hour \(perHour) of --minutes \(minutes) make \(rooms) rooms at once: "
-                    + "plan for \(Fleet.mostAtOnce) at most, and use several fleets of that size")
+                "--rooms-per-hour \(perHour) with --minutes \(minutes) gives \(rooms) rooms at once: "
+                    + "plan at most \(Fleet.mostAtOnce) rooms at once, and divide a larger fleet")
         }
     }
 

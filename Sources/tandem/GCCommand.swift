@@ -18,12 +18,13 @@ struct GCCommand: AsyncParsableCommand {
 
             Below the directory, at most 12 levels deep, every directory with a state.json, an .origin (MPEG-TS) or a
             recording is checked. Live output is removed if its room has ended and none of its files has changed for
-            --older-than. It stays if the room still runs, or if a worker that is started again could finish some work:
-            an upload, or a recording whose files are not final. So give a directory that contains both the live output
-            and the recordings of its rooms. Recordings and clips stay unless --recordings-older-than is given.
+            --older-than. It is kept if the room still runs, or if a worker that is started again could finish some
+            work: an upload, or a recording whose files are not final. So give a directory that contains both the live
+            output and the recordings of its rooms. Recordings and clips are kept unless --recordings-older-than is
+            given.
 
             Only files are removed whose names belong to the tracks of that room, to its recording.json, or to the
-            worker's own files; other files stay and are counted. Links are never followed. A directory that cannot be
+            worker's own files; other files are kept and counted. Links are never followed. A directory that cannot be
             read, is too deep or is on another file system is listed with "skip". In this case no live output is
             removed, because the skipped directory may contain its recording, and the exit code is 74.
 
@@ -40,7 +41,7 @@ struct GCCommand: AsyncParsableCommand {
             written.
             """)
 
-    @Argument(help: "A directory of rooms.")
+    @Argument(help: "Directory below which the directories of rooms are checked.")
     var directory: String?
 
     @Option(help: ArgumentHelp("Age at which live output is removed: 30m, 12h, 7d (60s…3650d).", valueName: "duration"))
@@ -61,13 +62,13 @@ struct GCCommand: AsyncParsableCommand {
     @Option(help: "Name of the bucket.")
     var bucket: String?
 
-    @Option(help: "Check only objects whose names begin with this.")
+    @Option(help: "Check only rooms whose objects' names begin with this, for example live/.")
     var prefix = ""
 
     @Option(help: "Region of the bucket, for which requests are signed (default: \(Self.usualRegion)).")
     var region: String?
 
-    @Flag(help: "The bucket is part of the host name instead of the path.")
+    @Flag(help: "Address the bucket by the host name (bucket.host) instead of the path (host/bucket).")
     var virtualHost = false
 
     @Option(
@@ -98,10 +99,10 @@ struct GCCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard self.directory != nil || self.bucket != nil else {
-            throw ValidationError("name a directory of rooms, or --endpoint and --bucket")
+            throw ValidationError("give a directory of rooms, or --endpoint and --bucket")
         }
         guard (self.endpoint == nil) == (self.bucket == nil) else {
-            throw ValidationError("--endpoint and --bucket belong together")
+            throw ValidationError("give --endpoint and --bucket together")
         }
         if let endpoint = self.endpoint {
             guard ["http://", "https://"].contains(where: { endpoint.hasPrefix($0) && endpoint != $0 }) else {
@@ -208,9 +209,10 @@ struct GCCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints what was found, and what was done with it.
+    /// Prints a finding and the result of its removal.
     ///
-    /// - Returns: True unless something that should be removed is left.
+    /// - Parameter removal: nil if nothing was to be removed.
+    /// - Returns: False if the finding was skipped, or if files that should have been removed are left.
     private func report(_ finding: Finding, _ removal: DirectoryRetention.Removal?) throws -> Bool {
         if self.json {
             guard case .object(var members) = finding.json else { return true }

@@ -70,7 +70,7 @@ struct RoomsOptions: ParsableArguments {
             guard (0...PriceList.highest).contains(price) else {
                 throw ValidationError("\(name) \(price): give 0 to \(Int(PriceList.highest))")
             }
-            guard self.prices == nil else { throw ValidationError("\(name) or --prices, not both") }
+            guard self.prices == nil else { throw ValidationError("give \(name) or --prices, not both") }
         }
         if let currency = self.currency, !(1...8).contains(currency.count) || self.prices != nil {
             throw ValidationError("--currency \(currency): give up to 8 characters, without --prices")

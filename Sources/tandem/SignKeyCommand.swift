@@ -57,7 +57,7 @@ struct SignKeyCommand: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Override a value of the file, repeatable.", valueName: "path=value"))
     var set: [String] = []
 
-    @Option(help: ArgumentHelp("How long the key is valid (1…31536000).", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long the key is valid (1…31536000; default: 3600).", valueName: "seconds"))
     var expiresIn: Int?
 
     @Option(help: ArgumentHelp("Unix time until which the key is valid, instead of --expires-in.", valueName: "second"))
@@ -171,7 +171,7 @@ struct SignKeyCommand: ParsableCommand {
             if !names.contains(source) {
                 StandardError.write(
                     "note: the pipeline has no source \(SpecText.quoted(source)) that publishers connect to; it has "
-                        + "\(names.joined(separator: ", ")). The room refuses the key until it has one\n")
+                        + "\(names.joined(separator: ", ")). The room refuses the key until the source is added\n")
             }
         }
         var room = Room(

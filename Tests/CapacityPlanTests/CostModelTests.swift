@@ -54,7 +54,7 @@ struct CostModelTests {
         #expect(one < both * 6 / 10 && one > both / 2)
     }
 
-    @Test("scaling a pane adds the cost of its pixels to the compositor; an auto layout decodes all sources")
+    @Test("scaling a pane adds the cost of its pixels to `compose`; an auto layout decodes all sources")
     func panes() throws {
         let cut = Self.stage("compose", CostModel().cost(of: try Self.pipeline()))
         let scaled = #"[{ "sceneId": "p", "layout": "topBottom", "uids": ["a", "b"] }]"#

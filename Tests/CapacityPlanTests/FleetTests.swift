@@ -19,7 +19,7 @@ struct FleetTests {
     @Test("the number of machines is within one of Erlang's C formula, plus the spare machine")
     func erlang() throws {
         let outcome = try #require(Self.fleet().plan(count: 40_000))
-        // 120 rooms at once on average, eight a machine; of a thousand one waits (Erlang's C formula).
+        // 120 rooms at once on average, eight per machine; one room in a thousand waits (Erlang's C formula).
         let load = 120.0
         func waits(_ machines: Int) -> Double {
             let servers = machines * 8

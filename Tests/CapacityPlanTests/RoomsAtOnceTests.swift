@@ -48,7 +48,7 @@ struct RoomsAtOnceTests {
             prices: PriceList(machines: machines))
     }
 
-    @Test("the scarce resource decides how many rooms a machine carries; spare machines are added")
+    @Test("the scarcest resource decides how many rooms a machine runs; spare machines are added")
     func machines() throws {
         let answer = try Self.answer([
             Self.machine("cores", cores: 16), Self.machine("memory", cores: 64, gib: 12),
@@ -65,7 +65,7 @@ struct RoomsAtOnceTests {
         #expect(try Self.answer([Self.machine("small", cores: 1, gib: 1, mbits: 9)]).best == nil)
     }
 
-    @Test("the cheapest machines are taken, for the whole time; a total has every part or is unknown")
+    @Test("the cheapest machines are taken, for the whole time; the total is unknown if one of its parts is")
     func money() throws {
         let record = #", { "type": "record", "path": "rec" }"#
         var answer = try Self.answer(
@@ -186,7 +186,7 @@ struct RoomsAtOnceTests {
         #expect(answer.text.hasPrefix("100000 rooms at once, 8784 h each\n"))
     }
 
-    @Test("the example of a price list is one, and says so")
+    @Test("the example price list can be read, and says that it is an example")
     func example() throws {
         let file = try Data(contentsOf: Self.root.appendingPathComponent("examples/plan/prices.example.json"))
         let prices = try PriceList(json: Array(file))
@@ -198,7 +198,7 @@ struct RoomsAtOnceTests {
     }
 
     @Test(
-        "a mistake in a price list is refused with its place",
+        "a mistake in a price list is refused with its location",
         arguments: [
             ("[]", "file"), ("{", "file"), (#"{ "machines": [] }"#, "machines"), (#"{ "prices": 1 }"#, "file.prices"),
             (#"{ "machines": [{ "name": "a", "cores": 0, "memoryGiB": 1, "networkMbits": 1 }] }"#, "machines[0].cores"),
@@ -230,7 +230,7 @@ struct RoomsAtOnceTests {
         #expect(found?.code == .invalidData && found?.place == "prices: \(place)", "\(String(describing: found))")
     }
 
-    @Test("the largest numbers that the options accept are saturated, in both reports")
+    @Test("sums of the largest numbers that the options accept saturate, in both reports")
     func largest() throws {
         var answer = try Self.answer(
             [Self.machine("m", cores: 16)], rooms: RoomsAtOnce.mostRooms, minutes: RoomsAtOnce.mostMinutes)

@@ -37,7 +37,7 @@ extension Unhurried.Stores {
             #expect(job.output.contains("output.damaged"))
             // The end is recorded: a restarted worker has nothing to do, and does not report success.
             let again = try Command.tandem(["run", "--ended-ok", "-"], input: pipeline)
-            #expect(again.code == 74 && again.errors.contains("has lost 2 segments"), "\(again.errors)")
+            #expect(again.code == 74 && again.errors.contains("gaps in place of lost segments: 2"), "\(again.errors)")
             #expect(try Command.tandem(["run", "-"], input: pipeline).code == 73)
         }
     }

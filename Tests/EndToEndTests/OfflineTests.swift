@@ -29,7 +29,9 @@ extension Unhurried.Pictures {
             try self.expectTransport(work.path("one-ts"), media)
         }
 
-        @Test("lint-hls finds overwritten bytes inside one slice of a file")
+        @Test(
+            "lint-hls finds overwritten bytes inside a coded slice of a video segment, although lengths and headers are intact"
+        )
         func overwrittenSliceIsFound() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -42,7 +42,7 @@ extension Unhurried.Doors {
         @Test(
             "sign-key refuses what no room would accept, and a secret that cannot be read",
             arguments: [
-                (["1001"], room(""), 64, "no ingest.auth"), (["1001", "--nonce", "a|b"], room(), 64, "--nonce"),
+                (["1001"], room(""), 64, "add ingest.auth"), (["1001", "--nonce", "a|b"], room(), 64, "--nonce"),
                 (["1001", "--expires-in", "0"], room(), 64, "--expires-in"), ([], room(), 64, "name the source"),
                 (["1001", "--server", "http://a/live"], room(), 64, "--server"),
                 (["1001"], room(), 66, "SIGNING is not set"),
@@ -53,7 +53,7 @@ extension Unhurried.Doors {
             #expect(result.code == code && result.errors.contains(words), "\(result)")
         }
 
-        @Test("gc lists what would go; only --delete removes it; exit codes tell what went wrong")
+        @Test("gc lists what --delete would remove; only --delete removes it; exit codes tell what went wrong")
         func retention() throws {
             let work = try WorkDirectory()
             let old = Date(timeIntervalSinceNow: -3_600)
@@ -85,8 +85,8 @@ extension Unhurried.Doors {
             #expect(!FileManager.default.fileExists(atPath: "\(root)/a"))
             #expect(FileManager.default.fileExists(atPath: "\(root)/b/state.json"))
             for (arguments, code, words) in [
-                ([], 64, "name a directory"), ([work.path("none")], 66, "cannot be opened"),
-                ([root, "--older-than", "1s"], 64, "--older-than"), (["--bucket", "b"], 64, "belong together"),
+                ([], 64, "give a directory"), ([work.path("none")], 66, "cannot be opened"),
+                ([root, "--older-than", "1s"], 64, "--older-than"), (["--bucket", "b"], 64, "--bucket together"),
                 ([root, "--region", "eu"], 64, "--region is for a bucket"),
                 (["--endpoint", "http://127.0.0.1:1", "--bucket", "b", "--access-key-env", "NO_KEY"], 66, "NO_KEY"),
             ] as [([String], Int32, String)] {

@@ -23,7 +23,8 @@ extension Unhurried.Stores {
             let job = try Command.tandem(["run", "-"], input: pipeline)
             let seconds = Date().timeIntervalSince(start)
             #expect(job.code == 66 && seconds >= 10, "\(job.code) after \(seconds) s: \(job.errors)")
-            #expect(job.errors.contains("made nothing for 10 seconds") && job.errors.contains("Fix: "), "\(job.errors)")
+            #expect(
+                job.errors.contains("made no progress for 10 seconds") && job.errors.contains("Fix: "), "\(job.errors)")
             #expect(job.errors.contains("nothing can be read from \(pipe)"), "\(job.errors)")
             let closed = job.output.split(separator: "\n").compactMap { Event(String($0)) }.last {
                 $0.type == "room.closed"

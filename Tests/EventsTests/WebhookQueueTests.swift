@@ -129,7 +129,10 @@ struct WebhookQueueTests {
     }
 
     @Test(
-        "a receiver slower than the room gets every event in order; beyond the queue's capacity the oldest are lost")
+        """
+        a receiver slower than the room gets every event in order; if it is further behind than the event log reaches, \
+        the oldest events are lost and reported
+        """)
     func slow() {
         let late = Self.deliver(600, each: Self.second / 2) { _ in (.status(204), Self.second) }
         #expect(late.taken == Array(1...600) && late.notices.isEmpty)

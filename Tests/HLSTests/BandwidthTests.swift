@@ -43,7 +43,7 @@ struct BandwidthTests {
         #expect(meter.peak == 13_334)
     }
 
-    @Test("BANDWIDTH and AVERAGE-BANDWIDTH follow from the encoder's rate buffer (VBV)")
+    @Test("BANDWIDTH follows from the encoder's peak rate and rate buffer (VBV), AVERAGE-BANDWIDTH from its bit rate")
     func declared() throws {
         let grid = try Make.grid()
         let value = DeclaredBandwidth(

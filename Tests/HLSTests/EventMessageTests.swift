@@ -64,7 +64,7 @@ struct EventMessageTests {
         #expect(dump.all("BROKEN").isEmpty)
     }
 
-    @Test("each event is in the part of its frame, once; an event that arrives too late is in the next part")
+    @Test("each event is in the part of its frame, once; an event that arrives too late is in the part then open")
     func places() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         for frame in [40, 15, 16, 17] as [Int64] { segmenter.cues.add(Self.cue(frame, "e"), hasMessages: true) }

@@ -31,7 +31,7 @@ struct MediaPlaylistTests {
     }
 
     @Test(
-        "the EXTINF sum of any 100 segments is within a frame of their real duration",
+        "the EXTINF sum of any run of up to 100 segments is within 10 µs of their real duration",
         arguments: [(64, 30), (64, 25), (100, 48), (7, 3)])
     func sumsHold(ticks: Int64, timescale: Int32) {
         let segments = (Int64(0)..<100).map {

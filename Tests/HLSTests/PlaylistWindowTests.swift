@@ -56,7 +56,7 @@ struct PlaylistWindowTests {
         #expect(window.removableCount == 0)
     }
 
-    @Test("a successor reads a day's playlist in time proportional to its length")
+    @Test("the time in which a successor reads a playlist does not grow with the square of its length")
     func takenOver() throws {
         let segments = (Int64(0)..<20_000).map { Make.segment($0, start: $0 * 64) }
         let ratio = try Growth.ratio(small: 1_000, large: 20_000) { count in

@@ -125,7 +125,7 @@ struct FLVStreamTests {
         }
     }
 
-    @Test("a viewer that falls behind continues at a key frame; at the fourth time in a minute it is disconnected")
+    @Test("a viewer that falls behind loses tags; at the fourth time in a minute it is disconnected")
     func hopeless() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))

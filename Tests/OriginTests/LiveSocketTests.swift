@@ -134,7 +134,7 @@ struct LiveSocketTests {
         }
     }
 
-    @Test("two thousand blocked clients all get the part they requested or a later one")
+    @Test("two thousand blocked clients all get a playlist that lists the part they requested")
     func twoThousand() async throws {
         try await Self.withServer(tls: false) { stream, server in
             let probe = HTTPProbe(server.boundAddress)

@@ -15,7 +15,7 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "known paths get 200, unknown ones 404, bad encoding 400, and methods other than GET and HEAD 405",
+        "known paths get 200, unknown ones 404, bad encoding 400, OPTIONS 204, other methods than GET and HEAD 405",
         arguments: [
             (.get, "/", 200), (.head, "/", 200), (.get, "/index.html", 200), (.get, "/?player=mse", 200),
             (.get, "/index.m3u8", 200), (.get, "/index.m3u8?_HLS_msn=3", 200), (.get, "/nothing", 404),

@@ -79,7 +79,7 @@ struct OriginServerTests {
     }
 
     @Test(
-        "GET finds files of the room only; no symbolic link, directory or path outside; other methods get 405",
+        "GET finds files of the room only; no symbolic link, directory or path outside; POST and TRACE get 405",
         arguments: [
             ("GET /", 200), ("GET /nothing", 404), ("GET /gone.m4s", 404), ("GET /link.m4s", 404),
             ("GET /directory.m4s", 404),

@@ -37,7 +37,10 @@ struct QueryPassingTests {
     }
 
     @Test(
-        "the query is added unchanged, except for _HLS_ directives and CMCD",
+        """
+        the query is added with its own escaping, without _HLS_ directives and CMCD; only characters that a URI may not \
+        contain are escaped
+        """,
         arguments: [
             ("", ""), ("?_HLS_msn=0&_HLS_skip=YES", ""),
             ("?token=a%22b%0A%23x&flag&_HLS_part=1", "?token=a%22b%0A%23x&flag"),

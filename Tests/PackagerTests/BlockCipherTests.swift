@@ -21,7 +21,7 @@ struct BlockCipherTests {
         #expect(BlockCipher.opened(sealed.bytes, key: Self.key, vector: Self.vector) == clear)
     }
 
-    @Test("data of any length decrypts; changed or truncated data and a wrong key do not")
+    @Test("data of any length decrypts; truncated data does not; keys and vectors of another length are refused")
     func lengths() throws {
         for count in 0...70 {
             let clear = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }

@@ -99,7 +99,7 @@ struct EncryptionTests {
         #expect(size == store.read("720p-1-0.m4s")?.count)
     }
 
-    @Test("the EXT-X-KEY stands before the first part of its first segment, and already before the hint")
+    @Test("the EXT-X-KEY is already listed before the hint for the first part of its first segment")
     func announced() throws {
         let (output, viewer, _) = try EdgeTests.begun(MemoryStore(), settings: try Self.settings())
         output.feed(0..<128)

@@ -281,7 +281,7 @@ struct FailureTests {
         FileManager.default.temporaryDirectory.appendingPathComponent("packager-\(UUID().uuidString)").path
     }
 
-    @Test("if a directory cannot be made, the error names it")
+    @Test("if a directory cannot be made, the error is notCreatable")
     func notCreatable() throws {
         let file = Self.folder()
         try Data("x".utf8).write(to: URL(fileURLWithPath: file))

@@ -133,7 +133,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "after a kill during the short segments, the successor's first segment is short, too, and there is no gap",
+        "after a kill during the short segments there is no gap, and the successor's segments return to the grid",
         arguments: [20, 33, 40, 47, 48, 49, 56, 63, 64, 65, 70, 81, 97, 130] as [Int64], [12, 70] as [Int64])
     func killed(frames: Int64, away: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())

@@ -176,7 +176,7 @@ struct SpaceTests {
         #expect(output.events.published.map(\.mediaSequence) == Array(0..<50))
     }
 
-    @Test("a store that hangs for minutes costs bounded memory, and delays nothing")
+    @Test("while a store hangs, segments that waited longer than a minute become gaps, and the feed is not blocked")
     func hanging() throws {
         let store = TightStore()
         let output = try Output(store, settings: Self.settings())

@@ -132,7 +132,7 @@ struct TransportOutputTests {
         #expect(sealed.streams.object(named: "720p-9.key") == nil && sealed.streams.object(named: ".keys.json") == nil)
     }
 
-    @Test("segments refused by the store, and gone from the fMP4 output before they were written, become gaps")
+    @Test("segments that the output did not accept in time, and that the fMP4 output removed, become gaps")
     func behind() throws {
         let pair = try Pair(waits: false)
         _ = try pair.begin()

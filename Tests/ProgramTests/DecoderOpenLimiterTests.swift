@@ -70,14 +70,24 @@ struct OpeningBudgetTests {
     @Test("of 20 video formats in a row, five are decoded at once and another one after 1.1 s")
     func pictures() throws {
         let (sets, packets) = try Material.pictures(1)
-        let record = try #require(AVCRecord(annexB: sets)).record
-        let formats = [0, 2].map {
-            CodecParameters(
-                codec: .h264, configuration: record, orientation: VideoOrientation(quarterTurns: $0))
-        }
+        var record = try #require(AVCRecord(annexB: sets)).record
+        let first = CodecParameters(codec: .h264, configuration: record)
+        record[3] &+= 1  // The level, which decoders read from the SPS.
+        let formats = [first, CodecParameters(codec: .h264, configuration: record)]
         let key = try #require(packets.first)
         #expect(self.dropped(formats, key, wait: 1_100_000_000) == [15, 15])
         #expect(self.dropped(formats, key, wait: 500_000_000) == [15, 16])
+    }
+
+    @Test("a video that is turned is decoded by the same decoder, without a key frame")
+    func turned() throws {
+        let (sets, packets) = try Material.pictures(1)
+        let record = try #require(AVCRecord(annexB: sets)).record
+        let formats = [0, 1].map {
+            CodecParameters(codec: .h264, configuration: record, orientation: VideoOrientation(quarterTurns: $0))
+        }
+        let key = try #require(packets.first)
+        #expect(self.dropped(formats, key, wait: 0) == [0, 0])
     }
 
     @Test("of 20 audio formats in a row, five are decoded at once and another one after 1.1 s, per track")

@@ -82,7 +82,9 @@ struct SourceTimelineFaultTests {
         #expect((195...205).contains(publisher.ahead(.audio, at: 39_984)))
     }
 
-    @Test("timestamps that restart at zero continue from now")
+    @Test(
+        "if timestamps restart at zero, the timeline is mapped anew once, and packets are due one jitter buffer after arrival"
+    )
     func reset() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<10_000, video: { $0 + 50_000 }, audio: { $0 + 50_000 })

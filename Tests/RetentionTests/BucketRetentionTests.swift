@@ -89,10 +89,10 @@ struct BucketRetentionTests {
         bucket.room("live/a/", room: "a")
         bucket.room("live/young/", room: "young", age: 6 * Self.day)
         bucket.room("live/on-air/", room: "on-air", ended: false)
-        // One playlist of the end has not arrived.
+        // One of the ended playlists has not been uploaded.
         bucket.room("live/half/", room: "half")
         bucket.put("live/half/audio.m3u8", RoomsOnDisk.media(ended: false))
-        // Begins: there are segments, and no playlist yet.
+        // The room is just starting: it has segments, but no playlist yet.
         bucket.put("live/begins/720p-1-0.m4s")
         bucket.room("elsewhere/a/", room: "a")
         bucket.room("live/film/", room: "film")
@@ -124,7 +124,7 @@ struct BucketRetentionTests {
             .first { $0.path == "live/a/" }?.verdict
     }
 
-    @Test("only ended rooms below the prefix go, when they are old enough", arguments: [false, true])
+    @Test("only ended rooms below the prefix are removed, when they are old enough", arguments: [false, true])
     func all(ignoresPrefix: Bool) async throws {
         let bucket = Self.everything(ignoresPrefix: ignoresPrefix)
         let before = bucket.keys
@@ -143,7 +143,7 @@ struct BucketRetentionTests {
         #expect(bucket.keys == before.filter { !$0.hasPrefix("live/a/") || foreign.contains($0) })
     }
 
-    @Test("killed before any deletion, the next run finds the room as an ended one or not at all, and finishes")
+    @Test("after a kill before any of the deletions, the next run finds an ended room or none, and finishes")
     func killed() async throws {
         let whole = Objects.names.count
         for step in 0...whole {
@@ -171,7 +171,7 @@ struct BucketRetentionTests {
         }
     }
 
-    @Test("a room that has changed since it was found stays; a refused deletion is reported")
+    @Test("a room that has changed since it was found is kept; a refused deletion is reported")
     func changed() async throws {
         let bucket = Self.everything()
         let rooms = Self.retention(bucket)
@@ -187,7 +187,7 @@ struct BucketRetentionTests {
     }
 
     @Test(
-        "a room that is started again during the removal keeps its playlists, and what it has stored",
+        "a room that is started again during the removal keeps its playlists and its new objects",
         arguments: [
             // Before a playlist of the list is deleted; a new name; a name that another program could have.
             ("720p-1-0.m4s", "720p.m3u8"), ("720p-1-0.m4s", "720p-2-0.m4s"), ("still.vtt", "zzz.bin"),
@@ -206,17 +206,17 @@ struct BucketRetentionTests {
         #expect(bucket.keys.isSuperset(of: kept))
     }
 
-    @Test("a playlist that is listed and cannot be found, or that is missing beside its media, keeps the room")
+    @Test("a room is kept if a playlist is listed but does not exist, or is missing beside its media")
     func missing() async throws {
         let lost = Self.everything()
         lost.lose("live/a/audio.m3u8")
-        #expect(try await Self.verdict(lost)?.reason.hasPrefix("audio.m3u8 is listed and cannot be read") == true)
+        #expect(try await Self.verdict(lost)?.reason.hasPrefix("audio.m3u8 is listed but does not exist") == true)
         let bucket = Self.everything()
         bucket.drop("live/a/audio.m3u8")
-        #expect(try await Self.verdict(bucket)?.reason == "audio.m3u8 is missing, and its media is there")
+        #expect(try await Self.verdict(bucket)?.reason == "audio.m3u8 is missing, but the room still has media")
     }
 
-    @Test("a prefix that ends within the names of a room's objects does not make a room of a part of them")
+    @Test("a prefix that selects only some of a room's objects does not select a room")
     func part() async throws {
         let bucket = Self.everything()
         let rule = RetentionRule(after: 7 * Self.day, now: RoomsOnDisk.now)
@@ -226,7 +226,7 @@ struct BucketRetentionTests {
         #expect(try await Self.findings(whole).map(\.path) == ["live/a/"])
     }
 
-    @Test("recordings stay, unless their own age is given")
+    @Test("recordings are kept unless their own age is given")
     func recordings() async throws {
         for type in ["VOD", "EVENT"] {
             let bucket = Objects()
@@ -248,7 +248,7 @@ struct BucketRetentionTests {
         #expect(removal.problem == nil && bucket.keys == ["live/a/other.mp4"])
     }
 
-    @Test("an object that cannot be read is reported, and the run goes on")
+    @Test("an object that cannot be read is reported, and the run continues")
     func unreadable() async throws {
         let bucket = Self.everything()
         bucket.fail("live/half/720p.m3u8")
@@ -258,7 +258,7 @@ struct BucketRetentionTests {
         #expect(findings.contains { $0.path == "live/a/" && $0.isRemovable } && findings.count == 4)
     }
 
-    @Test("a room in a place inside that of another one is its own room")
+    @Test("a room whose prefix is inside that of another room is a room of its own")
     func nested() async throws {
         let bucket = Objects()
         bucket.room("live/a/", room: "outer")

@@ -3,11 +3,11 @@ import Glibc
 import Retention
 import Testing
 
-@Suite("gc: which directories are found, and which of them may go")
+@Suite("gc: which directories are found, and which of them may be removed")
 struct FindingTests {
     private static let day = RoomsOnDisk.day
 
-    @Test("an ended room goes when its newest file is old enough; a room that goes on stays at any age")
+    @Test("an ended room is removed when its newest file is old enough; a running room is kept at any age")
     func age() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -24,12 +24,12 @@ struct FindingTests {
         #expect(found["out/old"] == .remove)
         #expect(found["out/young"]?.reason == "removed after 2027-01-15T08:00:01.000Z")
         #expect(found["out/touched"]?.reason.hasPrefix("removed after") == true)
-        #expect(found["out/future"]?.reason == "its files are newer than now: check the clocks")
+        #expect(found["out/future"]?.reason == "its newest file is dated in the future: check the clocks")
         #expect(found["out/live"]?.reason == "the room has not ended")
         #expect(found["out/damaged"]?.reason == "state.json is damaged")
     }
 
-    @Test("a state file of any layout is understood")
+    @Test("a state file is read whatever its JSON layout")
     func layout() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -43,7 +43,7 @@ struct FindingTests {
         #expect(try rooms.verdicts()["a"]?.reason == "state.json is damaged")
     }
 
-    @Test("a room with an unfinished store, or an unfinished recording anywhere below the root, stays")
+    @Test("a room with an unfinished upload, or an unfinished recording anywhere below the root, is kept")
     func unfinished() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -60,7 +60,7 @@ struct FindingTests {
         try rooms.recording("rec/e", room: "e")
         try rooms.write("rec/e/recording.takes", "damaged")
         let found = try rooms.verdicts(recordingsAfter: Self.day)
-        #expect(found["out/a"]?.reason == "the store cdn has not everything yet: start the room again")
+        #expect(found["out/a"]?.reason == "the upload to store cdn is not complete: start the room again")
         for name in ["b", "c", "d", "e"] {
             let reason = "its recording in rec/\(name) is not finished: start the room again"
             #expect(found["out/\(name)"]?.reason == reason, "\(name)")
@@ -69,7 +69,7 @@ struct FindingTests {
         #expect(found["out/free"] == .remove)
     }
 
-    @Test("a store whose id looks like the name of a temporary file counts as well")
+    @Test("an unfinished upload to a store whose id looks like the name of a temporary file keeps the room, too")
     func temporaryStore() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -77,10 +77,11 @@ struct FindingTests {
         try rooms.write("a/..upload-cdn.tmp")
         #expect(try rooms.verdicts() == ["a": .remove], "what a killed worker was writing is no record of a store")
         try rooms.write("a/.upload-cdn.tmp")
-        #expect(try rooms.verdicts()["a"]?.reason == "the store cdn.tmp has not everything yet: start the room again")
+        #expect(
+            try rooms.verdicts()["a"]?.reason == "the upload to store cdn.tmp is not complete: start the room again")
     }
 
-    @Test("a directory that is too deep is reported, and no live output goes, since its recording may be there")
+    @Test("a directory that is too deep is reported, and no live output is removed, because its recording may be there")
     func tooDeep() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -92,7 +93,7 @@ struct FindingTests {
         try rooms.recording("\(deepest)/rec", room: "a")
         let found = try rooms.verdicts()
         #expect(found["\(deepest)/rec"] == .skip("is more than 12 directories below the root"))
-        #expect(found["out/a"]?.reason.hasPrefix("\(deepest)/rec could not be looked at") == true)
+        #expect(found["out/a"]?.reason.hasPrefix("\(deepest)/rec could not be checked") == true)
         #expect(found["ts/a"] == .remove && found.count == 4)
         var finder = rooms.finder()
         let skipped = try finder.find().filter(\.isSkipped)
@@ -111,10 +112,10 @@ struct FindingTests {
         let found = try rooms.verdicts(recordingsAfter: Self.day)
         #expect(found["rec/a"] == .skip("cannot be opened: Permission denied"))
         #expect(found["rec/b"] == .skip("take-2 cannot be read: Permission denied"))
-        #expect(found["out/a"]?.reason.hasPrefix("rec/a could not be looked at") == true)
+        #expect(found["out/a"]?.reason.hasPrefix("rec/a could not be checked") == true)
     }
 
-    @Test("a recording whose manifest is damaged is reported, and stays")
+    @Test("a recording whose manifest is damaged is reported and kept")
     func damagedManifest() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -129,14 +130,14 @@ struct FindingTests {
                 == .skip("recording.json is damaged, too large or cannot be read"))
     }
 
-    @Test("sizes of any number of bytes have a text")
+    @Test("sizes of any number of bytes are written as MiB")
     func sizes() {
         let finding = Finding(.output, path: "a", files: 1, bytes: .max, verdict: .remove)
         #expect(finding.text.contains("1 files, 8796093022208.0 MiB"))
         #expect(Finding(.output, path: "a", bytes: 1 << 20, verdict: .remove).text.contains("1.0 MiB"))
     }
 
-    @Test("an unfinished recording that does not say its room keeps every room; a room without a name is kept by any")
+    @Test("an unfinished recording without a room id keeps every room; a room without an id is kept by any recording")
     func unknown() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -151,7 +152,7 @@ struct FindingTests {
         #expect(try rooms.verdicts()["out/a"]?.reason.contains("rec/damaged") == true)
     }
 
-    @Test("recordings and clips stay, unless their own age is given")
+    @Test("recordings and clips are kept unless their own age is given")
     func recordings() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -165,7 +166,7 @@ struct FindingTests {
         #expect(kept["out/a"] == .remove && kept.count == 2, "clips and sessions are no rooms of their own: \(kept)")
         #expect(try rooms.verdicts(recordingsAfter: 21 * Self.day)["rec/a"]?.reason.hasPrefix("removed after") == true)
         #expect(try rooms.verdicts(recordingsAfter: 20 * Self.day)["rec/a"] == .remove)
-        // Without the clips' own age only the rest goes, and the room stays known.
+        // Without an age for clips, everything else is removed, and the next run still recognizes the room.
         var finder = rooms.finder()
         let findings = try finder.find()
         let output = try #require(findings.first { $0.path == "out/a" })
@@ -180,7 +181,7 @@ struct FindingTests {
         #expect(!FileManager.default.fileExists(atPath: "\(rooms.root)/out/a"))
     }
 
-    @Test("transport streams go when all playlists have ended; playlists of other programs are no rooms")
+    @Test("transport streams are removed when all playlists have ended; playlists of other programs are not rooms")
     func transport() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -198,7 +199,7 @@ struct FindingTests {
         unlink("\(rooms.root)/vod/copy/.origin")
         try rooms.write("vod/note/.origin", "https://example.com\n")
         try rooms.write("vod/recorded/720p.m3u8", RoomsOnDisk.media(ended: true, type: "VOD"))
-        // A worker that begins.
+        // A worker that is just starting.
         try rooms.transport("ts/begins", room: "begins")
         unlink("\(rooms.root)/ts/begins/index.m3u8")
         let found = try rooms.verdicts()
@@ -219,7 +220,7 @@ struct FindingTests {
     }
 
     @Test(
-        "durations",
+        "durations have a unit and a range",
         arguments: [
             ("60s", 60), ("30m", 1_800), ("12h", 43_200), ("7d", 604_800), ("3650d", 315_360_000),
             ("59s", nil), ("3651d", nil), ("7", nil), ("d", nil), ("", nil), ("-1d", nil), ("1.5d", nil), ("7 d", nil),

@@ -4,11 +4,11 @@ import Retention
 import Synchronization
 import Testing
 
-@Suite("gc: removing, interrupted anywhere, and never beyond what was found")
+@Suite("gc: a removal can be interrupted anywhere, and removes only files that were found")
 struct RemovalTests {
     private static let day = RoomsOnDisk.day
 
-    /// A room of each kind that goes, and rooms that stay.
+    /// A room of each kind that is removed, and rooms that are kept.
     private static func everything() throws -> RoomsOnDisk {
         let rooms = try RoomsOnDisk()
         try rooms.output("out/a", room: "a")
@@ -23,7 +23,7 @@ struct RemovalTests {
         return rooms
     }
 
-    @Test("everything of ended rooms goes, with its directories, and nothing else")
+    @Test("all files and directories of ended rooms are removed, and nothing else")
     func all() throws {
         let rooms = try Self.everything()
         defer { rooms.clean() }
@@ -45,7 +45,7 @@ struct RemovalTests {
         #expect(try rooms.verdicts()["out/a"] == nil)
     }
 
-    /// A room of the kind of `path`, and another one that goes on.
+    /// A room of the kind of `path`, and another room that is still running.
     private static func room(at path: String) throws -> RoomsOnDisk {
         let rooms = try RoomsOnDisk()
         switch path {
@@ -61,7 +61,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "killed before any removal, the next run finds the room as an ended one or not at all, and finishes",
+        "after a kill before any of the removals, the next run finds an ended room or none, and finishes",
         arguments: ["out/a", "ts/a", "rec/a"])
     func killed(path: String) throws {
         var step = 0
@@ -92,7 +92,7 @@ struct RemovalTests {
         #expect(step > 4)
     }
 
-    @Test("the state file goes last, playlists go before their segments")
+    @Test("the state file is removed last, playlists are removed before their segments")
     func order() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -109,7 +109,7 @@ struct RemovalTests {
         #expect(names.prefix(3).allSatisfy { $0.hasSuffix(".m3u8") } && names.prefix(3).contains("720p.m3u8"))
     }
 
-    @Test("links are not followed, neither to directories nor to files, and what they lead to stays")
+    @Test("links to directories and files are not followed, and their targets are kept")
     func links() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -125,7 +125,7 @@ struct RemovalTests {
         try files.removeItem(atPath: "\(rooms.root)/a/720p-2-1.m4s")
         try files.createSymbolicLink(
             atPath: "\(rooms.root)/a/720p-2-1.m4s", withDestinationPath: "\(rooms.outside)/room/720p-2-1.m4s")
-        // A state file that is a link is no state file.
+        // A link does not count as a state file.
         try rooms.write("b/720p.m3u8", RoomsOnDisk.media(ended: true))
         try files.createSymbolicLink(
             atPath: "\(rooms.root)/b/state.json", withDestinationPath: "\(rooms.outside)/room/state.json")
@@ -151,7 +151,7 @@ struct RemovalTests {
         let finding = try #require(try finder.find().first)
         try FileManager.default.moveItem(atPath: "\(rooms.root)/out", toPath: "\(rooms.root)/moved")
         try FileManager.default.createSymbolicLink(atPath: "\(rooms.root)/out", withDestinationPath: rooms.outside)
-        #expect(finder.remove(finding).problem == "it is gone, or is no directory any more")
+        #expect(finder.remove(finding).problem == "the directory was removed or replaced")
         var foreign = finding
         for path in ["../outside/a", "/etc", "moved/../../outside/a", ""] {
             foreign.path = path
@@ -160,7 +160,7 @@ struct RemovalTests {
         #expect(rooms.files(below: rooms.outside) == outside)
     }
 
-    @Test("a room that has changed since it was found stays")
+    @Test("a room that has changed since it was found is kept")
     func changed() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -198,7 +198,7 @@ struct RemovalTests {
             }
             return true
         }
-        #expect(hasBegun && removal.problem == "a new session has begun in it")
+        #expect(hasBegun && removal.problem == "a new session of the room has begun in the directory")
         for name in new {
             let text = try String(contentsOfFile: "\(rooms.root)/a/\(name)", encoding: .utf8)
             #expect(name == "state.json" || text == "new", "\(name)")
@@ -208,7 +208,7 @@ struct RemovalTests {
         #expect(try rooms.verdicts()["a"]?.reason == "the room has not ended")
     }
 
-    @Test("files of other programs stay, even if their extensions are those of media")
+    @Test("files of other programs are kept, even if they have extensions of media files")
     func foreign() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -237,7 +237,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "a file that is written during the removal stays, and ends it",
+        "a file that is written during the removal is kept, and ends the removal",
         arguments: [("out/a", "720p-2-2.0.m4s"), ("ts/a", "720p-2-2.ts"), ("ts/a", ".origin"), ("rec/a", "720p.mp4")])
     func written(path: String, name: String) throws {
         let rooms = try Self.room(at: path)
@@ -293,12 +293,12 @@ struct RemovalTests {
         let worker = open("\(rooms.root)/a", O_RDONLY | O_DIRECTORY)
         #expect(worker >= 0 && flock(worker, LOCK_EX | LOCK_NB) == 0)
         let removal = finder.remove(finding)
-        #expect(removal.files == 0 && removal.problem?.contains("a worker is using it") == true)
+        #expect(removal.files == 0 && removal.problem?.contains("a worker is using the directory") == true)
         close(worker)
         #expect(finder.remove(finding).problem == nil)
     }
 
-    @Test("the root can be a room itself; then the root stays")
+    @Test("the root can be a room itself; then the root directory is kept")
     func root() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }

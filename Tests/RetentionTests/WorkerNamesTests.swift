@@ -6,11 +6,11 @@ import Testing
 
 @Suite("gc: names of the files that workers write")
 struct WorkerNamesTests {
-    @Test("the names that modules above Retention define are those that gc knows")
+    @Test("gc knows the file names that are defined in modules it does not import")
     func notes() {
         let names = [
-            CommandedState.name, CommandedState.name + Resumption.asideSuffix, CrashQuarantine.name, EventJournal.name,
-            EventJournal.earlierName, OverloadRecord.name,
+            CommandedState.name, CommandedState.name + Resumption.asideSuffix, CrashQuarantine.name, DeliveryLog.name,
+            EventJournal.name, EventJournal.earlierName, OverloadRecord.name,
         ]
         #expect(WorkerNames.notes == Set(names))
     }

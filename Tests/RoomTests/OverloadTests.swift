@@ -334,7 +334,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a room with a fifth of the CPU in its first two seconds does not hold the frame, with a tenth for 3.5 s at most",
+        "a room with a fifth of the CPU in its first two seconds does not hold the frame; with a tenth, for 3.5 s at most",
         arguments: [(0.2, false), (0.1, true)])
     func start(capacity: Double, isHeld: Bool) {
         for seed in UInt64(1)...8 {

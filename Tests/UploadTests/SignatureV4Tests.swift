@@ -119,7 +119,7 @@ struct SignatureV4Tests {
     }
 
     @Test(
-        "an S3 error's <Code> is part of the reported reason; any other text of the response is not",
+        "the reported reason contains an S3 error's <Code> only if it is 1 to 64 ASCII letters, and no other text",
         arguments: [
             (
                 "<?xml version='1.0'?>\n<Error><Code>SignatureDoesNotMatch</Code><Message>m</Message></Error>",

@@ -78,13 +78,13 @@ struct UploadEndTests {
         return Set(deletions.names)
     }
 
-    @Test("all of them are deleted before the worker exits")
+    @Test("all objects that are still to be deleted are deleted before the worker exits")
     func all() async throws {
         let deleted = try await Self.deleted(Deletions(length: 0))
         #expect(deleted == Set(Self.leftovers.map { "/live/\($0)" }))
     }
 
-    @Test("with a slow store, the worker deletes for at most two seconds and then exits")
+    @Test("if the store takes a second for each deletion, the worker exits before all objects are deleted")
     func bounded() async throws {
         let deleted = try await Self.deleted(Deletions(length: 1_000_000_000))
         #expect((1..<40).contains(deleted.count), "\(deleted.count) of \(Self.leftovers.count)")

@@ -35,7 +35,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "after an outage, lost segments are EXT-X-GAP, the live edge is listed at once and few segments queue up",
+        "after an outage, lost segments are EXT-X-GAP, the live edge is listed within 3.5 s and few segments queue up",
         arguments: [5.0, 20, 60], [SimulatedOrigin.Mood.refusing, .silent])
     func away(seconds: Double, mood: SimulatedOrigin.Mood) {
         var origin = SimulatedOrigin()
@@ -99,7 +99,7 @@ struct UploadQueueTests {
         #expect(origin.rows("v.m3u8").first + Int64(origin.rows("v.m3u8").rows.count) >= 34)
     }
 
-    @Test("if slate is configured, a lost segment is replaced by a slate segment of its length instead of a gap")
+    @Test("if slate is configured, a lost segment is replaced by slate instead of a gap; the slate is deleted later")
     func slate() {
         var rules = UploadRules()
         rules.restamp = .slate
@@ -267,7 +267,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "after the room's end, queued segments are retried until the deadline and do not become gaps",
+        "after the room's end, queued segments are retried until the store accepts them and do not become gaps",
         arguments: [SimulatedOrigin.Mood.refusing, .silent])
     func lastSegments(mood: SimulatedOrigin.Mood) {
         var origin = SimulatedOrigin()

@@ -109,6 +109,36 @@ struct H264DepacketizerTests {
         #expect(results.configurations.count == 2 && Set(results.configurations).count == 1)
     }
 
+    @Test("parameter sets announced in the offer make key frames, also after a loss, until others arrive")
+    func announced() {
+        // As base64: the sets of the other tests.
+        let text = "Z0LAINoBQBbk,aM44gA=="
+        var sender = TestSender()
+        for units in [[Self.idr], [Self.inter], [Self.idr], [Self.sps, Self.pps, Self.idr], [Self.inter], [Self.idr]] {
+            sender.send(units)
+        }
+        var depacketizer = H264Depacketizer(announced: text)
+        let results = TestResults(sender.packets(without: [1, 6]), &depacketizer)
+        #expect(results.keys == [true, true, true])
+        #expect(results.damages == [.lost, .lost, .noParameterSets])
+        #expect(results.sizes.first == FrameSize(width: 1280, height: 720))
+        for wrong in [nil, "", "Z0LAINoBQBbk", "aM44gA==", "?,?", "Z0LAINoBQBbk,aM44gA==,AAAA"] as [String?] {
+            var depacketizer = H264Depacketizer(announced: wrong)
+            #expect(TestResults(Array(sender.packets.prefix(1)), &depacketizer).keys.isEmpty)
+        }
+    }
+
+    @Test("a key frame whose first slice is lost is not given out, even if its parameter sets are known")
+    func lostFirstSlice() {
+        var random = TestRandom(seed: 6)
+        var sender = TestSender()
+        let slices = (0..<2).map { TestFrames.slice(isIDR: true, firstMacroblock: $0 * 900, count: 20, &random) }
+        for _ in 0..<2 { sender.send(slices) }
+        var depacketizer = H264Depacketizer(announced: [Self.sps, Self.pps])
+        let results = TestResults(sender.packets(without: [2]), &depacketizer)
+        #expect(results.frames == [Self.prefixed(slices)] && results.damages == [.lost])
+    }
+
     @Test("a slice that refers to a parameter set which is not there makes no key frame")
     func wrongReference() {
         var random = TestRandom(seed: 4)

@@ -138,7 +138,8 @@ struct RTCPTests {
         #expect(RTCPPacket.parse([0x80, 200, 0, 0] + next) == [.other(type: 200, format: 0), read])
         #expect(RTCPPacket.parse([0x82, 201, 0, 1, 0, 0, 0, 1] + next) == [.other(type: 201, format: 2), read])
         #expect(RTCPPacket.parse([0x81, 205, 0, 0] + next) == [.other(type: 205, format: 1), read])
-        #expect(RTCPPacket.parse([0x8F, 206, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2] + next) == [.other(type: 206, format: 15), read])
+        #expect(
+            RTCPPacket.parse([0x8F, 206, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2] + next) == [.other(type: 206, format: 15), read])
         #expect(RTCPPacket.parse([0x80, 207, 0, 1, 0, 0, 0, 1] + next) == [.other(type: 207, format: 0), read])
     }
 }

@@ -59,7 +59,8 @@ struct ReceiveTrackTests {
         #expect(fixture.track.deadline == nil)
     }
 
-    @Test("a missing packet is requested after 8 ms, again after each round trip, and abandoned with its answer overdue")
+    @Test(
+        "a missing packet is requested after 8 ms, again after each round trip, and abandoned with its answer overdue")
     func requests() {
         var fixture = Fixture.started()
         #expect(fixture.receive(102, at: ms(1_000)) == .taken)
@@ -155,7 +156,7 @@ struct ReceiveTrackTests {
         #expect(fixture.numbers == [0, 2, 4])
         #expect(fixture.given.map(\.isAfterLoss) == [true, false, false])
         #expect(fixture.track.counters.empty == 2)
-        // A lost probe cannot be told from a lost packet; an empty one does not hide that.
+        // A lost probe looks like a lost packet; an empty one does not hide that.
         fixture.receive(106, at: ms(30), bytes: 0)
         fixture.receive(107, at: ms(31))
         fixture.advance(to: ms(2_000))
@@ -207,7 +208,9 @@ struct ReceiveTrackTests {
         #expect(fixture.track.counters.lost == 1)
     }
 
-    @Test("the same packets in any order, twice, in pieces of 64 over two wraps, are given out in order", arguments: 0..<4)
+    @Test(
+        "the same packets in any order, twice, in pieces of 64 over two wraps, are given out in order", arguments: 0..<4
+    )
     func anyOrder(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) * 77)
         var fixture = Fixture.started()

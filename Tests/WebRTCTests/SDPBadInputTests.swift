@@ -103,7 +103,7 @@ struct SDPBadInputTests {
         self.expectRefusal(Minimal.offer(types: "0", lines: []), 422, "no codec")
         self.expectRefusal(Minimal.offer(lines: ["a=rtpmap:96 VP8/8000"]), 422, "VP8")
         self.expectRefusal(Minimal.both.replacingOccurrences(of: "opus/48000/2", with: "opus/48000"), 422, "opus")
-        // 64 to 95 cannot be told from RTCP on one port.
+        // 64 to 95 cannot be distinguished from RTCP on one port.
         self.expectRefusal(Minimal.offer(types: "72", lines: ["a=rtpmap:72 VP8/90000"]), 422, "VP8")
         var settings = Offers.settings
         settings.takesOpus = false
@@ -133,7 +133,7 @@ struct SDPBadInputTests {
     @Test("an offer that repeats its payload types and parameters as often as fits is answered within 2 s of CPU time")
     func repeatedPayloadTypes() throws {
         let parameters = "apt=96;" + String(repeating: "x;", count: 1900)
-        let types = (["96"] + (0..<1300).map { "\(97 + $0 % 31)" }).joined(separator: " ")
+        let types = (["96"] + (0..<1000).map { "\(97 + $0 % 31)" }).joined(separator: " ")
         let lines = (97..<111).flatMap { ["a=rtpmap:\($0) rtx/90000", "a=fmtp:\($0) \(parameters)"] }
         let offer = Minimal.offer(types: types, lines: ["a=rtpmap:96 VP8/90000"] + lines)
         var rtx: UInt8?

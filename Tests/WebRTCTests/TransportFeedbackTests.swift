@@ -109,8 +109,9 @@ struct TransportFeedbackTests {
         for _ in 0..<300 {
             for _ in 0..<Int.random(in: 1...30, using: &random) {
                 number &+= Int.random(in: 0..<6, using: &random) == 0 ? UInt16.random(in: 2...40, using: &random) : 1
-                now += [0, 100_000, ms(1), ms(70), ms(9_000)][
-                    [0, 0, 1, 1, 1, 2, 2, 2, 3, 4].randomElement(using: &random) ?? 0]
+                now +=
+                    [0, 100_000, ms(1), ms(70), ms(9_000)][
+                        [0, 0, 1, 1, 1, 2, 2, 2, 3, 4].randomElement(using: &random) ?? 0]
                 let own = Bool.random(using: &random) ? number : number &- UInt16.random(in: 0...20, using: &random)
                 if arrived[own] == nil { arrived[own] = now / 250_000 }
                 feedback.received(own, at: now)
@@ -147,7 +148,7 @@ struct TransportFeedbackTests {
         #expect(with(15, 0) == refused, "no packets")
         #expect(with(14, 0xFF) == refused, "65,283 packets")
         #expect(with(15, 9) == refused, "more packets than chunks")
-        #expect(with(21, 0) == refused, "a run of nothing")
+        #expect(with(21, 0) == refused, "an empty run")
         #expect(with(20, 0b0110_0000) == refused, "the reserved status 3")
         #expect(RTCPPacket.parse([0x8F, 205, 0, 2] + good[4..<12]) == [refused])
         #expect(RTCPPacket.parse([0x8F, 205, 0, 5] + good[4..<24]) == [refused], "the third delta is missing")

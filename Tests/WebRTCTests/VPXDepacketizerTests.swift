@@ -59,7 +59,8 @@ struct VPXDepacketizerTests {
         arguments: [
             (.vp8, [0x10]), (.vp8, [0x90]), (.vp8, [0x90, 0x80]), (.vp8, [0x90, 0x80, 0x91]), (.vp8, [0x90, 0x40]),
             (.vp8, [0x90, 0x40, 1]), (.vp8, [0x90, 0x20, 1]),
-            // Shorter than a frame tag; than a key frame's header; without start code; partition beyond the end; no width.
+            // Shorter than a frame tag; than a key frame's header; without start code; partition beyond the end; no
+            // width.
             (.vp8, [0x10, 1, 0]), (.vp8, [0x10, 0x50, 0, 0, 0x9D, 1, 0x2A, 1, 1, 1]),
             (.vp8, [0x10, 0x50, 0, 0, 0x9D, 1, 0x2B, 1, 1, 1, 1, 1, 1]), (.vp8, [0x10, 0x51, 1, 0, 1, 2]),
             (.vp8, [0x10, 0x10, 0, 0, 0x9D, 1, 0x2A, 0, 0, 1, 1, 1, 1]),
@@ -106,10 +107,15 @@ struct VPXDepacketizerTests {
         }
     }
 
-    @Test("without picture ids, lost packets between frames are a loss")
+    @Test("without consecutive picture ids, lost packets between frames are a loss")
     func noPictureID() {
         let sender = Self.sender([[[0x10] + Self.vp8Key], [[0x10, 1, 0]], [[0x10] + Self.vp8Inter]])
         #expect(TestResults.vp8(sender.packets(without: [1])).order == [1, 0, 1])
+        // Ids of different lengths do not belong together.
+        let other = Self.sender([
+            [[0x90, 0x80, 0x10] + Self.vp8Key], [[0x10, 1, 0]], [[0x90, 0x80, 0x80, 0x11] + Self.vp8Inter],
+        ])
+        #expect(TestResults.vp8(other.packets(without: [1])).order == [1, 0, 1])
     }
 
     @Test("of spatial layers, the base layer is given out, whatever happens to the others")

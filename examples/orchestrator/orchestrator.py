@@ -171,7 +171,7 @@ class Process:
         if status == 200 and said.get("state") not in ("ending", "draining", "closed"): call(room, "POST", "/v1/room:end")
 
 class Systemd(Process):
-    """Rooms are systemd units tandem-ROOM with the same directories as for Process. The units have limits, a watchdog and no privileges."""
+    """Rooms are systemd units tandem-ROOM with the same directories as for Process. The units have a watchdog and no privileges."""
     UNITS, UNIT = "/run/systemd/system", os.path.join(HERE, "room.service")
     def rooms(self):
         said = run("systemctl", "show", "-p", "Id,ActiveState", *(f"tandem-{id}.service" for id in self.names())) if self.names() else ""

@@ -68,8 +68,8 @@ struct R1Result: Codable {
             case let whole = StageTimes.codecs.reduce(0, { $0 + (floor[$1] ?? 0) }), whole > 0
         {
             text +=
-                " With the floor's scalers this takes \(cascade.text(2)) s instead of \(direct.text(2)) s of CPU, "
-                + "\(((direct - cascade) / whole * 100).text(1)) % of the floor."
+                " The floor's scaling takes \(cascade.text(2)) s of CPU as a cascade and \(direct.text(2)) s from the canvas; "
+                + "the difference is \(((direct - cascade) / whole * 100).text(1)) % of the floor's CPU time."
         }
         return text
     }

@@ -4,8 +4,8 @@ import WebRTC
 
 /// Sequences of RTP payloads to configurations and packets.
 ///
-/// Input: codec (1 byte: its number modulo the codecs), then records of flags (1 byte), step of the RTP time in units of
-/// 10 ms (1 byte, signed), length (2 bytes) and payload.
+/// Input: codec (1 byte: its number modulo the codecs), then records of flags (1 byte), step of the RTP time in units
+/// of 10 ms (1 byte, signed), length (2 bytes) and payload.
 enum DepacketizerCase {
     static let entry = FuzzCase(
         "depacketizers", longest: 4000, mutate: Self.mutate, seeds: Self.seeds, run: Self.run)

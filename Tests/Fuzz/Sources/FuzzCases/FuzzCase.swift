@@ -29,6 +29,7 @@ public struct FuzzCase: Sendable {
 public enum FuzzCases {
     public static let all: [FuzzCase] = [
         SessionCase.entry, ChunkCase.entry, AMF0Case.entry, TagCase.entry, DecoderCase.entry, PipelineCase.entry,
-        PlaylistCase.entry, ControlCase.entry, DoorCase.entry, DepacketizerCase.entry, WebRTCCase.entry,
+        PlaylistCase.entry, ControlCase.entry, DoorCase.entry, DepacketizerCase.entry, RTCMediaCase.entry,
+        WebRTCCase.entry,
     ]
 }
