@@ -185,7 +185,8 @@ let package = Package(
             name: "RoomSources",
             dependencies: [
                 "Libc", "RoomAPI", "Ingest", "HTTPListener", "Program", "Packager", "Events", "Control", "Egress",
-                "PipelineSpec", "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth", "Threading",
+                "PipelineSpec", "HTTPListener", "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth",
+                "Threading",
                 "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
         .target(
