@@ -1,4 +1,3 @@
-import HTTPListener
 import Ingest
 import MediaTypes
 import PipelineSpec
@@ -34,8 +33,6 @@ extension WebRTCSettings {
         self.init(listen: webRTC.listen.description, udp: webRTC.udp.description)
         self.publicAddresses = webRTC.publicAddresses
         self.allowedOrigins = webRTC.allowOrigins
-        let page = PublisherPage(title: pipeline.room.title ?? pipeline.room.roomID)
-        self.page = { path in PublisherPage.File(rawValue: path).map { page.reply($0) } }
         for (index, server) in webRTC.iceServers.enumerated() {
             self.iceServers.append(
                 WHIPSettings.ICEServer(
