@@ -185,7 +185,7 @@ let package = Package(
             name: "RoomSources",
             dependencies: [
                 "Libc", "RoomAPI", "Ingest", "HTTPListener", "Program", "Packager", "Events", "Control", "Egress",
-                "PipelineSpec", "HTTPListener", "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth",
+                "PipelineSpec", "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth",
                 "Threading",
                 "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
