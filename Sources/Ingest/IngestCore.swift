@@ -176,6 +176,18 @@ package final class IngestCore {
     func kick(_ source: SourceID, _ refusal: PublishRefusal, until deadline: Int64) {
         self.refusals.refuse(source, refusal, until: deadline)
         self.publishers[source]?.refuse(refusal)
+        if deadline > self.clock.now() { self.endWaitingSessions(of: source, refusal) }
+    }
+
+    /// Ends WebRTC sessions that could publish `source` without another check of the key: sessions whose handshake is
+    /// not complete, and sessions whose media has stopped.
+    private func endWaitingSessions(of source: SourceID, _ refusal: PublishRefusal) {
+        for handler in Array(self.handlers.values) {
+            guard let session = handler as? WebRTCPublisher, session.source == source, session.hub == nil else {
+                continue
+            }
+            session.refuse(refusal)
+        }
     }
 
     /// Counts a wrong key from `address` and returns how to answer it.
@@ -238,6 +250,7 @@ package final class IngestCore {
         self.flapGuards[source] = nil
         self.claimedAt[source] = nil
         self.publishers[source]?.refuse(refusal)
+        self.endWaitingSessions(of: source, refusal)
     }
 
     /// Ends the claim of `handler` on a source, unless another publisher has taken it over.

@@ -157,7 +157,7 @@ package final class IngestServer: Sendable {
         return address
     }
 
-    /// Opens the UDP socket and then the HTTP listener of WebRTC publishers, which shares the event loop.
+    /// Opens the UDP socket and then the HTTP listener of WebRTC publishers, which has its own event loop.
     private func bindWebRTC(_ settings: WebRTCSettings) async throws(MediaError) -> String {
         let identity = try DTLSIdentity()
         let (listen, host, port) = try Self.address(settings.udp, "ingest.webrtc.udp")
@@ -204,10 +204,10 @@ package final class IngestServer: Sendable {
             connections: 2 * self.configuration.maximumConnections, bodyBytes: WebRTCListener.largestBody,
             connectionsPerAddress: 64, crowd: self.configuration.maximumConnections)
         return try await HTTPListener.start(
-            listen: address, limits: limits, certificates: settings.certificates, group: self.group,
+            listen: address, limits: limits, certificates: settings.certificates, group: nil,
             place: "ingest.webrtc.listen", logger: self.logger
         ) { [gate, loop, rtcDoors] request, answer in
-            // The connection is on the same loop, unless HTTP/2 is involved.
+            // TLS and requests have a thread of their own, so that they cannot delay the media of publishers.
             gate.pass {
                 loop.execute {
                     guard let door = rtcDoors.value.first else { return answer(ListenerReply(.serviceUnavailable)) }

@@ -3,6 +3,7 @@ import HTTPTypes
 import MediaTypes
 import NIOCore
 import OpenSSLCrypto
+import PipelineSpec
 import PublishAuth
 import RTMP
 import WebRTC
@@ -17,6 +18,12 @@ extension WebRTCListener {
             return send(
                 self.requests.refused(
                     .tooLarge("the body is larger than \(Self.largestBody) bytes"), origin: asked.origin))
+        }
+        if ["POST", "PATCH", "DELETE"].contains(asked.method) {
+            let address = request.client.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+            guard self.posts.take(at: address, now: self.core.clock.now()) else {
+                return send(self.requests.refused(.tooManyRequests(retryAfter: 5), origin: asked.origin))
+            }
         }
         let decision = self.requests.decision(on: asked) { id in
             self.sessions[id].map {
@@ -73,9 +80,6 @@ extension WebRTCListener {
         self.core.opened(publisher, from: publisher.address, on: self.loop)
         guard !publisher.hasEnded else { return }
         guard !self.isStopped else { return self.refuse(publisher, .ended, reason: "the room has ended") }
-        guard self.posts.take(at: publisher.address, now: self.core.clock.now()) else {
-            return self.drop(publisher, "too many requests from its address", .limitExceeded)
-        }
         guard self.core.admission.allows(publisher.address) else {
             guard self.core.failed(at: publisher.address) == .explain else {
                 return self.drop(publisher, "its address is not allowed")

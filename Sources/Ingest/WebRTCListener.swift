@@ -119,7 +119,10 @@ final class WebRTCListener: ChannelInboundHandler {
         session.receive(check, from: address, now: now, into: &self.output)
         self.perform(publisher, now)
         if publisher.routes.count > Self.mostRoutes || !session.isKnown(address, now: now) {
-            publisher.routes = publisher.routes.filter { session.isKnown($0.key, now: now) }
+            for (known, remote) in publisher.routes where !session.isKnown(known, now: now) {
+                publisher.routes[known] = nil
+                if self.routes[remote]?.publisher === publisher { self.routes[remote] = nil }
+            }
         }
     }
 
@@ -148,7 +151,9 @@ final class WebRTCListener: ChannelInboundHandler {
 
     private func changed(_ publisher: WebRTCPublisher, _ change: WebRTCSessionOutput.Change, _ now: Int64) {
         switch change {
-        case .known(let address): self.route(address, to: publisher, now)
+        case .known(let address):
+            self.core.advanced(publisher)
+            self.route(address, to: publisher, now)
         case .connected: self.claim(publisher, now)
         case .silent:
             self.endPublication(

@@ -5,9 +5,10 @@ package struct JSONNode: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         case null
         case boolean(Bool)
-        /// A number without fraction that fits in 64 bits, however it was written (`30`, `30.0`, `3e1`).
+        /// A whole number: in digits only, if it fits in 64 bits; with a point or an exponent (`30.0`, `3e1`), if it is
+        /// whole as a `Double` and its magnitude is at most 2⁵³.
         case integer(Int64)
-        /// Any other number: one with a fraction or too large for an exact integer; always finite.
+        /// Any other number; always finite.
         case number(Double)
         case string(String)
         case array([JSONNode])

@@ -310,8 +310,8 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    /// Sleeps until the tick is due. Overdue ticks run immediately, one after the other, so that a machine that was
-    /// suspended makes up for the missed ticks.
+    /// Sleeps until the tick is due. Overdue ticks run immediately, one after the other, so that no tick is
+    /// missing after the process was stopped for a while, or got no CPU time.
     private func pace(_ due: Int64, _ interval: Int64, _ begun: Int64, _ catchUp: inout CatchUp) {
         guard let zero = self.clock.zero else { return }
         self.machine.sleep(until: zero &+ due)

@@ -155,8 +155,8 @@ package struct UploadQueue: Sendable {
             Slot(mediaSequence: number, deadline: now &+ (self.rules.patience ?? length), entries: entries))
     }
 
-    /// Restores the state from the previous worker's record. Without a record the store has nothing, and the queue
-    /// starts with the newest segments.
+    /// Restores the state from the previous worker's record. Without a record that fits the listing, the store counts as
+    /// empty, and only the newest segments are queued.
     private mutating func begin(_ listing: OutputListing, _ record: UploadRecord?) {
         self.origin = listing.origin
         let firsts = listing.tracks.map { $0.segments.first?.mediaSequence ?? listing.nextMediaSequence }

@@ -17,6 +17,8 @@ package struct H264Depacketizer: VideoDepacketizer {
     /// Most NAL units of an access unit. A 1080p frame has 68 rows of macroblocks, which encoders use as slices at
     /// most.
     static let mostUnits = 1024
+    /// Maximum number of SPS and PPS in an access unit; each is compared with all known sets.
+    static let mostParameterSets = 64
 
     private static let stapA: UInt8 = 24
     private static let fuA: UInt8 = 28
@@ -249,6 +251,8 @@ package struct H264Depacketizer: VideoDepacketizer {
     private mutating func keepParameterSets() -> FrameDamage? {
         guard !self.types.isDisjoint(with: [.sps, .pps]) else { return nil }
         self.usesAnnouncedSets = false
+        let count = self.units.count { !$0.type.isDisjoint(with: [.sps, .pps]) }
+        guard count <= Self.mostParameterSets else { return .tooLarge }
         for unit in self.units where unit.type == .sps || unit.type == .pps {
             guard self.fresh.add(Array(self.buffer.bytes[unit.range])) else { return .malformed }
             self.setsSinceLoss.formUnion(unit.type)
@@ -276,12 +280,15 @@ package struct H264Depacketizer: VideoDepacketizer {
             return .damaged(.malformed)
         }
         var size: FrameSize?
+        var isParsed = false
         for slice in slices {
             guard let sequence = sets.sequenceSet(ofPicture: slice.pictureSet) else {
                 return .damaged(.noParameterSets)
             }
-            guard size == nil, let parameters = SequenceParameterSet(nalUnit: sequence) else { continue }
-            size = FrameSize(width: parameters.width, height: parameters.height)
+            // Once: a large set that cannot be parsed would cost as much for each of a thousand slices.
+            if isParsed { continue }
+            isParsed = true
+            size = SequenceParameterSet(nalUnit: sequence).map { FrameSize(width: $0.width, height: $0.height) }
         }
         if sets != self.current || self.record.isEmpty {
             guard let record = sets.record else { return .damaged(.malformed) }

@@ -132,7 +132,7 @@ extension MediaOffer.Media {
         var types: [UInt8] = []
         for format in section.formats {
             guard let type = RTPMap.payloadType(format) else {
-                throw .malformed("\(format.prefix(16)) is no payload type")
+                throw .malformed("\(format.visible(16)) is no payload type")
             }
             if !types.contains(type) { types.append(type) }
         }

@@ -21,7 +21,7 @@ package enum NTPTime {
     }
 
     /// Nanoseconds since 1970 for nanoseconds since 1900.
-    package static func unix(_ nanoseconds: Int64) -> Int64 { nanoseconds - self.unixEpoch * self.second }
+    package static func unix(_ nanoseconds: Int64) -> Int64 { nanoseconds &- self.unixEpoch * self.second }
 
     /// The middle 32 bits of a time stamp, in units of 1/65,536 s.
     package static func middle(_ ntp: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: ntp >> 16) }

@@ -65,7 +65,7 @@ package enum SDPNegotiation {
     private static func refusal(of media: MediaOffer.Media, settings: AnswerSettings) -> WHIPError {
         let kind = media.kind.rawValue
         let offered = media.names.filter { !Self.helpers.contains($0.lowercased()) }.prefix(12)
-            .map { $0.prefix(24).filter { $0.isASCII } }
+            .map { $0.visible(24) }
         let names = Self.accepted(media.kind, settings: settings).compactMap { Self.encodings[$0] }
         let list = offered.isEmpty ? "no codec" : offered.joined(separator: ", ")
         guard !names.isEmpty else {

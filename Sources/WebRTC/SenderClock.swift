@@ -17,6 +17,9 @@ package struct SenderClock: Sendable {
     static let largestReturn: Int64 = 1_000_000_000
     /// How long a stream may lag before it is placed anew, in nanoseconds.
     private static let longestLag: Int64 = 1_000_000_000
+    /// Streams of one publisher are never further apart, in nanoseconds. A report that would move a stream by more is
+    /// not used.
+    static let largestCorrection: Int64 = 10_000_000_000
     private static let second: Int64 = 1_000_000_000
 
     private struct Stream {
@@ -127,7 +130,9 @@ package struct SenderClock: Sendable {
             let change = median - before
             // Either the stream's RTP time stalled, then it lags by the change; or the sender's clock was set.
             if abs(lag - change - self.streams[index].usualLag) > abs(lag - self.streams[index].usualLag) {
-                self.lineStart = lineStart + change
+                // NTP times are the peer's choice: their differences, added up, may not fit.
+                let (sum, overflows) = lineStart.addingReportingOverflow(change)
+                self.lineStart = overflows ? median &- self.streams[index].offset : sum
                 for other in self.streams.indices where other != index {
                     self.streams[other].reports.removeAll(keepingCapacity: true)
                     self.streams[other].target = nil
@@ -135,7 +140,7 @@ package struct SenderClock: Sendable {
             }
         }
         if self.lineStart == nil || index == self.reference && !self.hasReference {
-            self.lineStart = median - self.streams[index].offset
+            self.lineStart = median &- self.streams[index].offset
             self.hasReference = index == self.reference
         }
         self.setTargets()
@@ -184,7 +189,11 @@ package struct SenderClock: Sendable {
     private mutating func setTargets() {
         guard let lineStart = self.lineStart else { return }
         for index in self.streams.indices {
-            if let median = self.streams[index].median { self.streams[index].target = median - lineStart }
+            guard let median = self.streams[index].median else { continue }
+            let (target, overflows) = median.subtractingReportingOverflow(lineStart)
+            let (correction, isFar) = target.subtractingReportingOverflow(self.streams[index].offset)
+            let isUsable = !overflows && !isFar && correction.magnitude <= UInt64(Self.largestCorrection)
+            self.streams[index].target = isUsable ? target : nil
         }
     }
 

@@ -5,7 +5,7 @@ extension WHIPError {
         401, "keyMissing", title: "Stream key missing", detail: "the request has no stream key",
         fix: "send the stream key as Authorization: Bearer KEY, or as the last part of the path")
 
-    /// The key is not one of the room's.
+    /// The key is unknown or wrong, has expired or was already used, or `ingest.onPublish` refuses it.
     package static let keyRefused = WHIPError(
         401, "keyRefused", title: "Stream key refused", detail: "the stream key is not valid",
         fix: "check the stream key of the publisher")

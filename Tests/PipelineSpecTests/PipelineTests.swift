@@ -26,7 +26,7 @@ struct PipelineTests {
         #expect(pipeline.durationMs == nil)
     }
 
-    @Test("a file that sets every key gives a pipeline with all these values")
+    @Test("the pipeline has the values of the file: duration, token, sources, scene, rendition and limit")
     func everyKey() throws {
         let report = Pipeline.parse(Documents.full[0])
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")

@@ -11,6 +11,9 @@ enum PipelineExamples {
         case "ingest.pull.allowedHosts": self.list("media.example:1935")
         case "ingest.proxies": self.list("10.0.0.0/8")
         case "ingest.allowedAddresses": self.list("203.0.113.0/24")
+        case "ingest.webrtc.iceServers[].url": "stun:stun.example:3478"
+        case "ingest.webrtc.iceServers[].username": "room"
+        case "ingest.webrtc.iceServers[].credentialFile": "/run/secrets/turn-password"
         case "sources[].url": "rtmp://media.example/live/KEY"
         case "sources[].relays[].url": "rtmp://other.example/live/KEY"
         case "outputs[http].url": "https://origin.example/88231"
