@@ -37,7 +37,8 @@ package enum HMACSHA1 {
             unsafe context != nil && EVP_MAC_init(context, given, key.count, nil) == 1
             && EVP_MAC_update(context, message, message.count) == 1
             && EVP_MAC_final(context, &code, &written, Self.size) == 1
-        // A code of zeros could be taken for a right one.
+        // OpenSSL fails here only without memory, whatever the key and the message are. The process then ends, like Swift
+        // itself without memory: a code of zeros could be taken for a right one.
         guard isDone, written == Self.size else { fatalError("out of memory for an authentication code") }
         return code
     }

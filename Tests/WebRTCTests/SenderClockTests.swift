@@ -50,6 +50,23 @@ private struct Publisher {
 
 @Suite("The time line of a publisher: RFC 3550 §6.4.1, lip-sync by sender reports")
 struct SenderClockTests {
+    @Test("sender reports with any NTP times neither overflow nor move a stream by more than 10 s")
+    func lies() {
+        var publisher = Publisher()
+        _ = (publisher.packet(1, at: ms(1_000)), publisher.packet(0, at: ms(1_000)))
+        let (low, high) = (UInt64(1) << 32, UInt64.max)
+        let order = [
+            (1, low), (0, low), (0, high), (0, high), (1, low), (1, high), (1, high), (0, low), (0, high),
+        ]
+        for (stream, ntp) in Array(repeating: order, count: 4).joined() {
+            let report = RTCPSenderReport(ssrc: 1, ntp: ntp, timestamp: publisher.timestamp(stream, at: ms(1_000)))
+            publisher.clock.received(report, stream: stream, at: ms(1_060))
+            #expect(abs(publisher.clock.correction(stream: stream) ?? 0) <= ms(10_000))
+        }
+        _ = publisher.clock.wallClock(at: .max)
+        for stream in 0...1 { #expect(abs(publisher.packet(stream, at: ms(1_040)) - ms(1_060)) <= ms(10_100)) }
+    }
+
     @Test("before reports, the arrival of each stream's first packet counts")
     func arrivals() {
         var publisher = Publisher()
