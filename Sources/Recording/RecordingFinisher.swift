@@ -157,7 +157,7 @@ package struct RecordingFinisher: Sendable {
             self.report(self.done, max(self.done, self.total))
             guard self.isOver() else { return }
             throw MediaError(
-                .unfinished, "\(self.done) of \(max(self.done, self.total)) bytes were processed before the timeout",
+                .unfinished, "\(self.done) of \(max(self.done, self.total)) bytes were processed when it was stopped",
                 at: "recording", fix: "start the room again to finish the files, or raise shutdown.endTimeoutMs")
         }
     }
