@@ -3,7 +3,7 @@ package import Program
 /// A queue of audio level reports between the program thread, which must not allocate memory, and the thread that emits
 /// them as events.
 package struct AudioLevelReports: Sendable {
-    /// Largest number of waiting reports. In a live room, the life thread takes them at least 20 times per second; an
+    /// Largest number of waiting reports. In a live room, the life thread takes them about every 50 ms or sooner; an
     /// offline room takes them at every tick.
     package static let limit = 16
 

@@ -65,7 +65,7 @@ package struct MetadataLimiter: Sendable {
     ///   - id: The id given by the sender; nil if it gave none.
     ///   - state: The type whose state the event sets, and whether the state goes on after it; nil if the event is no
     ///     state.
-    ///   - reserve: Number of events of the burst that must remain after this one; clamped to 0…30.
+    ///   - reserve: Number of events of the burst that must remain after this one; clamped to 0…``MetadataLimiter/reserve``.
     /// - Returns: The number of the event, from 1.
     package mutating func add(
         _ entry: Entry, id: String?, state: (type: String, goesOn: Bool)?, leaving reserve: Int64 = 0, now: Int64
