@@ -83,7 +83,8 @@ package final class DecodeStage: Sendable {
         package var dropped = 0
         /// Decoded frames left out because the source's frame rate is higher than the program needs.
         package var thinned = 0
-        /// Frames that were never decoded because they would not have been visible.
+        /// Frames that were never decoded, because they would not have been visible or an overloaded machine skipped
+        /// them.
         package var undecoded = 0
         /// Number of times a decoder was reopened after a long run of packets that were damaged or produced no frame.
         package var reopened = 0

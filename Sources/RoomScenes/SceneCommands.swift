@@ -147,7 +147,8 @@ package struct SceneCommands: SceneControlling {
             }
             if schedule.isShown(sceneID) {
                 throw .conflict(
-                    "the scene \"\(sceneID)\" is on air or scheduled", fix: "put another scene on air first")
+                    "the scene \"\(sceneID)\" is on air or scheduled",
+                    fix: "remove it when another scene is on air and this one is not scheduled")
             }
             let (isRemoved, isOfFile) = self.host.withScenes { scenes, context in
                 if scenes.life.scenesNeeded(by: scenes.life.pk).contains(sceneID) { return (false, false) }
