@@ -3,7 +3,7 @@ extension Pipeline.Source {
     package enum OnNoVideo: String, Sendable, CaseIterable {
         /// The source's placeholder image, or the card with its name.
         case placeholder
-        /// Nothing: whatever is below the source's pane is visible.
+        /// Nothing: the pane is removed from the scene, and a named layout is recomputed without it. The audio stays.
         case leavePane
     }
 }
