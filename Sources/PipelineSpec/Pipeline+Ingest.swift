@@ -37,7 +37,8 @@ extension Pipeline {
     package struct RTMP: Sendable, Equatable {
         /// What happens when a second publisher arrives with a stream key that is in use.
         package enum OnDuplicate: String, Sendable, CaseIterable {
-            /// The new publisher replaces the old one.
+            /// The new publisher replaces the old one. While the old one sends media, this happens at most twice in ten
+            /// seconds; further publishers are rejected.
             case takeover
             /// The new publisher is rejected.
             case reject
@@ -63,7 +64,7 @@ extension Pipeline {
         /// Time without any packet after which a connection is closed, in milliseconds (1,000…3,600,000). Default
         /// 90,000, because a screen broadcast may pause for a long time.
         package var idleTimeoutMs = 90_000
-        /// Time that a disconnected publisher has to reconnect before the room considers its source lost, in
+        /// Time that a lost or silent publisher has to send media again before its source counts as gone, in
         /// milliseconds (0…600,000). Default 15,000.
         package var reconnectGraceMs = 15_000
         /// Maximum number of concurrent connections (1…1,024). Default 256. If there are more, one that does not

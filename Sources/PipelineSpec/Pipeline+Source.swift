@@ -42,6 +42,7 @@ extension Pipeline {
         /// Clockwise rotation of the source's video in degrees (0, 90, 180, 270), in addition to the rotation that the
         /// stream declares.
         package var rotation = 0
+        /// What scenes show until the source's first video frame. Default ``OnNoVideo/placeholder``.
         package var onNoVideo = OnNoVideo.placeholder
         /// What the publisher is expected to send; `nil`: the frame rate is compared with the best that the publication
         /// has reached, and the bit rate is not checked.
@@ -101,7 +102,8 @@ extension Pipeline {
             /// The pane is removed from the scene and returns with the source; a named layout is recomputed without the
             /// pane. If no pane of the scene would be left, all of them stay.
             case leavePane
-            /// ``OnLost/fallbackScene`` goes on air if the current scene shows the source.
+            /// ``OnLost/fallbackScene`` goes on air if the current scene shows the source. It does not while all of its
+            /// own sources are gone and the current scene has one that is not.
             case fallbackScene
         }
 

@@ -87,7 +87,7 @@ struct SourceDraft: Sendable {
                 "clockwise rotation of its video in degrees: 0, 90, 180 or 270"),
             Field(
                 "onNoVideo", \.source.onNoVideo, .choice,
-                "what its pane shows while it sends audio but no video: placeholder: its image or card; leavePane: the pane is removed"
+                "what its pane shows until its first video frame, for example while it sends only audio: placeholder: its image or card; leavePane: the pane is removed"
             ),
             Field(
                 optional: "expected", \.source.expected, .object(Pipeline.Expected.rule),
