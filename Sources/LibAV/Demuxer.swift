@@ -29,7 +29,7 @@ package final class Demuxer {
     /// Opens a file.
     ///
     /// - Throws: ``MediaError/Code/notReadable`` if the file does not exist, ``MediaError/Code/invalidData`` if it is
-    ///   not media or has no track that can be decoded.
+    ///   not media or has no track with a supported codec.
     package static func open(path: String, place: String) throws(MediaError) -> Demuxer {
         let slot = try PacketSlot.open(place: place)
         var context: UnsafeMutablePointer<AVFormatContext>?
@@ -110,7 +110,7 @@ package final class Demuxer {
     }
 
     /// Returns the next packet of a chosen track in file order; `nil` at the end, or at damage that libavformat cannot
-    /// skip.
+    /// skip. Packets without data or timestamps are left out.
     package func next() -> CodedPacket? {
         while true {
             unsafe av_packet_unref(self.slot.raw)

@@ -77,7 +77,7 @@ enum SceneMistakes {
             "write at most 1280"),
         Self.solo(
             #""texts": [{"textId": "a", "text": ^"1\n2"}]"#, "texts[0].text", ##""1\n2" is not valid"##,
-            "write up to 256 characters of text"),
+            "write up to 256 characters of text without line breaks"),
         Self.solo(
             #""texts": [{"textId": "a", "align": ^"middle"}]"#, "texts[0].align", #""middle" is not allowed here"#,
             #"write "left", "center" or "right""#),
