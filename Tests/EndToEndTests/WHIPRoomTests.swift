@@ -9,8 +9,11 @@ extension EndToEnd {
         /// Greatest time between the POST and the frame on air, in seconds, without the jitter buffer.
         private static let onAir = 1.0
 
-        @Test("aiortc is on air within a second, loses no frame, is taken over, and ends as unpublished or lost")
+        @Test(
+            "an aiortc publisher is on air in time and in sync and loses no frame; takeover, DELETE and kill -9 are told apart"
+        )
         func aiortc() throws {
+            let media = try Media.require()
             let work = try WorkDirectory()
             let room = try RunningRoom(
                 Rooms.withWHIP(
@@ -64,6 +67,20 @@ extension EndToEnd {
             expectOnTime(ticks, isLateAllowed: true)
             #expect(try room.end() == 0)
             anna.stop()
+            try self.expectLipSync(work.path("out"), media)
+        }
+
+        /// Expects that most flashes and beeps of aiortc's pattern are together.
+        private func expectLipSync(_ directory: String, _ media: Media) throws {
+            // The upper half of the right pane.
+            let flashes = try Flashes.onsets("\(directory)/360p.m3u8", "280:120:340:20", media)
+            let beeps = try Tones("\(directory)/audio.m3u8", media).onsets(AiortcPublisher.hertz)
+            let result = LipSyncResult(flashes: flashes, beeps: beeps)
+            let offsets = result.offsets.map { abs($0) }.sorted()
+            EndToEnd.report("lip-sync of aiortc: \(result) (bar: 20)")
+            #expect(offsets.count >= 7)
+            // Publishers may begin within a flash, so some pairs say nothing.
+            expectTiming(offsets.isEmpty ? 0 : offsets[offsets.count / 2], atMost: 20, "ms of lip-sync, median")
         }
 
         /// Expects that a publisher is on air soon after its POST.

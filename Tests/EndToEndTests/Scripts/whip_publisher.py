@@ -10,13 +10,13 @@ Reads commands from standard input, one per line:
 
 usage: whip_publisher.py URL [--codec h264|vp8] [--size WIDTHxHEIGHT] [--port PORT]; the stream key is in WHIP_KEY
 """
-import argparse, array, asyncio, fractions, json, math, os, sys, time, urllib.request
+import argparse, array, asyncio, fractions, json, math, os, sys, threading, time, urllib.error, urllib.request
 
 import av
 from aiortc import MediaStreamTrack, RTCConfiguration, RTCPeerConnection, RTCRtpSender, RTCSessionDescription
 
-# av and aiortc write no messages of their own to standard output.
-FRAME, SAMPLES = 1 / 30, 960
+# Frame time in seconds, samples of an audio packet, and the frequency of the beep, which no pattern of `tandem publish` has.
+FRAME, SAMPLES, HERTZ = 1 / 30, 960, 1600
 
 
 def say(event, **members):
@@ -24,14 +24,14 @@ def say(event, **members):
 
 
 class Clock:
-    """Begins with the first frame or audio packet of either track."""
+    """Time in seconds since the first frame or audio packet of either track."""
 
     start = None
 
     def now(self):
-        if Clock.start is None:
-            Clock.start = time.monotonic()
-        return time.monotonic() - Clock.start
+        if self.start is None:
+            self.start = time.monotonic()
+        return time.monotonic() - self.start
 
     async def wait(self, at):
         await asyncio.sleep(max(0, at - self.now()))
@@ -73,8 +73,8 @@ class Beep(MediaStreamTrack):
     def __init__(self, clock):
         super().__init__()
         self.clock, self.count = clock, 0
-        # 1 kHz at -12 dBFS, stereo.
-        self.beep = array.array("h", [int(8192 * math.sin(math.tau * 1000 * (n // 2) / 48_000)) for n in range(2 * SAMPLES)])
+        # At -12 dBFS, stereo. A packet has a whole number of periods.
+        self.beep = array.array("h", [int(8192 * math.sin(math.tau * HERTZ * (n // 2) / 48_000)) for n in range(2 * SAMPLES)])
 
     async def recv(self):
         await self.clock.wait(self.count * SAMPLES / 48_000)
@@ -154,7 +154,6 @@ async def main():
         for line in sys.stdin:
             loop.call_soon_threadsafe(commands.put_nowait, line.strip())
 
-    import threading
     threading.Thread(target=read, daemon=True).start()
     while not over.is_set():
         command = asyncio.ensure_future(commands.get())

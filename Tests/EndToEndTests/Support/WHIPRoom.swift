@@ -73,10 +73,34 @@ struct SourceCounters {
     }
 }
 
+/// Flashes in the video of an output.
+enum Flashes {
+    /// Times in seconds at which a rectangle of the frame lights up.
+    ///
+    /// - Parameter rectangle: As FFmpeg's `crop` takes it: `WIDTH:HEIGHT:LEFT:TOP`.
+    static func onsets(_ path: String, _ rectangle: String, _ media: Media) throws -> [Double] {
+        let child = try Child(
+            media.ffmpeg,
+            [
+                "-nostdin", "-v", "error", "-copyts", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-vf",
+                "crop=\(rectangle),scale=1:1:flags=area,format=gray", "-f", "rawvideo", "-",
+            ], readsOutput: false)
+        let luma = [UInt8](
+            FileHandle(fileDescriptor: child.output, closeOnDealloc: false).readDataToEndOfFile())
+        guard try child.wait(timeout: 30) == 0 else { throw Missing("ffmpeg \(path): \(child.errors)") }
+        let times = try media.frameTimes(path, "v:0")
+        return zip(times.dropFirst(), zip(luma, luma.dropFirst())).compactMap { time, pair in
+            pair.0 < 128 && pair.1 >= 128 ? time : nil
+        }
+    }
+}
+
 /// A publisher made with the Python library aiortc: `Scripts/whip_publisher.py`. Stops with the object.
 final class AiortcPublisher: Sendable {
     /// One line of its output.
     typealias Message = Event
+    /// Frequency of its beep.
+    static let hertz = 1_600
 
     /// Python with aiortc; nil if it cannot be installed.
     private static let python: String? = {
