@@ -58,7 +58,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "after a kill or drain right after a command, the successor restores what was answered as durable; hidden sources stay so"
+            "after a kill or drain right after a command, the successor restores durable commands, and hidden sources stay hidden"
         )
         func behindCommands() throws {
             let media = try Media.require()

@@ -6,7 +6,7 @@ extension Unhurried.Doors {
     @Suite("Lifecycle: how a room ends, and what an orchestrator sees")
     struct LifecycleTests {
         @Test(
-            "SIGTERM or SIGINT after the room's end skips the rest of the linger, and the exit code is 0",
+            "SIGTERM or SIGINT ends the time in which an ended room still serves viewers, and the exit code is 0",
             arguments: [SIGTERM, SIGINT])
         func signalled(signal: Int32) throws {
             let work = try WorkDirectory()

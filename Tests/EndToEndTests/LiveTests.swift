@@ -5,7 +5,7 @@ extension EndToEnd {
     @Suite("A live room, observed from outside")
     struct LiveTests {
         @Test(
-            "in a room with two publishers that goes from solo to a PK and back no frame is lost; its playlists are ended"
+            "if a room with two publishers goes from solo to a PK and back, no frame is lost, and at the end its playlists are ended"
         )
         func wholeRoom() throws {
             let media = try Media.require()

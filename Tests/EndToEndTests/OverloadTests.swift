@@ -12,7 +12,7 @@ extension EndToEnd {
         private static let shell = "/bin/sh"
 
         @Test(
-            "measures against overload are taken in order and undone in reverse; playlists continue without a gap; two alarms at most"
+            "measures against overload are taken in order and undone in reverse; playlists have no gap; at most two alarms are set"
         )
         func overloaded() throws {
             let media = try Media.require()

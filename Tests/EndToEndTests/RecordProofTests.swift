@@ -162,7 +162,8 @@ extension Unhurried.Stores {
 
 /// Outside of ``EndToEnd``, whose tests have a shorter time limit.
 @Suite(
-    "The recording of a long room with three PKs", .serialized, .enabled(if: RecordProof.minutes > 0),
+    "The recording of a room with three PKs that lasts TANDEM_RECORD_MINUTES", .serialized,
+    .enabled(if: RecordProof.minutes > 0),
     .timeLimit(.minutes(30)))
 struct LongRecordProofTests {
     @Test(

@@ -20,7 +20,7 @@ struct TimingBarTests {
         #expect(TimingBar.verdict(isMet: false, stolen) == .excused)
     }
 
-    @Test("a limit that is met passes, whether the machine was steady, unsteady or not measured")
+    @Test("a limit that is met passes, also on an unsteady machine and without a measurement")
     func met() {
         #expect(TimingBar.verdict(isMet: true, nil) == .met)
         #expect(TimingBar.verdict(isMet: true, Steadiness(worstPause: 9, stolen: 90)) == .met)
