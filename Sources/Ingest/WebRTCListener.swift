@@ -19,16 +19,8 @@ final class WebRTCListener: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     typealias OutboundOut = AddressedEnvelope<ByteBuffer>
 
-    /// Where datagrams of an address go.
-    struct Route {
-        let publisher: WebRTCPublisher
-        let address: ICEAddress
-    }
-
     /// Shortest time between two runs of a session's timer.
     static let shortestTimer: Int64 = 5_000_000
-    /// Largest number of addresses whose socket addresses a session keeps.
-    private static let mostRoutes = 16
 
     let core: IngestCore
     let settings: WebRTCSettings
@@ -47,7 +39,7 @@ final class WebRTCListener: ChannelInboundHandler {
     /// All clients that have not ended, by number.
     var publishers: [Int: WebRTCPublisher] = [:]
     private var ufrags: [String: WebRTCPublisher] = [:]
-    private var routes: [SocketAddress: Route] = [:]
+    private var routes = WebRTCRoutes<WebRTCPublisher>()
     private var context: ChannelHandlerContext?
     private var output = WebRTCSessionOutput()
     /// Publishers whose timer may have to be set again after this read.
@@ -92,13 +84,13 @@ final class WebRTCListener: ChannelInboundHandler {
         guard let first = bytes.first else { return }
         let now = self.core.clock.now()
         if first < 4 { return self.receiveCheck(bytes, from: envelope.remoteAddress, now) }
-        guard let route = self.routes[envelope.remoteAddress], let session = route.publisher.session else {
+        guard let route = self.routes[envelope.remoteAddress], let session = route.owner.session else {
             self.strangers &+= 1
             return
         }
-        route.publisher.hub?.updateStatistics { $0.bytes += UInt64(bytes.count) }
+        route.owner.hub?.updateStatistics { $0.bytes += UInt64(bytes.count) }
         session.receive(&bytes, from: route.address, now: now, into: &self.output)
-        self.perform(route.publisher, now)
+        self.perform(route.owner, now)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -115,14 +107,12 @@ final class WebRTCListener: ChannelInboundHandler {
             self.strangers &+= 1
             return
         }
-        publisher.routes[address] = remote
+        self.routes.checked(address, at: remote, publisher)
         session.receive(check, from: address, now: now, into: &self.output)
         self.perform(publisher, now)
-        if publisher.routes.count > Self.mostRoutes || !session.isKnown(address, now: now) {
-            for (known, remote) in publisher.routes where !session.isKnown(known, now: now) {
-                publisher.routes[known] = nil
-                if self.routes[remote]?.publisher === publisher { self.routes[remote] = nil }
-            }
+        let isCrowded = self.routes.addressCount(of: publisher) > WebRTCRoutes<WebRTCPublisher>.most
+        if !publisher.hasEnded, isCrowded || !session.isKnown(address, now: now) {
+            self.routes.prune(publisher) { session.isKnown($0, now: now) }
         }
     }
 
@@ -142,7 +132,7 @@ final class WebRTCListener: ChannelInboundHandler {
     /// Sends a datagram. It is dropped if the channel is full, as on the network.
     private func send(_ datagram: WebRTCSessionOutput.Datagram, _ publisher: WebRTCPublisher) {
         guard let context = self.context, context.channel.isWritable,
-            let remote = publisher.routes[datagram.address]
+            let remote = self.routes.remote(of: datagram.address, publisher)
         else { return }
         let buffer = context.channel.allocator.buffer(bytes: datagram.bytes)
         context.writeAndFlush(
@@ -163,16 +153,10 @@ final class WebRTCListener: ChannelInboundHandler {
         }
     }
 
-    /// Datagrams of the address belong to the publisher from now on. A publisher whose media arrives from there keeps it,
-    /// so that no other client can take it away with forged sender addresses.
+    /// Datagrams of the address belong to the publisher from now on, unless another one whose media arrives from there keeps
+    /// it: so no other client can take it away with forged sender addresses.
     private func route(_ address: ICEAddress, to publisher: WebRTCPublisher, _ now: Int64) {
-        guard let remote = publisher.routes[address] else { return }
-        if let other = self.routes[remote]?.publisher, other !== publisher,
-            other.session?.isReceiving(now: now) == true
-        {
-            return
-        }
-        self.routes[remote] = Route(publisher: publisher, address: address)
+        self.routes.claim(address, by: publisher) { $0.session?.isReceiving(now: now) == true }
         let ufrags = publisher.session?.ufrags ?? []
         if ufrags != publisher.ufrags { self.find(publisher, by: ufrags) }
     }
@@ -217,10 +201,7 @@ final class WebRTCListener: ChannelInboundHandler {
         publisher.timer?.cancel()
         publisher.timer = nil
         self.find(publisher, by: [])
-        for remote in publisher.routes.values where self.routes[remote]?.publisher === publisher {
-            self.routes[remote] = nil
-        }
-        publisher.routes = [:]
+        self.routes.remove(publisher)
         if let id = publisher.sessionID { self.sessions[id] = nil }
         self.publishers[publisher.number] = nil
         publisher.session = nil

@@ -38,8 +38,6 @@ final class WebRTCPublisher: PublishingConnection {
     var remoteUfrag = ""
     /// The user name fragments under which the listener finds the session.
     var ufrags: [String] = []
-    /// Socket addresses of the addresses that belong to the publisher.
-    var routes: [ICEAddress: SocketAddress] = [:]
     var gate = WebRTCFrameGate()
     var seen: Set<TrackKind> = []
     var hasPublished = false

@@ -38,6 +38,10 @@ struct WHIPTests {
         if case .unpublished = event { true } else { false }
     }
 
+    private static func isRefused(_ event: IngestEvent) -> Bool {
+        if case .refused = event { true } else { false }
+    }
+
     private static func isLost(_ event: IngestEvent) -> Bool { if case .lost = event { true } else { false } }
 
     @Test("a client goes on air with H.264 and Opus when its handshake is complete, not before")
@@ -140,6 +144,57 @@ struct WHIPTests {
             await client.outcomes.wait { $0.contains(.closed) }
             await server.events.wait { $0.contains(where: Self.isLost) }
             #expect(try await WHIPClient.post(url, key: TestServer.hostKey).status == 403)
+        }
+    }
+
+    @Test("a kicked source ends the session of its silent publisher, whose media would publish again without the key")
+    func kickSilent() async throws {
+        let clock = ForwardClock()
+        try await Self.with(clock: clock) { server, url in
+            let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            try await client.sendMedia()
+            await server.events.wait { $0.contains(.firstAudio(TestServer.host)) }
+            clock.forward(seconds: 3)
+            await server.events.wait { $0.contains(where: Self.isLost) }
+            server.server.kick(TestServer.host, until: .max)
+            await client.outcomes.wait { $0.contains(.closed) }
+            #expect(try await Self.send("DELETE \(client.session)", url, key: TestServer.hostKey).status == 404)
+        }
+    }
+
+    @Test("a kicked or removed source ends a session that has not connected; a kick that lifts a refusal does not")
+    func kickConnecting() async throws {
+        try await Self.with { server, url in
+            let first = try await WHIPClient.create(url, key: TestServer.hostKey)
+            let other = try await WHIPClient.create(url, key: TestServer.guestKey)
+            server.server.kick(TestServer.host, until: 0)
+            #expect(try await Self.send("GET \(first.session)", url).status == 204)
+            server.server.kick(TestServer.host, until: .max)
+            await server.events.wait { $0.contains(where: Self.isRefused) }
+            #expect(try await Self.send("GET \(first.session)", url).status == 404)
+            #expect(try await Self.send("GET \(other.session)", url).status == 204)
+            server.server.remove(TestServer.guest, .removed)
+            await server.events.wait { $0.count(where: Self.isRefused) == 2 }
+            #expect(try await Self.send("GET \(other.session)", url).status == 404)
+        }
+    }
+
+    @Test("POST, PATCH and DELETE have one rate limit per address, counted before anything else; GET has none")
+    func requestRate() async throws {
+        try await Self.with(clock: StillClock()) { server, url in
+            var statuses: [Int] = []
+            for number in 0..<33 {
+                let method = ["PATCH", "DELETE", "POST"][number % 3]
+                let reply = try await Self.send("\(method) /whip/~/guessed", url)
+                #expect((reply.status == 429) == (reply.fields["retry-after"] != nil))
+                statuses.append(reply.status)
+            }
+            #expect(statuses.dropLast().allSatisfy { [404, 405].contains($0) } && statuses.last == 429)
+            let post = try await WHIPClient.post(url, key: TestServer.hostKey)
+            let get = try await Self.send("GET /whip/live", url)
+            #expect(post.status == 429 && get.status == 204)
+            let isKnown = server.events.elements.contains { if case .connected = $0 { true } else { false } }
+            #expect(!isKnown, "a request over the limit is not registered")
         }
     }
 
