@@ -88,9 +88,19 @@ final class WebRTCListener: ChannelInboundHandler {
             self.strangers &+= 1
             return
         }
-        route.owner.hub?.updateStatistics { $0.bytes += UInt64(bytes.count) }
-        session.receive(&bytes, from: route.address, now: now, into: &self.output)
-        self.perform(route.owner, now)
+        self.receive(&bytes, of: route.owner, session, from: route.address, now)
+    }
+
+    /// Takes a datagram that is no connectivity check. Only authentic media counts as the publisher's.
+    private func receive(
+        _ bytes: inout [UInt8], of publisher: WebRTCPublisher, _ session: WebRTCSession, from address: ICEAddress,
+        _ now: Int64
+    ) {
+        let before = session.mediaBytes
+        session.receive(&bytes, from: address, now: now, into: &self.output)
+        let count = session.mediaBytes &- before
+        if count > 0 { publisher.hub?.updateStatistics { $0.bytes += count } }
+        self.perform(publisher, now)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -153,12 +163,22 @@ final class WebRTCListener: ChannelInboundHandler {
         }
     }
 
-    /// Datagrams of the address belong to the publisher from now on, unless another one whose media arrives from there keeps
-    /// it: so no other client can take it away with forged sender addresses.
+    /// Datagrams of the address belong to the publisher from now on, unless another one keeps it.
     private func route(_ address: ICEAddress, to publisher: WebRTCPublisher, _ now: Int64) {
-        self.routes.claim(address, by: publisher) { $0.session?.isReceiving(now: now) == true }
+        self.routes.claim(address, by: publisher) { self.keeps($0, address, against: publisher, now) }
         let ufrags = publisher.session?.ufrags ?? []
         if ufrags != publisher.ufrags { self.find(publisher, by: ufrags) }
+    }
+
+    /// Whether `other` keeps an address from which a valid check for `publisher` came. The check does not prove that the
+    /// publisher has the address: it could take the datagrams of others with forged sender addresses. But a publisher
+    /// that was killed and returns with the same key may use its old port again.
+    private func keeps(
+        _ other: WebRTCPublisher, _ address: ICEAddress, against publisher: WebRTCPublisher, _ now: Int64
+    ) -> Bool {
+        guard let session = other.session else { return false }
+        if session.isUsing(address, now: now) { return true }
+        return other.source != publisher.source && session.isKnown(address, now: now)
     }
 
     /// Finds the session by these user name fragments, and no longer by earlier ones.

@@ -98,7 +98,7 @@ final class WebRTCPeer {
             self.hasStarted = true
             return self.transport?.start() ?? []
         case .dtls:
-            let out = self.transport?.receive(datagram) ?? []
+            let out = self.transport?.receive(datagram, from: []) ?? []
             if case .connected(let keys)? = self.transport?.state, self.sender == nil {
                 self.sender = try? SRTPSender(keys: keys)
                 self.receiver = try? SRTPReceiver(keys: keys)
