@@ -8,7 +8,8 @@ import PublishAuth
 import RTMP
 import WebRTC
 
-/// The UDP socket and the sessions of a room's WebRTC publishers. ``WebRTCListener+Requests`` has their HTTP requests.
+/// The UDP socket and the sessions of a room's WebRTC publishers. ``WebRTCListener+Requests`` has their HTTP requests, and
+/// ``WebRTCListener+Streams`` their TCP connections.
 ///
 /// Datagrams are found by their content (RFC 7983): connectivity checks by our user name fragment, everything else by an
 /// address from which a valid check came. All others are dropped without an answer.
@@ -30,6 +31,12 @@ final class WebRTCListener: ChannelInboundHandler {
     let limits: WebRTCSession.Limits
     /// Rate limit of POST requests per client network.
     var posts = ClientRateLimiter((perSecond: 4, burst: 32))
+    /// TCP connections that are open, by number.
+    var streams: [Int: WebRTCStreamHandler] = [:]
+    var streamCount = 0
+    var streamLimiter: ConnectionLimiter
+    /// Whether ``streamLimiter`` will be asked again.
+    var isSweepDue = false
     /// Candidates of every answer; empty before the socket is bound.
     var candidates: [AnswerSettings.Candidate] = []
     /// `HOST:PORT` of the HTTP listener.
@@ -53,6 +60,9 @@ final class WebRTCListener: ChannelInboundHandler {
         self.settings = settings
         self.identity = identity
         self.loop = loop
+        self.streamLimiter = ConnectionLimiter(
+            maximum: core.configuration.maximumConnections,
+            maximumPerPlace: core.configuration.maximumWaitingPerAddress)
         self.requests = WHIPRequests(
             settings: WHIPSettings(
                 app: core.admission.app, allowedOrigins: settings.allowedOrigins, iceServers: settings.iceServers))
@@ -83,7 +93,7 @@ final class WebRTCListener: ChannelInboundHandler {
         var bytes = Array(envelope.data.readableBytesView)
         guard let first = bytes.first else { return }
         let now = self.core.clock.now()
-        if first < 4 { return self.receiveCheck(bytes, from: envelope.remoteAddress, now) }
+        if first < 4 { return self.receiveCheck(bytes, at: envelope.remoteAddress, now) }
         guard let route = self.routes[envelope.remoteAddress], let session = route.owner.session else {
             self.strangers &+= 1
             return
@@ -92,7 +102,7 @@ final class WebRTCListener: ChannelInboundHandler {
     }
 
     /// Takes a datagram that is no connectivity check. Only authentic media counts as the publisher's.
-    private func receive(
+    func receive(
         _ bytes: inout [UInt8], of publisher: WebRTCPublisher, _ session: WebRTCSession, from address: ICEAddress,
         _ now: Int64
     ) {
@@ -105,25 +115,45 @@ final class WebRTCListener: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         context.flush()
+        self.readComplete()
+    }
+
+    /// Sets the timers of the publishers whose datagrams were read.
+    func readComplete() {
         for publisher in self.touched.values { self.armTimer(publisher) }
         self.touched.removeAll(keepingCapacity: true)
     }
 
-    private func receiveCheck(_ bytes: [UInt8], from remote: SocketAddress, _ now: Int64) {
+    /// Counts a datagram or packet that belongs to no session.
+    func noteStranger() { self.strangers &+= 1 }
+
+    /// The session whose user name fragment is in a connectivity check; nil if there is none.
+    func session(ofCheck bytes: [UInt8]) -> (STUNMessage, WebRTCPublisher, WebRTCSession)? {
         guard let check = STUNMessage(bytes), let ufrag = check.receiverUfrag, let publisher = self.ufrags[ufrag],
-            let session = publisher.session, let address = ICEAddress(remote),
+            let session = publisher.session
+        else { return nil }
+        return (check, publisher, session)
+    }
+
+    private func receiveCheck(_ bytes: [UInt8], at remote: SocketAddress, _ now: Int64) {
+        guard let (check, publisher, session) = self.session(ofCheck: bytes), let address = ICEAddress(remote),
             self.core.admission.allows(address.ipAddress)
-        else {
-            self.strangers &+= 1
-            return
-        }
+        else { return self.noteStranger() }
         self.routes.checked(address, at: remote, publisher)
-        session.receive(check, from: address, now: now, into: &self.output)
-        self.perform(publisher, now)
+        self.receive(check, of: publisher, session, from: address, now)
         let isCrowded = self.routes.addressCount(of: publisher) > WebRTCRoutes<WebRTCPublisher>.most
         if !publisher.hasEnded, isCrowded || !session.isKnown(address, now: now) {
             self.routes.prune(publisher) { session.isKnown($0, now: now) }
         }
+    }
+
+    /// Takes a connectivity check for a session.
+    func receive(
+        _ check: STUNMessage, of publisher: WebRTCPublisher, _ session: WebRTCSession, from address: ICEAddress,
+        _ now: Int64
+    ) {
+        session.receive(check, from: address, now: now, into: &self.output)
+        self.perform(publisher, now)
     }
 
     /// Sends and delivers what a session has left in ``output``.
@@ -141,6 +171,10 @@ final class WebRTCListener: ChannelInboundHandler {
 
     /// Sends a datagram. It is dropped if the channel is full, as on the network.
     private func send(_ datagram: WebRTCSessionOutput.Datagram, _ publisher: WebRTCPublisher) {
+        if datagram.address.isTCP {
+            publisher.streams[datagram.address]?.send(datagram.bytes)
+            return
+        }
         guard let context = self.context, context.channel.isWritable,
             let remote = self.routes.remote(of: datagram.address, publisher)
         else { return }
@@ -222,6 +256,7 @@ final class WebRTCListener: ChannelInboundHandler {
         publisher.timer = nil
         self.find(publisher, by: [])
         self.routes.remove(publisher)
+        self.closeStreams(of: publisher) { _ in true }
         if let id = publisher.sessionID { self.sessions[id] = nil }
         self.publishers[publisher.number] = nil
         publisher.session = nil
@@ -233,14 +268,15 @@ final class WebRTCListener: ChannelInboundHandler {
         for publisher in Array(self.publishers.values) {
             self.refuse(publisher, .ended, reason: "the room has ended")
         }
+        for stream in Array(self.streams.values) { stream.close() }
     }
 }
 
 extension ICEAddress {
-    /// The address of a UDP socket; nil for other kinds.
-    init?(_ address: SocketAddress) {
+    /// The address of a UDP or TCP socket; nil for other kinds.
+    init?(_ address: SocketAddress, isTCP: Bool = false) {
         guard let ip = address.ipAddress.flatMap({ IPAddress($0) }), let port = address.port else { return nil }
-        self.init(bytes: ip.bytes, port: UInt16(clamping: port))
+        self.init(bytes: ip.bytes, port: UInt16(clamping: port), isTCP: isTCP)
     }
 
     /// The address without its port.

@@ -34,7 +34,7 @@ package struct WebRTCRoutes<Owner: AnyObject> {
         self.remotes[ObjectIdentifier(owner)]?[address]
     }
 
-    /// A connectivity check for the session has come from the address. It can be answered; other datagrams from there
+    /// A connectivity check for the session arrived from the address. It can be answered; other datagrams from there
     /// get no session yet.
     package mutating func checked(_ address: ICEAddress, at remote: SocketAddress, _ owner: Owner) {
         self.remotes[ObjectIdentifier(owner), default: [:]][address] = remote

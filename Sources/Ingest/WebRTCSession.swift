@@ -106,7 +106,7 @@ package final class WebRTCSession {
     private var packets: [TrackPacket] = []
 
     private static let checkInterval: Int64 = 500_000_000
-    /// Bytes of a ClientHello, sent twice. A DTLS client answers no check before so many more bytes have come: the checks of a
+    /// Bytes of a ClientHello, sent twice. A DTLS client answers no check before it received so many more bytes: the checks of a
     /// peer that gets no answer are repeated, while those of FFmpeg end with the first answer.
     private static let firstFlights = 2 * 166
 
@@ -148,6 +148,9 @@ package final class WebRTCSession {
     }
     /// Whether a valid check came from the address, and consent lasts.
     package func isKnown(_ address: ICEAddress, now: Int64) -> Bool { self.agent.isKnown(address, now: now) }
+
+    /// The TCP connection of an address was closed.
+    package func lost(_ address: ICEAddress) { self.agent.remove(address) }
 
     /// Begins an ICE restart with new credentials of this side.
     package func restart(credentials: ICECredentials) { self.agent.restart(credentials: credentials) }

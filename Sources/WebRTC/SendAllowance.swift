@@ -28,7 +28,7 @@ package struct SendAllowance: Sendable {
         return entry.left ?? .max
     }
 
-    /// A datagram has come from the address.
+    /// A datagram arrived from the address.
     package mutating func received(_ bytes: Int, from address: ICEAddress) {
         if let index = self.entries.firstIndex(where: { $0.address == address }) {
             self.entries[index].left? += bytes

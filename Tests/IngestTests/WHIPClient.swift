@@ -9,6 +9,8 @@ final class WHIPClient: Sendable {
         case connected
         /// close_notify of the server.
         case closed
+        /// The end of the TCP connection.
+        case disconnected
     }
 
     /// Passes datagrams between the socket and the peer.
