@@ -226,6 +226,70 @@ struct WHIPTests {
         }
     }
 
+    @Test("clients that never send a check are refused after ten seconds, and nothing of them is left")
+    func neverChecked() async throws {
+        let clock = ForwardClock()
+        try await Self.with(clock: clock, { $0.maximumWaitingPerAddress = 64 }) { server, url in
+            var sessions: [String] = []
+            for _ in 0..<20 {
+                let reply = try await WHIPClient.post(url, key: TestServer.hostKey)
+                #expect(reply.status == 201)
+                sessions.append(reply.fields["location"] ?? "")
+            }
+            #expect(Set(sessions).count == 20)
+            clock.forward(seconds: 11)
+            await server.events.wait { $0.count(where: Self.isRefused) == 20 }
+            for case .refused(_, _, let reason, let code) in server.events.elements {
+                #expect(reason.hasPrefix("IceFailed") && code == .idleTimeout)
+            }
+            for session in sessions.suffix(2) { #expect(try await Self.send("GET \(session)", url).status == 404) }
+        }
+    }
+
+    @Test("a session of an earlier worker gets 404 for DELETE and PATCH, with the right key and with none")
+    func earlierWorker() async throws {
+        var sessions: [String] = []
+        try await Self.with { _, url in
+            sessions.append(try await WHIPClient.create(url, key: TestServer.hostKey).session)
+        }
+        let session = try #require(sessions.first)
+        try await Self.with { _, url in
+            for line in ["DELETE \(session)", "PATCH \(session)"] {
+                let right = try await Self.send(line, url, key: TestServer.hostKey)
+                let none = try await Self.send(line, url)
+                #expect(right.status == 404 && none.status == 404)
+            }
+        }
+    }
+
+    @Test("no key, user name fragment, password or session id is in logs and events, or in another session's URL")
+    func secrets() async throws {
+        try await Self.with { server, url in
+            let offer = try WebRTCPeer().offer()
+            let reply = try await WHIPClient.post(url, key: TestServer.hostKey)
+            let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            try await client.sendMedia()
+            _ = try await WHIPClient.post(url, key: "wrong_key_of_a_stranger")
+            _ = try await Self.send("PATCH \(client.session)", url, key: TestServer.hostKey)
+            _ = try await Self.send("DELETE \(client.session)", url, key: "wrong_key_of_a_stranger")
+            _ = try await Self.send("DELETE \(client.session)", url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isUnpublished) }
+            let names = ["a=ice-ufrag:", "a=ice-pwd:"]
+            let secrets = (offer + reply.text).split(whereSeparator: \.isNewline).compactMap { line in
+                names.first { line.hasPrefix($0) }.map { String(line.dropFirst($0.count)) }
+            }
+            let first = reply.fields["location"] ?? ""
+            let ids = [first, client.session].map { String($0.split(separator: "/").last ?? "") }
+            try #require(secrets.count >= 4 && ids.allSatisfy { $0.count >= 22 } && ids[0] != ids[1])
+            let lines = server.log.elements + server.events.elements.map { "\($0)" }
+            // "peer" is the fragment of the test's offer, and a word.
+            for secret in secrets + ids + [TestServer.hostKey, "wrong_key_of_a_stranger"] where secret != "peer" {
+                #expect(!lines.contains { $0.contains(secret) }, "\(secret)")
+            }
+        }
+    }
+
     @Test("/whip stands for the endpoint of the app; other paths get 404, and the page's files are served")
     func paths() async throws {
         try await Self.with({
