@@ -125,6 +125,19 @@ struct WHIPTests {
         }
     }
 
+    @Test("a valid check for another source cannot take the address of a session in its handshake")
+    func forgedAddress() async throws {
+        try await Self.with { server, url in
+            let client = try await WHIPClient.create(url, key: TestServer.hostKey)
+            let other = try await WHIPClient.post(url, key: TestServer.guestKey)
+            try await client.check(before: other.text)
+            await client.outcomes.wait { $0.contains(.connected) }
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            let isGuest = server.server.statistics[TestServer.guest]?.isPublishing
+            #expect(isGuest == false && server.server.statistics[TestServer.host]?.isPublishing == true)
+        }
+    }
+
     @Test("with onDuplicate reject, the second POST gets 409")
     func reject() async throws {
         try await Self.with({ $0.onDuplicate = .reject }) { server, url in
