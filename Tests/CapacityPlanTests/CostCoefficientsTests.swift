@@ -41,7 +41,7 @@ struct CostCoefficientsTests {
         #expect(error?.place == place && error?.fix.contains("--calibrate") == true, "\(String(describing: error))")
     }
 
-    @Test("two B-frames cost the factor for adaptive B-frames more than one")
+    @Test("encoding with two (adaptive) B-frames costs a fixed factor of encoding with one")
     func bFrames() {
         var video = VideoEncoding(bitrate: 1_000_000)
         video.bFrames = 1

@@ -139,7 +139,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("a Kubernetes room's maxDiskBytes equals its emptyDir's size limit: 256 MiB, or twice a longer window")
+    @Test("a Kubernetes room's maxDiskBytes is its emptyDir's size limit: 256 MiB, twice a longer window, or as set")
     func limited() throws {
         func manifest(_ limits: String) throws -> String {
             let text = Rooms.small.replacing(#""sources": ["#, with: "\(limits)\"sources\": [")
