@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Cost coefficients of a machine, and their file")
 struct CostCoefficientsTests {
-    @Test("coefficients survive being written as JSON and read again")
+    @Test("cost coefficients written as JSON are read back equal")
     func roundTrip() throws {
         var coefficients = CostCoefficients.reference
         coefficients.machine = "a \"machine\""
@@ -41,7 +41,7 @@ struct CostCoefficientsTests {
         #expect(error?.place == place && error?.fix.contains("--calibrate") == true, "\(String(describing: error))")
     }
 
-    @Test("adaptive B-frames cost more, a fixed single one does not")
+    @Test("encoding with two (adaptive) B-frames costs a fixed factor of encoding with one")
     func bFrames() {
         var video = VideoEncoding(bitrate: 1_000_000)
         video.bFrames = 1

@@ -33,7 +33,7 @@ struct FleetTests {
         #expect((120...200).contains(outcome.mostAtOnce))
     }
 
-    @Test("less memory or less network bandwidth per machine needs more machines")
+    @Test("with less memory or less network bandwidth per machine, the plan has more machines")
     func scarce() throws {
         let cores = try #require(Self.fleet().plan(count: 5_000))
         var little = Self.machine
@@ -45,7 +45,7 @@ struct FleetTests {
         #expect(cores.machines < memory.machines && memory.machines < network.machines)
     }
 
-    @Test("more or longer rooms, more spare machines and less waiting never need fewer machines")
+    @Test("more rooms, longer rooms and more spare machines need more machines, and more waiting needs fewer")
     func monotonous() throws {
         let base = try #require(Self.fleet().plan(count: 5_000)).machines
         #expect(try #require(Self.fleet(perHour: 240).plan(count: 5_000)).machines > base)
@@ -57,7 +57,7 @@ struct FleetTests {
         #expect(try #require(fleet.plan(count: 5_000)).machines < base + 2)
     }
 
-    @Test("a plan is found if the limit is exactly the machines it needs, and none if the limit is one lower")
+    @Test("a plan is found if the limit is exactly the machines it needs without spares, and none if it is one lower")
     func nearTheLimit() throws {
         // One room per machine: as many machines as rooms, and some more.
         let fleet = Self.fleet(rooms: [Fleet.Size(millicores: 16_000, memory: 1, network: 1)], perHour: 90)
@@ -68,7 +68,7 @@ struct FleetTests {
         #expect(fleet.plan(count: 500, limit: fewest - 1) == nil)
     }
 
-    @Test("a fleet with more rooms than the simulation supports is refused")
+    @Test("there is no plan for more rooms at once than the simulation supports")
     func tooMany() {
         #expect(Self.fleet(perHour: Fleet.mostAtOnce).atOnce == Fleet.mostAtOnce)
         #expect(Self.fleet(perHour: Fleet.mostAtOnce + 1).plan(count: 500) == nil)

@@ -65,7 +65,7 @@ struct RoomsAtOnceTests {
         #expect(try Self.answer([Self.machine("small", cores: 1, gib: 1, mbits: 9)]).best == nil)
     }
 
-    @Test("the cheapest machines are taken, for the whole time; the total is unknown if one of its parts is")
+    @Test("the cheapest machines are chosen and billed for the whole time; the total is unknown if a price is missing")
     func money() throws {
         let record = #", { "type": "record", "path": "rec" }"#
         var answer = try Self.answer(
@@ -127,7 +127,7 @@ struct RoomsAtOnceTests {
     }
 
     @Test(
-        "average bit rates are within 4 % of the measured bytes of the reference job, in every committed result that has them"
+        "the computed traffic of a viewer is within 4 % of the measured bytes in four results of the reference job"
     )
     func measuredBytes() throws {
         var count = 0
@@ -144,7 +144,8 @@ struct RoomsAtOnceTests {
         #expect(count == 4)
     }
 
-    @Test("rooms per machine are at most those that ran without late frames; planned memory is above the measured")
+    @Test(
+        "the planned rooms per machine equal those that ran without late frames; planned memory is above the measured")
     func measuredRooms() throws {
         let live = try #require(try Self.result("2026-11-22-8143d38")[key: "live"])
         let pipeline = try Self.pipeline()

@@ -89,7 +89,7 @@ struct EventDeclarationTests {
             && declared.map(\.name).filter { members.contains($0) } == members
     }
 
-    @Test("each event in the sources is declared, with the same members in the same order")
+    @Test("each event that the sources emit by name is declared, with the same members in the same order")
     func literal() throws {
         let literal = Self.calls.filter { $0.type != nil }
         #expect(literal.count > 90)
@@ -133,7 +133,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("the guide lists exactly the declared types")
+    @Test("the events guide lists every declared event type, alone or as a family, and no other")
     func guide() throws {
         let guide = try Self.text("Sources/tandem/Documentation.docc/Events.md")
         let table = try #require(guide.components(separatedBy: "## ").first { $0.hasPrefix("Events\n") })
@@ -151,7 +151,7 @@ struct EventDeclarationTests {
         for name in named where !name.hasSuffix("*") { #expect(EventDeclaration.of(name) != nil, "\(name)") }
     }
 
-    @Test("the control page's timeline marks only declared event types")
+    @Test("the operator page's timeline marks only declared event types as trouble")
     func timeline() throws {
         let line = try #require(
             try Self.text("Sources/Control/Page/timeline.js").firstMatch(of: /const trouble = (.+)/))
@@ -165,7 +165,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("the JSON schema has one definition per event type, and one for each reference")
+    @Test("the events' JSON schema has one definition per event type, and each of its references has a definition")
     func document() throws {
         let root = try #require(JSONParser.parse(Array(EventDeclaration.document.text.utf8)).root)
         guard case .object(let definitions)? = root[key: "$defs"]?.content else {

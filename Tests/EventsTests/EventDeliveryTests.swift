@@ -99,7 +99,7 @@ struct EventDeliveryTests {
     }
 
     @Test(
-        "a webhook set by request is checked by its address at each attempt; its redirects are not followed")
+        "the egress policy is checked at each attempt of a webhook that was set by request; redirects are not followed")
     func egress() async throws {
         let receiver = Receiver([.found, .ok])
         let url = try await receiver.start().replacing("127.0.0.1", with: "localhost")
@@ -143,7 +143,7 @@ struct EventDeliveryTests {
         await delivery.finish(within: .seconds(0))
     }
 
-    @Test("a webhook named by the pipeline file may have any address")
+    @Test("a webhook that the pipeline file names may be at a loopback address")
     func namedByTheFile() async throws {
         let receiver = Receiver()
         let url = try await receiver.start()
@@ -239,7 +239,7 @@ struct EventDeliveryTests {
         directory.remove()
     }
 
-    @Test("webhooks change at run time: an added one starts with the next event, a kept one misses none")
+    @Test("when webhooks change at run time, an added one starts with the next event, and a kept one misses none")
     func replaced() async throws {
         let (one, two) = (Receiver(), Receiver())
         let (first, second) = (try await one.start(), try await two.start())

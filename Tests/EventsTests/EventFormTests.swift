@@ -4,8 +4,8 @@ import Events
 
 @Suite("Headers and body of delivered events")
 struct EventFormTests {
-    /// The example of the specification's reference libraries.
-    @Test("the signature equals the Standard Webhooks example; with two secrets there are two signatures")
+    /// The secret, message and signature are those of the reference libraries of Standard Webhooks.
+    @Test("a webhook's signature equals the Standard Webhooks example; with two secrets there are two signatures")
     func signature() {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let body = Array(#"{"test": 2432232314}"#.utf8)
@@ -19,7 +19,7 @@ struct EventFormTests {
         #expect(WebhookSignature(secrets: [""]).field(id: "a", timestamp: 0, body: []) == nil)
     }
 
-    @Test("the body is a CloudEvents 1.0 envelope whose data is the event as the API shows it")
+    @Test("a webhook's body is a CloudEvents 1.0 envelope whose data is the event's line in the journal")
     func envelope() {
         let line =
             #"{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":42,"roomId":"a.b-1","incarnation":3,"uid":"1001","x":[1]}"#
@@ -34,7 +34,7 @@ struct EventFormTests {
     }
 
     @Test(
-        "the subject is the event's own uid, not a uid inside a list, a nested object or a text",
+        "the envelope's subject is the event's own uid, not a uid inside a list, a nested object or a text",
         arguments: [
             (#""program":{"peakDb":-3.1},"sources":[{"uid":"1001","peakDb":-9.0},{"uid":"2002"}]"#, nil),
             (#""reason":"\"uid\":\"1001\" {","list":["uid"]"#, nil), (#""uid":null,"alarm":{"uid":"1001"}"#, nil),
@@ -49,7 +49,7 @@ struct EventFormTests {
         #expect(uid.map { envelope.contains(#""subject":"sources/\#($0)""#) } ?? true)
     }
 
-    @Test("ids differ by incarnation, sequence number and time, so a worker that lost its state reuses none")
+    @Test("event ids differ by incarnation, sequence number and time, so a worker that lost its state reuses none")
     func ids() {
         func id(_ incarnation: Int, _ sequence: Int64, _ second: Int) -> String {
             let line =

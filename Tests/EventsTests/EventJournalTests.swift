@@ -17,7 +17,7 @@ struct EventJournalTests {
             line: #"{"type":"source.live","time":"t","sequence":\#(number),"uid":"\#(more)"}"#)
     }
 
-    @Test("a successor reads the journal's complete events and skips a line cut off by a crash")
+    @Test("a successor reads the journal's complete events and skips a line cut off by a crash; the file is private")
     func successor() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/room"
@@ -41,7 +41,7 @@ struct EventJournalTests {
         directory.remove()
     }
 
-    @Test("the journal keeps at most two files, the older one is replaced, and the newest event is in it")
+    @Test("the journal's two files together stay near their size limit, and the newest event is in them")
     func turning() throws {
         let directory = try TemporaryDirectory()
         let journal = EventJournal(directory: directory.path)

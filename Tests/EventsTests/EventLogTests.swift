@@ -8,7 +8,7 @@ struct EventLogTests {
         EventRecord(sequence: number, type: "a.b", line: line)
     }
 
-    @Test("the log drops its oldest events beyond its number and byte limits, but never the newest")
+    @Test("the event log drops its oldest events beyond its number and byte limits, but never the newest")
     func bounds() {
         let log = EventLog(capacity: 4, byteCapacity: 100)
         for number in 1...10 { log.append(Self.event(Int64(number))) }
@@ -16,7 +16,7 @@ struct EventLogTests {
         #expect(log.page(after: 0).missed == 6)
         #expect(log.page(after: 8).missed == 0)
         log.append(Self.event(11, String(repeating: "x", count: 99)))
-        #expect(log.page(after: 0).events.map(\.sequence) == [11], "its 98 bytes leave no space for others")
+        #expect(log.page(after: 0).events.map(\.sequence) == [11], "its 99 bytes leave no space for others")
         log.append(Self.event(12, String(repeating: "x", count: 500)))
         #expect(log.page(after: 0).events.map(\.sequence) == [12], "the latest stays, whatever its size")
     }
@@ -34,7 +34,7 @@ struct EventLogTests {
         #expect(log.page(after: Int64.min).events.count == 3)
     }
 
-    @Test("a closed log adds no event and reports that it is closed")
+    @Test("a closed event log adds no event and reports that it is closed")
     func closed() {
         let log = EventLog()
         log.append(Self.event(1))

@@ -4,13 +4,13 @@ import Events
 
 @Suite("Retry-After: RFC 9110 §10.2.3")
 struct RetryAfterTests {
-    @Test("a number of seconds is used; a negative one means no delay")
+    @Test("Retry-After as a number of seconds is used; a negative one means no delay")
     func seconds() {
         #expect(RetryAfter.seconds("120", now: 5) == 120)
         #expect(RetryAfter.seconds("0", now: 5) == 0 && RetryAfter.seconds("-7", now: 5) == 0)
     }
 
-    @Test("an HTTP date gives the seconds until it by the receiver's clock; a past date means no delay")
+    @Test("Retry-After as an HTTP date gives the seconds from a given time until it; a past date means no delay")
     func date() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         #expect(RetryAfter.date(date) == 784_111_777)
@@ -28,7 +28,7 @@ struct RetryAfterTests {
     func calendar(text: String, seconds: Int64) { #expect(RetryAfter.date(text) == seconds) }
 
     @Test(
-        "fractional or huge numbers and malformed or obsolete date formats are ignored",
+        "fractional or huge numbers and malformed or obsolete dates in Retry-After are ignored",
         arguments: [
             "", "soon", "1.5", "99999999999999999999", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
             "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",

@@ -28,7 +28,7 @@ struct WebhookQueueTests {
 
     private static let second: Int64 = 1_000_000_000
 
-    @Test("an event is retried until a 2xx accepts it; only then the next one is sent")
+    @Test("an event is retried until a 2xx accepts it, and only then is the next one sent")
     func order() throws {
         let queue = Shared(types: [], delivered: 1)
         let page = Self.page([1, 2, 3])
@@ -41,7 +41,7 @@ struct WebhookQueueTests {
         #expect(queue.next(in: page)?.sequence == 3)
     }
 
-    @Test("the delay grows with each failure, to at most 30 s, or as long as Retry-After asks")
+    @Test("the retry delay doubles to 30 s (before jitter); Retry-After of a 503 is used, up to an hour")
     func backOff() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))
@@ -59,14 +59,16 @@ struct WebhookQueueTests {
         #expect(queue.due == 22_500_000_000, "requested with a status that allows it")
     }
 
-    /// A receiver and a room with injected time: events by `now`, an attempt whenever one is due, until all are
-    /// delivered.
+    /// The result of a simulation: sequence numbers of events that the receiver accepted, notices, and the time at
+    /// the end.
     private struct Delivery {
         var taken: [Int64] = []
         var notices: [WebhookQueue.Notice] = []
         var end: Int64 = 0
     }
 
+    /// Simulates a room, a queue and a receiver until all events are delivered, or for an hour.
+    ///
     /// - Parameters:
     ///   - count: Number of events, one each `interval`.
     ///   - answer: The receiver's answer at a time, and how long it takes.
@@ -143,7 +145,7 @@ struct WebhookQueueTests {
         #expect(lost.taken.last == 600)
     }
 
-    @Test("after a 410, no further event is sent")
+    @Test("after a 410, the queue sends no further event")
     func gone() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))
@@ -164,7 +166,7 @@ struct WebhookQueueTests {
         #expect(queue.delivered == (isWanted ? 0 : 2), "unwanted events count as delivered")
     }
 
-    @Test("events dropped by the log are reported and skipped")
+    @Test("events that the event log has dropped are reported and skipped")
     func missed() {
         let queue = Shared(types: [], delivered: 3)
         #expect(queue.missed(4) == .lost(4))

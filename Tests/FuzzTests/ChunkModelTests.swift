@@ -1,10 +1,10 @@
 import FuzzCases
 import Testing
 
-@Suite("RTMP chunks: the reader understands every form that a writer may legally choose")
+@Suite("RTMP chunks and media in every form that a writer may legally choose, read back")
 struct ChunkModelTests {
     @Test(
-        "messages survive all header types, chunk stream ids, extended timestamps, aborts, chunk sizes, in any split",
+        "a model writer's messages, in every legal chunk form and with aborts, are read back equal for any split",
         arguments: 0..<120)
     func everyLegalChoice(seed: Int) {
         for largest in [Int.max, 1, 2, 3, 7, 127, 128, 4096] {
@@ -22,7 +22,7 @@ struct ChunkModelTests {
     }
 
     @Test(
-        "a server session delivers the media messages it receives, through aggregates and between control messages",
+        "a server session delivers a model publisher's media, also from aggregates and between control messages",
         arguments: 0..<120
     )
     func session(seed: Int) {
@@ -32,7 +32,7 @@ struct ChunkModelTests {
         }
     }
 
-    @Test("the test fails if the reader ignores a Set Chunk Size")
+    @Test("if a Set Chunk Size is hidden from the reader, more than half of 20 schedules are read wrongly")
     func modelCanFail() {
         let broken = (0..<20).compactMap { ChunkModel.holds(seed: UInt64($0), steps: 150, largest: .max, forgets: 1) }
         #expect(broken.count > 10)

@@ -4,7 +4,7 @@ import Testing
 @Suite("Lint: CODECS that declare more than the media needs")
 struct CodecCoverTests {
     @Test(
-        "a declared profile and level above the media's are valid; lower or different ones are not",
+        "declared CODECS cover media of the same or a lower profile and level, not of a higher or another codec",
         arguments: [
             ("avc1.64001f", "avc1.4d401f", true), ("avc1.64001f", "avc1.42c01e", true),
             ("avc1.64001F", "avc1.64001f", true), ("avc1.4d401f", "avc1.64001f", false),

@@ -7,11 +7,11 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Lint: plain playlists in a directory")
+@Suite("Lint: finished rooms in a directory, encrypted ones, and MPEG-TS segments")
 struct DirectoryTests {
     private struct Clock: MonotonicClock { func now() -> Int64 { 1 } }
 
-    /// Reads local files as fast as the linter asks.
+    /// Answers the linter's requests with local files, without real time.
     private static func lint(_ path: String) -> Linter {
         var linter = Linter(
             url: path,
@@ -37,7 +37,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "a finished live or EVENT directory has no finding; after one segment is deleted it has one",
+        "a finished live or EVENT directory has no finding; after one segment is deleted it has one, for that file",
         arguments: [true, false])
     func finished(isEvent: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)").path
@@ -120,7 +120,7 @@ struct DirectoryTests {
         #expect(Set(Self.lint("\(folder)-ts/360p.m3u8").findings.map(\.rule)) == [.segmentUnreadable])
     }
 
-    @Test("a missing MPEG-TS packet, missing tables and a truncated packet are found")
+    @Test("a missing MPEG-TS packet, missing tables and a truncated packet are found; random damage does not trap")
     func transport() {
         func linted(_ segment: [UInt8]) -> [Rule] {
             var linter = Linter(url: "/l.m3u8")

@@ -36,7 +36,7 @@ extension Fault {
             })
     }
 
-    /// One fault per rule, each planted alone into a valid presentation.
+    /// At least one fault per rule, each planted alone into a valid presentation.
     static let table: [Fault] =
         text + durations + updates + pace + edge + reloads + dates + media + renditions + master + http
 
@@ -111,19 +111,19 @@ extension Fault {
             }),
     ]
 
-    /// Slower than real time by an eighth; each pause is within the rules.
+    /// Faults of slow servers. The first publishes an eighth slower than real time, with each pause within the rules.
     private static let pace: [Fault] = [
         Fault(rule: .updateSlow, delay: { _, at in at > 20_000_000_000 ? (at - 20_000_000_000) / 8 : 0 }),
         .reply(.segmentSlow) { path, _, reply in
             if path.hasPrefix("720p-1-20."), !isPart(path) { reply.receivedAt = reply.sentAt + 3_000_000_000 }
         },
-        // Each by only a tenth, but all of them.
+        // Each segment takes only a tenth longer than it lasts, but all of them do.
         .reply(.segmentSlow) { path, _, reply in
             if path.hasPrefix("720p-1-"), !isPart(path), (sequence(path) ?? 0) >= 16 {
                 reply.receivedAt = reply.sentAt + 2_350_000_000
             }
         },
-        // Late sometimes, and each time by less.
+        // Late by 1.2 s for one second of the room; then late by 0.4 s at every reload.
         .reply(.reloadLate) { path, _, reply in
             if path.hasPrefix("720p.m3u8?_HLS_msn"), (40_000_000_000..<41_000_000_000).contains(reply.sentAt) {
                 reply.receivedAt += 1_200_000_000

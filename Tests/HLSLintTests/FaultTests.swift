@@ -3,7 +3,9 @@ import Testing
 
 @Suite("Lint: single faults")
 struct FaultTests {
-    @Test("each fault is found by its own rule, with its location", arguments: Fault.table.indices)
+    @Test(
+        "each planted fault gives a finding of its own rule, with a text and a playlist of the room",
+        arguments: Fault.table.indices)
     func found(index: Int) throws {
         let fault = Fault.table[index]
         let rule = try #require(fault.rule)
@@ -16,7 +18,7 @@ struct FaultTests {
         #expect(linter.findings.count < 12 * found.count * 4, "repeated findings are counted, not stored")
     }
 
-    @Test("every rule has a fault that breaks it, a clause, a remedy and a unique id")
+    @Test("every rule of the linter has a fault that breaks it, a clause and a remedy")
     func everyRule() {
         #expect(Set(Fault.table.compactMap(\.rule)) == Set(Rule.allCases))
         for rule in Rule.allCases {

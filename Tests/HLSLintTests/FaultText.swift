@@ -13,7 +13,7 @@ extension String {
         self.replacing("#EXTM3U\n", with: "#EXTM3U\n\(lines)\n", maxReplacements: 1)
     }
 
-    /// Changes the values of one tag.
+    /// Changes the lines that begin with `prefix`.
     func editing(_ prefix: String, _ change: (String) -> String) -> String {
         self.mapLines { $0.hasPrefix(prefix) ? change($0) : $0 }
     }
@@ -33,7 +33,7 @@ extension String {
         return result
     }
 
-    /// Changes the lines of segments from `first` on.
+    /// Changes the lines of segments with numbers from `first` on.
     func fromSegment(_ first: Int, _ change: (String) -> String) -> String {
         self.numbered.map { ($0.number >= first ? change($0.line) : $0.line) + "\n" }.joined()
     }

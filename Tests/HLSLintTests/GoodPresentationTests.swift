@@ -17,7 +17,7 @@ struct GoodPresentationTests {
         #expect(linter.recordCount < 3 * 38 + 2 * 2 * 38)
     }
 
-    @Test("the linter accepts the URL of a media playlist, and one that it first reads after the stream's end")
+    @Test("the linter accepts a media playlist's URL, also after the stream's end, with no finding but missing reports")
     func alone() throws {
         let script = try Script.shared.get()
         let entries = [

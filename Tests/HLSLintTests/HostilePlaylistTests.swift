@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Lint: numbers and dates out of range")
 struct HostilePlaylistTests {
-    /// The linter's findings for a playlist, without fetching segments.
+    /// The linter's findings for a playlist if all other requests are answered with 404.
     private static func findings(_ list: String) -> [Finding] {
         var linter = Linter(url: "https://example.org/index.m3u8")
         var requests = linter.begin(at: 0)[...]
@@ -25,7 +25,7 @@ struct HostilePlaylistTests {
     }
 
     @Test(
-        "a PROGRAM-DATE-TIME that does not fit 64 bits of nanoseconds is a finding",
+        "a PROGRAM-DATE-TIME that does not fit in 64 bits of nanoseconds is a finding that quotes it",
         arguments: ["9999-12-31T23:59:59Z", "2262-04-12T00:00:00Z", "0000-01-01T00:00:00.5Z"])
     func farDate(date: String) {
         let findings = Self.findings(Self.list("#EXT-X-PROGRAM-DATE-TIME:\(date)"))
@@ -36,7 +36,7 @@ struct HostilePlaylistTests {
             })
     }
 
-    @Test("durations, targets and hold-backs of years are reported without overflow")
+    @Test("durations, target durations and hold-backs of years do not overflow in the linter")
     func longDurations() {
         let parts = "#EXT-X-PART-INF:PART-TARGET=999999999\n#EXT-X-PART:DURATION=999999998,URI=\"p\"\n"
         let findings = Self.findings(
@@ -48,7 +48,7 @@ struct HostilePlaylistTests {
         #expect(!Self.findings(far).isEmpty)
     }
 
-    @Test("a sum of durations or bandwidths beyond 64 bits is reported without overflow")
+    @Test("sums of long durations, and bandwidths of 2⁶³-1, do not overflow in the linter")
     func sums() {
         let age = String(repeating: "#EXTINF:9999999,\na.ts\n", count: 1_000)
         #expect(!Self.findings("#EXTM3U\n#EXT-X-TARGETDURATION:9999999\n\(age)").isEmpty)

@@ -18,7 +18,7 @@ struct OutageTests {
             })
     }
 
-    @Test("an outage of two seconds is listed under outages and is no finding; no segment is missed")
+    @Test("a server's outage of two seconds is listed under outages and is no finding; no segment is missed")
     func short() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(2)).run()
         #expect(linter.findings.isEmpty, "\(linter.findings.map(\.what))")
@@ -33,7 +33,7 @@ struct OutageTests {
         #expect(whole.outages.isEmpty)
     }
 
-    @Test("if parts answer 404 after the outage, that is a finding")
+    @Test("if the server answers 404 for parts after an outage, that gives findings")
     func lostParts() throws {
         let end = Self.start + 2_000_000_000
         let away = Self.away(2).reply
@@ -53,7 +53,7 @@ struct OutageTests {
         #expect(rules == [.resourceMissing, .partGone, .hintUnanswered], "\(rules.map(\.rawValue))")
     }
 
-    @Test("an outage of nine seconds is a finding")
+    @Test("a server's outage of nine seconds is a finding")
     func long() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(9)).run()
         #expect(linter.findings.contains { $0.rule == .resourceMissing })

@@ -16,7 +16,7 @@ struct PlaylistFormTests {
         return (Set(linter.findings.map(\.rule)), requests)
     }
 
-    @Test("a range without an offset starts after the one before it: rfc8216bis §4.4.4.2")
+    @Test("a byte range without an offset starts after the one before it: rfc8216bis §4.4.4.2")
     func ranges() {
         let segments = ["1880@188|all.ts", "940|all.ts", "376|all.ts", "188@0|other.ts", "188|other.ts"].map { text in
             let pieces = text.split(separator: "|")
@@ -28,7 +28,7 @@ struct PlaylistFormTests {
     }
 
     @Test(
-        "the version must be what the tags need: rfc8216bis §8",
+        "a playlist version below or above what the tags need is a finding: rfc8216bis §8",
         arguments: [
             ("#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"k\"", 5), ("#EXT-X-KEY:METHOD=AES-128,URI=\"k\"", 3),
             ("#EXT-X-KEY:METHOD=AES-128,URI=\"k\",KEYFORMAT=\"identity\"", 5),

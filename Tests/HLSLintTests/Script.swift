@@ -47,7 +47,7 @@ final class Script: Sendable {
     static let origin: Int64 = 1_700_000_000_000_000_000
     static let lists = ["720p.m3u8", "360p.m3u8", "audio.m3u8"]
     static let seconds: Int64 = 80
-    /// x264, High, level 3.1, 1280×720, and Baseline, 640×360.
+    /// Parameter sets of x264: High, level 3.1, 1280×720, and constrained baseline, level 1.3, 318×178.
     static let large = hex("000000016764001facd9405005bbff0003000410000003001000000303c0f18319600000000168ebe3cb22c0")
     static let small = hex("000000016742c00dd901419ea23ff016401dd10000030001000003003c0f142a480000000168cb83cb20")
 

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Bandwidth: rfc8216bis §4.1, §4.4.6.2")
 struct BandwidthTests {
-    @Test("the meter agrees with a check of every run of segments", arguments: 0..<100)
+    @Test(
+        "the meter's peak and average equal those of a brute-force search over all runs of segments", arguments: 0..<100
+    )
     func meterAgreesWithBruteForce(seed: Int) {
         var random = TestRandom(state: UInt64(seed))
         let segments = (0..<60).map { _ in
@@ -31,7 +33,7 @@ struct BandwidthTests {
                 / segments.reduce(0) { $0 + $1.ms })
     }
 
-    @Test("segments before and after a gap do not count as one run")
+    @Test("for the peak rate, segments before and after a gap do not count as one run")
     func gapBreaksRun() {
         var meter = BandwidthMeter(targetDuration: 2)
         let half = MediaDuration(ticks: 6, timescale: 10)

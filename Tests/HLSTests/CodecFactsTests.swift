@@ -21,7 +21,7 @@ struct CodecFactsTests {
         return bytes
     }
 
-    @Test("profile, level and frame size come from the parameter set")
+    @Test("profile, level and frame size are read from an H.264 sequence parameter set")
     func readsParameterSet() throws {
         let set = try #require(SequenceParameterSet(nalUnit: Self.high720))
         #expect(set.codecString == "avc1.64001f")
@@ -35,13 +35,17 @@ struct CodecFactsTests {
         #expect(small.height == 178)
     }
 
-    @Test("no truncated parameter set traps", arguments: 0..<28)
+    @Test(
+        "a sequence parameter set truncated to any length does not trap, and to under 10 bytes is refused",
+        arguments: 0..<28)
     func prefixesAreSafe(length: Int) {
         let prefix = Array(Self.high720.prefix(length))
         if length < 10 { #expect(SequenceParameterSet(nalUnit: prefix) == nil) }
     }
 
-    @Test("random bytes after the header never trap", arguments: 0..<2_000)
+    @Test(
+        "random bytes after a parameter set's header do not trap the parsers of parameter sets, avcC and AAC",
+        arguments: 0..<2_000)
     func randomParameterSets(seed: Int) {
         var random = TestRandom(state: UInt64(seed))
         let profiles: [UInt8] = [66, 77, 100, 110, 122, 244]
@@ -53,7 +57,7 @@ struct CodecFactsTests {
         _ = AudioSpecificConfig(record: bytes)
     }
 
-    @Test("Annex B extradata gives the same avcC as the avcC itself; its SEI is dropped")
+    @Test("Annex B extradata, without its SEI, gives the same avcC as the avcC itself; a truncated avcC is refused")
     func extradataFormsAgree() throws {
         let sei: [UInt8] = [0x06, 0x05, 0x04, 1, 2, 3, 4, 0x80]
         let annexB = [0, 0, 0, 1] + Self.high720 + [0, 0, 1] + Self.pictureSet + [0, 0, 0, 1] + sei
@@ -71,7 +75,7 @@ struct CodecFactsTests {
     }
 
     @Test(
-        "codec string, sample rate and channels of AAC configurations",
+        "an AAC configuration gives codec string, sample rate and channels",
         arguments: [
             ([0x11, 0x90], "mp4a.40.2", 48_000, 2), ([0x12, 0x10], "mp4a.40.2", 44_100, 2),
             ([0x2B, 0x11, 0x88], "mp4a.40.5", 24_000, 2), ([0x11, 0x88], "mp4a.40.2", 48_000, 1),
@@ -87,7 +91,7 @@ struct CodecFactsTests {
     }
 
     @Test(
-        "a truncated configuration is refused, and so is one with reserved channels",
+        "an AAC configuration that is truncated, or has a reserved or 22.2 channel configuration, is refused",
         arguments: [[], [0x11], [0xFF], [0x17, 0x80], [0x11, 0xC0], [0x11, 0xE8]] as [[UInt8]])
     func shortAudioConfigurations(bytes: [UInt8]) {
         #expect(AudioSpecificConfig(record: bytes) == nil)

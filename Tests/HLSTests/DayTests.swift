@@ -10,7 +10,7 @@ struct DayTests {
     private static let twentyYears: Int64 = 20 * 365 * 86_400
 
     @Test(
-        "every sum of EXTINF is exact within a frame, numbers rise by one and playlist size stays bounded",
+        "over a day, sums of EXTINF are exact within 20 µs, numbers rise by one and playlists stay under 4,000 bytes",
         arguments: [25, 30, 50, 60], [44_100, 48_000])
     func day(fps: Int, sampleRate: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: sampleRate)
@@ -60,7 +60,7 @@ struct DayTests {
         return (start + frame - 1) / frame * frame
     }
 
-    @Test("invalid canvas frame rates are refused with a remedy", arguments: [0, -1, 61, 120])
+    @Test("an output grid refuses an invalid frame rate, with a fix", arguments: [0, -1, 61, 120])
     func refused(fps: Int) {
         let error = #expect(throws: MediaError.self) { try OutputGrid(fps: fps) }
         #expect(error?.fix.contains("1 to 60") == true)

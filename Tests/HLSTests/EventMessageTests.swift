@@ -34,7 +34,7 @@ struct EventMessageTests {
         return text.matches(of: /"app_data":"([^"]*)"/).map { String($0.output.1) }
     }
 
-    @Test("an ID3 tag has synchsafe sizes and UTF-8 text, which ends before a NUL")
+    @Test("an ID3 tag has synchsafe sizes and UTF-8 text; the text ends before a NUL")
     func tag() {
         #expect(
             ID3Tag.text("d", "vä")
@@ -46,7 +46,7 @@ struct EventMessageTests {
         #expect(ID3Tag.text("d", "a\u{0}b").suffix(1) == [0x61])
     }
 
-    @Test("an emsg box has version 1 and the media timescale, and stands between styp and moof")
+    @Test("an emsg box has version 1 and the media timescale, and is between styp and moof")
     func box() throws {
         let grid = try Make.grid()
         var segmenter = TrackSegmenter(kind: .video, grid: grid, firstTick: 0)
@@ -64,7 +64,7 @@ struct EventMessageTests {
         #expect(dump.all("BROKEN").isEmpty)
     }
 
-    @Test("each event is in the part of its frame, once; an event that arrives too late is in the part then open")
+    @Test("each emsg is once in the part of its frame; one that arrives too late is in the part that is then open")
     func places() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         for frame in [40, 15, 16, 17] as [Int64] { segmenter.cues.add(Self.cue(frame, "e"), hasMessages: true) }
@@ -85,7 +85,7 @@ struct EventMessageTests {
         #expect(whole == [4 + 1])
     }
 
-    @Test("a NAL unit contains no start code, and reads back unchanged")
+    @Test("an SEI NAL unit of user data contains no start code, and reads back unchanged")
     func escaping() {
         let content: [UInt8] = [0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0]
         let unit = UserDataUnit.bytes(identifier: Self.uuid, content)
@@ -121,7 +121,7 @@ struct EventMessageTests {
         #expect(NALInsertion.inserting([unit], into: PacketMemory([]), 0..<0) == nil)
     }
 
-    @Test("each rendition has an event in the SEI of its frame; at half the frame rate, in the next frame that it has")
+    @Test("an event is in the SEI of its frame, at half the frame rate in the next frame that the rendition has")
     func userData() throws {
         for step in [1, 2] {
             var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0, frameStep: step)
@@ -145,7 +145,7 @@ struct EventMessageTests {
     }
 
     @Test(
-        "without events, an SEI with layout and time is sent every 12 frames and in IDR frames"
+        "without events, an SEI with the current layout and the time is sent every 12 frames and in IDR frames"
     )
     func periodic() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
@@ -163,7 +163,7 @@ struct EventMessageTests {
         #expect(layouts.map { String($0.output.2) } == ["5000", "5400", "5800", "6067", "6200", "6600", "7000"])
     }
 
-    @Test("passthrough packets get the same SEI: each event in its frame, the layout in IDR frames")
+    @Test("passthrough packets get the same SEI: each event in its frame, the configured text in IDR frames")
     func packets() {
         var cues = PendingFrameMetadata()
         #expect(cues.carrying(Self.picture(0), fps: 30, step: 1).memory.bytes == Self.picture(0).memory.bytes)
@@ -190,7 +190,7 @@ struct EventMessageTests {
         (packet.pts, packet.dts, packet.timescale) = (66_000, 66_000, 30_000)
         #expect(String(decoding: cues.carrying(packet, fps: 30, step: 2).memory.bytes, as: UTF8.self).contains("odd"))
     }
-    @Test("events of dropped frames are dropped; the next frame has the layout of its own time")
+    @Test("events of dropped frames are dropped; the next IDR frame has the layout of its own time")
     func passing() throws {
         var cues = PendingFrameMetadata()
         var plan = Self.plan(idr: true)

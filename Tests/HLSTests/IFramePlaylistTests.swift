@@ -20,7 +20,7 @@ struct IFramePlaylistTests {
             ])
     }
 
-    @Test("each key frame is an entry with its byte range, up to the next one; a gap stays a gap")
+    @Test("each key frame is an entry with its byte range that lasts to the next one; a gap stays a gap")
     func text() throws {
         var window = PlaylistWindow(style: .event, targetDuration: 2, iFrameSequence: 0)
         try window.append(Self.segment(0))
@@ -69,7 +69,7 @@ struct IFramePlaylistTests {
         #expect(MediaPlaylist(iFramesOf: PlaylistWindow(style: .event, targetDuration: 2)).version == 4)
     }
 
-    @Test("over 300 segments of a sliding window, an entry's number always names the same bytes")
+    @Test("over 300 segments of a sliding window, an I-frame entry's number always names the same bytes")
     func numbers() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 8), targetDuration: 2, iFrameSequence: 0)
         var known: [Int64: String] = [:]
@@ -144,7 +144,7 @@ struct IFramePlaylistTests {
                 #expect(number > sequence)
                 sequence = number
             }
-            // Like a successor reads them.
+            // The key frame is also found in parts that a successor reads from files.
             for part in segment.parts {
                 let again = FinishedPart(
                     number: part.number, start: part.start, duration: part.duration,
@@ -154,7 +154,7 @@ struct IFramePlaylistTests {
         }
     }
 
-    @Test("the declared bandwidth is that of one maximum-size frame per GOP, at most that of the whole stream")
+    @Test("an I-frame playlist's bandwidth is about one rate buffer (VBV) per GOP, at most that of the whole stream")
     func bandwidth() throws {
         let grid = try Make.grid()
         let declared = DeclaredBandwidth.ofIFrames(

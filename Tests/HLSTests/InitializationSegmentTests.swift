@@ -16,10 +16,10 @@ struct InitializationSegmentTests {
             for: parameters, width: 1280, height: 720, grid: try Make.grid(), place: "720p")
     }
 
-    @Test("the boxes for H.264 equal the golden file")
+    @Test("the boxes of an initialization segment for H.264 equal the golden file")
     func video() throws { try expectGolden(BoxDump(Self.bytes(Self.h264)).text, "init-video.txt") }
 
-    @Test("the boxes for AAC equal the golden file")
+    @Test("the boxes of an initialization segment for AAC equal the golden file")
     func audio() throws { try expectGolden(BoxDump(Self.bytes(Self.aac)).text, "init-audio.txt") }
 
     @Test("Annex B extradata and avcC give byte-identical initialization segments")
@@ -47,7 +47,8 @@ struct InitializationSegmentTests {
         #expect(error?.code == .unavailable)
     }
 
-    @Test("an unreadable configuration is refused", arguments: [[], [1, 2, 3], [0, 0, 0, 1, 0x67]] as [[UInt8]])
+    @Test(
+        "an unreadable H.264 configuration is refused", arguments: [[], [1, 2, 3], [0, 0, 0, 1, 0x67]] as [[UInt8]])
     func unreadable(bytes: [UInt8]) {
         let error = #expect(throws: MediaError.self) {
             try Self.bytes(CodecParameters(codec: .h264, configuration: bytes))

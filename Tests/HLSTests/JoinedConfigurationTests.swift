@@ -4,12 +4,11 @@ import Testing
 
 @Suite("One avcC for two streams: ISO/IEC 14496-15 §5.3.3.1")
 struct JoinedConfigurationTests {
-    /// Constrained baseline, level 1.3, with id 0 and, with the same fields, id 31; then the matching picture parameter
-    /// sets.
+    /// Sequence and picture parameter sets with id 0: constrained baseline, level 1.3.
     private static let baseline = CodecFactsTests.baseline178
     private static let pictures: [UInt8] = [0x68, 0xCE, 0x3C, 0x80]
 
-    /// A stream with the parameter sets of `high720` and other ids. Spec: H.264 §7.3.2.1.1, §7.3.2.2.
+    /// The configuration of `high720` with `id` as the id of both parameter sets. Spec: H.264 §7.3.2.1.1, §7.3.2.2.
     private static func high(id: UInt32) throws -> AVCConfiguration {
         var sequence = Array(CodecFactsTests.high720.prefix(4))
         sequence += Self.renumbered(
@@ -19,7 +18,7 @@ struct JoinedConfigurationTests {
         return try #require(AVCConfiguration(nalUnits: [sequence, picture]))
     }
 
-    /// Replaces as many `ue(v)` of one bit each by other numbers.
+    /// Replaces the first `ue(v)` values, each 0 and one bit long, by `ids`.
     private static func renumbered(_ payload: [UInt8], _ ids: [UInt32]) -> [UInt8] {
         var bits = payload.flatMap { byte in (0..<8).map { byte >> UInt8(7 - $0) & 1 } }
         // The stop bit is the last set bit.
@@ -48,7 +47,7 @@ struct JoinedConfigurationTests {
         #expect(AVCConfiguration(extradata: both.record)?.record == both.record)
     }
 
-    @Test("streams whose parameter sets share an id, or whose second is above the first's profile, are not joined")
+    @Test("streams are not joined if their parameter sets share an id, or the second's profile is above the first's")
     func refuses() throws {
         let other = try #require(AVCConfiguration(nalUnits: [Self.baseline, Self.pictures]))
         #expect(try Self.high(id: 0).joined(with: other) == nil, "id 0 twice")

@@ -18,7 +18,7 @@ struct LibavformatTests {
 
     private struct Reading {
         var samples: [Sample] = []
-        /// Decode time by the index of the sample it precedes.
+        /// The decode time of each fragment, by the index of its first sample.
         var times: [Int: UInt64] = [:]
         var codec: [UInt8] = []
         var timescale: UInt32 = 0
@@ -97,7 +97,9 @@ struct LibavformatTests {
         )
     }
 
-    @Test("video: sizes, durations, sync flags, composition offsets, decode times, avcC", arguments: [0, 1, 3])
+    @Test(
+        "video samples have libavformat's sizes, durations, sync flags, composition offsets and times, and its avcC",
+        arguments: [0, 1, 3])
     func pictures(bFrames: Int) throws {
         let (ours, theirs) = try Self.both(
             .video, source: "testsrc2=s=320x180:r=30:d=5",
@@ -115,7 +117,7 @@ struct LibavformatTests {
         Self.compareTimes(ours, theirs)
     }
 
-    @Test("audio: sizes, durations, decode times, the decoder configuration")
+    @Test("audio samples have libavformat's sizes, durations and configuration, and decode times without gaps")
     func sound() throws {
         let (ours, theirs) = try Self.both(
             .audio, source: "sine=r=48000:d=5", encoder: ["-c:a", "aac", "-ac", "2", "-b:a", "64k"])

@@ -94,7 +94,7 @@ struct TransportMuxerTests {
         }
     }
 
-    /// Two seconds of frames of any size, audio and an event.
+    /// `seconds` of video frames of random sizes, audio frames and an event.
     private static func units(
         from start: Int64, fps: Int64 = 30, seconds: Int64 = 2, _ random: inout TestRandom
     ) -> [StreamUnit] {
@@ -117,7 +117,7 @@ struct TransportMuxerTests {
         return units
     }
 
-    @Test("valid tables start every segment, continuity counters continue, and every byte is read back")
+    @Test("each segment starts with valid tables, continuity counters continue, and all units are read back with times")
     func wholeStream() throws {
         var random = TestRandom(state: 5)
         var muxer = MPEGTSMuxer()
@@ -181,7 +181,7 @@ struct TransportMuxerTests {
         return value
     }
 
-    @Test("timestamps and PCR wrap at 33 bits; slow video and audio-only streams have a PCR often enough")
+    @Test("timestamps wrap at 33 bits; slow video and audio-only streams have a PCR at least every 100 ms")
     func wrapAndClocks() throws {
         var random = TestRandom(state: 9)
         var muxer = MPEGTSMuxer()
@@ -238,7 +238,7 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("if the reorder depth grows, decode timestamps and PCR still rise")
+    @Test("if the reorder depth grows, decode timestamps still rise and the PCR does not go back")
     func reordering() throws {
         var random = TestRandom(state: 4)
         var muxer = MPEGTSMuxer()
@@ -276,7 +276,7 @@ struct TransportMuxerTests {
         #expect(told.count == 1 && told.first?.payload.count == 65_527)
     }
 
-    @Test("real video and audio, cut into fragments and remuxed: ffmpeg decodes every frame")
+    @Test("ffmpeg decodes real video and audio, remuxed from fMP4 segments, without errors and with every video frame")
     func decoded() throws {
         let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ts-\(UUID().uuidString)")

@@ -48,7 +48,7 @@ struct MediaPlaylistTests {
     }
 
     @Test(
-        "PROGRAM-DATE-TIME is computed from the origin, not by adding up durations",
+        "a segment's date, rescaled from its start, is exact within a nanosecond, also a year after the origin",
         arguments: [Int64(0), 1, 1_000, 15_000_000])
     func programDates(slot: Int64) {
         let segment = Make.segment(slot, start: slot * 64, origin: Self.origin)
@@ -56,7 +56,7 @@ struct MediaPlaylistTests {
         #expect(abs(segment.programDate - exact) <= 1)
     }
 
-    @Test("the version is the lowest that the tags need")
+    @Test("the playlist's version is the lowest that its tags need: 3 when empty, 6 with a map")
     func version() throws {
         var window = PlaylistWindow(style: .event, targetDuration: 2)
         #expect(MediaPlaylist(window).version == 3)

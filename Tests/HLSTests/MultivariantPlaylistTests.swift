@@ -61,7 +61,7 @@ struct MultivariantPlaylistTests {
     }
 
     @Test(
-        "no name can break the playlist",
+        "quotes, line breaks and control characters in a title or name cannot break the playlist",
         arguments: ["a\"b", "a\nb", "\u{1}", "", "🎤", "a\r\n#EXT-X-ENDLIST", "\u{2028}x"])
     func hostileNames(name: String) {
         let list = MultivariantPlaylist(

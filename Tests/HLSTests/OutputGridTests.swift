@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Output grid (lengths of segments, parts and GOPs): rfc8216bis §4.4.3.1, §4.4.4.9")
 struct OutputGridTests {
-    @Test("defaults give whole AAC frames in every part at 25, 30, 50 and 60 fps", arguments: [25, 30, 50, 60])
+    @Test(
+        "with the default grid, each part contains whole AAC frames at 25, 30, 50 and 60 fps",
+        arguments: [25, 30, 50, 60])
     func partsHoldWholeAudioFrames(fps: Int) throws {
         let grid = try OutputGrid(fps: fps)
         for part in Int64(0)..<50 {
@@ -14,7 +16,7 @@ struct OutputGridTests {
     }
 
     @Test(
-        "the target duration follows from the grid only",
+        "the target duration is the grid's segment length rounded to the nearest second",
         arguments: [
             (30, 32, 2, 16, 2), (25, 32, 2, 16, 3), (60, 64, 2, 32, 2), (30, 60, 1, 30, 2), (30, 30, 6, 15, 6),
             (1, 1, 1, 1, 1), (30, 5, 1, 5, 1), (10, 25, 1, 25, 3),
@@ -51,7 +53,9 @@ struct OutputGridTests {
         #expect(error?.what.contains(word) == true)
     }
 
-    @Test("every frame rate has a default grid", arguments: 1...60)
+    @Test(
+        "every frame rate has a default grid with segments of less than 6 s and parts of less than 2 s",
+        arguments: 1...60)
     func defaultsAreValid(fps: Int) throws {
         let grid = try OutputGrid(fps: fps)
         #expect(grid.segmentDuration < MediaDuration(ticks: 6, timescale: 1))
@@ -71,7 +75,7 @@ struct OutputGridTests {
         }
     }
 
-    @Test("the first segment at or after a time is found, 0 for a negative time")
+    @Test("the first segment that starts at or after a time is found, 0 for a negative time")
     func firstSlotRoundsUp() throws {
         let grid = try OutputGrid(fps: 30)
         #expect(grid.firstSlot(atOrAfter: -5) == 0)

@@ -17,7 +17,7 @@ struct PlaylistPositionTests {
         if case .refuse = decision { true } else { false }
     }
 
-    @Test("a request without directives is answered at once")
+    @Test("a request without a segment number is answered at once")
     func none() {
         #expect(Self.decide([]) == .serve)
         #expect(Self.decide([("_HLS_skip", "YES")]) == .serve)
@@ -58,12 +58,14 @@ struct PlaylistPositionTests {
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "\(number)"), ("_HLS_part", "0")])))
     }
 
-    @Test("more parts ahead than the Advance Part Limit is refused", arguments: [(21, 8), (21, 9_000), (22, 6)])
+    @Test(
+        "a request for a part further ahead than the Advance Part Limit is refused",
+        arguments: [(21, 8), (21, 9_000), (22, 6)])
     func partsAhead(number: Int, part: Int) {
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "\(number)"), ("_HLS_part", "\(part)")])))
     }
 
-    @Test("malformed numbers and those beyond 64 bits are refused")
+    @Test("segment numbers that are malformed or beyond 64 bits are refused")
     func numbers() {
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "x")])))
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "18446744073709551616")])))

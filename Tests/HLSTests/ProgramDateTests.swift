@@ -16,7 +16,7 @@ struct ProgramDateTests {
         #expect(ProgramDate.format(nanoseconds) == text)
     }
 
-    @Test("dates agree with the system's calendar over 300 years")
+    @Test("written dates agree with Foundation's over almost 300 years")
     func agreesWithFoundation() {
         let formatter = ISO8601DateFormatter()
         formatter.formatOptions = [.withInternetDateTime]

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Delivery directives: rfc8216bis §6.2.5")
 struct ReloadDirectivesTests {
-    @Test("numbers and the skip directive are read, other parameters are ignored")
+    @Test("_HLS_msn, _HLS_part and _HLS_skip are read, other parameters are ignored")
     func read() {
         let directives = ReloadDirectives(query: [
             ("token", "a"), ("_HLS_part", "3"), ("_HLS_msn", "17"), ("_HLS_skip", "YES"), ("_HLS_other", "?"),
@@ -14,21 +14,22 @@ struct ReloadDirectivesTests {
     }
 
     @Test(
-        "invalid numbers are errors",
+        "an invalid _HLS_msn or _HLS_part is an error",
         arguments: ["", "-1", "+1", "1.0", "0x1", " 1", "1 ", "9223372036854775808", "١", "YES"])
     func numbers(text: String) {
         #expect(ReloadDirectives(query: [("_HLS_msn", text)]).fault != nil)
         #expect(ReloadDirectives(query: [("_HLS_msn", "1"), ("_HLS_part", text)]).fault != nil)
     }
 
-    @Test("a part without its segment, and a repeated directive, are errors")
+    @Test("_HLS_part without _HLS_msn, and a repeated _HLS_msn, are errors")
     func contradictions() {
         #expect(ReloadDirectives(query: [("_HLS_part", "1")]).fault?.contains("_HLS_msn") == true)
         #expect(ReloadDirectives(query: [("_HLS_msn", "1"), ("_HLS_msn", "1")]).fault != nil)
     }
 
     @Test(
-        "only the two defined values request a delta", arguments: [("YES", true), ("v2", true), ("NO", false)])
+        "only the values YES and v2 of _HLS_skip request a delta",
+        arguments: [("YES", true), ("v2", true), ("NO", false)])
     func skips(value: String, expected: Bool) {
         let directives = ReloadDirectives(query: [("_HLS_skip", value)])
         #expect(directives.skips == expected && directives.fault == nil)

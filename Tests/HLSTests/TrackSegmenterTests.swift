@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Track segmenter: the output grid, CMAF ISO/IEC 23000-19 §7.3.2")
 struct TrackSegmenterTests {
-    /// Feeds frames without reordering: an IDR frame every 32.
+    /// Feeds frames without reordering; every `keys`th is an IDR frame.
     private static func run(
         _ frames: [Int64], keys: Int64 = 32, firstTick: Int64 = 0, finish: Bool = true, timescale: Int32 = 30
     ) throws -> [TrackSegmenter.Output] {
@@ -23,7 +23,9 @@ struct TrackSegmenterTests {
         return output
     }
 
-    @Test("a segment is complete with its last frame, in both timescales", arguments: [Int32(30), 30_000])
+    @Test(
+        "a segment is complete with its last frame, with packet times in frames or in 1/30,000 s",
+        arguments: [Int32(30), 30_000])
     func segmentsOnGrid(timescale: Int32) throws {
         let output = try Self.run(Array(0..<128), finish: false, timescale: timescale)
         #expect(output.segments.map(\.start) == [0, 64_000])
@@ -84,7 +86,7 @@ struct TrackSegmenterTests {
         #expect(output.segments[1].start == 64_000)
     }
 
-    @Test("the last segment is as long as its frames")
+    @Test("when the segmenter finishes, the last segment is as long as its frames")
     func shortEnd() throws {
         let output = try Self.run(Array(0..<71))
         #expect(output.segments.map(\.duration.ticks) == [64_000, 7_000])
@@ -112,7 +114,9 @@ struct TrackSegmenterTests {
         #expect(last.tables.flatMap(\.self).allSatisfy { $0.duration == 1_000 })
     }
 
-    @Test("with reordered frames the segment's time is its IDR frame's, for any delay", arguments: 0...3)
+    @Test(
+        "with up to three B-frames, a segment starts at its IDR frame's time and frames are shown at their times",
+        arguments: 0...3)
     func reordering(bFrames: Int) throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []
@@ -163,7 +167,7 @@ struct TrackSegmenterTests {
         }
     }
 
-    @Test("audio is cut by the grid: always 100 frames a segment and 25 a part")
+    @Test("at 48 kHz and 30 fps, audio has 100 frames in each segment and 25 in each part")
     func soundOnGrid() throws {
         var segmenter = TrackSegmenter(kind: .audio, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []
@@ -177,7 +181,7 @@ struct TrackSegmenterTests {
     }
 
     @Test(
-        "an audio frame across a boundary belongs to the segment it starts in, at any sample rate",
+        "at 44.1 kHz, an audio frame across a boundary belongs to the segment it starts in",
         arguments: [24, 30, 29])
     func soundOffGrid(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)
@@ -221,7 +225,7 @@ struct TrackSegmenterTests {
         #expect(dump.all("styp").count == 1)
     }
 
-    @Test("media times after 20 years are kept in 64 bits")
+    @Test("decode times 20 years after the origin are written in 64 bits")
     func longAfterOrigin() throws {
         let frame: Int64 = 20 * 365 * 86_400 * 30 / 64 * 64
         let output = try Self.run((0..<64).map { frame + $0 }, keys: 64, firstTick: frame)
@@ -229,7 +233,7 @@ struct TrackSegmenterTests {
     }
 
     @Test(
-        "timestamps and timescales out of range do not trap and do not produce endless output",
+        "timestamps and timescales out of range do not trap and give at most 1,100 results per packet",
         arguments: [Int64.max, .min, 1 << 52, 1 << 62, -1, .max / 1_000 * 7])
     func absurdTimes(value: Int64) throws {
         for timescale: Int32 in [1, 30, 30_000, .max, 0, -5] {

@@ -42,7 +42,7 @@ struct FilePiecesTests {
         #expect(pieces.bytes(of: used, 0..<3) == nil, "another piece")
     }
 
-    @Test("a file object opened later does not share pieces with an earlier one")
+    @Test("a file that is opened later does not share cached pieces with an earlier one")
     func reopened() throws {
         let pieces = FilePieceCache()
         let (first, second) = (try Self.file("first"), try Self.file("other"))
@@ -79,7 +79,7 @@ struct FilePiecesTests {
         #expect(files.take(), "a missing file uses no slot")
     }
 
-    @Test("cleanup calls close an unused file after two generations, without another request for it")
+    @Test("cleanup calls close an unused file in the second generation, without another request for it")
     func tidied() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

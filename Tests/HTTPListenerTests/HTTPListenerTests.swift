@@ -11,7 +11,7 @@ import Testing
 
 import HTTPListener
 
-@Suite("HTTP listener: limits and timeouts", .timeLimit(.minutes(1)))
+@Suite("HTTP listener: binding, requests, limits and timeouts", .timeLimit(.minutes(1)))
 struct HTTPListenerTests {
     private static let loopback = ListenAddress.tcp(host: "127.0.0.1", port: 0)
     private static let large = [UInt8](repeating: 7, count: 8 << 20)
@@ -39,7 +39,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("a port in use is refused with the remedy")
+    @Test("binding to a port in use is refused with an error that names the address")
     func takenPort() async throws {
         let listener = try await Self.start()
         let port = UInt16(try #require(listener.boundPort))
@@ -49,13 +49,13 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("an address of another machine is refused with the remedy")
+    @Test("binding to an address of another machine is refused with an error that says so")
     func foreignAddress() async throws {
         let error = await #expect(throws: MediaError.self) { try await Self.start(.tcp(host: "192.0.2.1", port: 0)) }
         #expect(error?.what.contains("not an address of this machine") == true)
     }
 
-    @Test("a file over the limit of open files gets 503, and other requests work")
+    @Test("a request for a file over the limit of open files gets 503 and its CORS fields, and other requests work")
     func noPlaceForFiles() async throws {
         let limits = HTTPListenerLimits(connections: 4, bodyBytes: 0, files: 0)
         let listener = try await Self.start(Self.loopback, limits) { request in
@@ -199,7 +199,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("header fields over the limit close the connection")
+    @Test("a request with header fields over the limit gets 400, or its connection is closed")
     func headerLimit() async throws {
         let listener = try await Self.start()
         let field = "X: " + String(repeating: "a", count: 20 << 10)
@@ -222,7 +222,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("a client that does not read its reply is closed")
+    @Test("the connection of a client that does not read its reply is closed")
     func stalledWrite() async throws {
         let limits = HTTPListenerLimits(connections: 4, bodyBytes: 0, stalledWrite: .milliseconds(100))
         let isAnswered = Atomic<Bool>(false)
@@ -239,7 +239,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("a stop closes connections that do not end within its grace")
+    @Test("stop(within:) closes connections that do not end in that time")
     func stopDespiteStuckClient() async throws {
         let listener = try await Self.start { _ in ListenerReply(.ok, body: .bytes(Self.large)) }
         let channel = try await HTTPProbe(listener.boundAddress).connect()
@@ -252,7 +252,7 @@ struct HTTPListenerTests {
         await #expect(throws: (any Error).self) { try await HTTPProbe(listener.boundAddress).request("GET /") }
     }
 
-    @Test("when the listener is full, connections without a request are closed, those waiting for a reply are not")
+    @Test("when the listener is crowded, connections without a request are closed, those waiting for a reply are not")
     func crowd() async throws {
         let held = Mutex<(@Sendable (ListenerReply) -> Void)?>(nil)
         let limits = HTTPListenerLimits(connections: 16, bodyBytes: 0, idle: .hours(1), crowd: 15)

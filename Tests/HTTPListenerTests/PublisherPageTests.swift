@@ -14,7 +14,7 @@ struct PublisherPageTests {
         return String(decoding: bytes[range], as: UTF8.self)
     }
 
-    @Test("the page is complete, names its WHIP endpoint, and escapes a room title with markup")
+    @Test("the publisher page names its WHIP endpoint, escapes a room title with markup, and has no empty file")
     func complete() {
         let page = Self.text(.html, title: "<b>\"A & B\"</b> {{title}}", endpoint: "whip/live")
         #expect(page.contains("<h1>&lt;b&gt;&quot;A &amp; B&quot;&lt;/b&gt; {{title}}</h1>"))
@@ -23,7 +23,7 @@ struct PublisherPageTests {
         for file in PublisherPage.File.allCases { #expect(Self.text(file).count > 100, "\(file)") }
     }
 
-    @Test("nothing is inline or comes from another server, and the Content-Security-Policy allows neither")
+    @Test("no script or style is inline or from another server, and the Content-Security-Policy allows neither")
     func policy() {
         let files = Set(PublisherPage.File.allCases.map { String($0.rawValue.dropFirst()) })
         for file in PublisherPage.File.allCases {
@@ -53,7 +53,7 @@ struct PublisherPageTests {
         #expect(Self.text(.html).contains("<input id=\"key\" type=\"password\""))
     }
 
-    @Test("the scripts' elements exist, and each control has a label")
+    @Test("every element that the page's script uses exists, and each control has a label")
     func elements() {
         let page = Self.text(.html)
         let used = Set(Self.text(.script).matches(of: /\$\("([a-z-]+)"\)/).map { String($0.1) })
@@ -87,7 +87,8 @@ struct PublisherPageTests {
         return try JSONDecoder().decode([String].self, from: text)
     }
 
-    @Test("the page's functions for keys, problems in words, pauses and STUN servers")
+    @Test(
+        "the page's functions read keys, problem replies and ICE servers, and give retry pauses and texts as expected")
     func words() throws {
         let problem =
             #"{\"title\":\"No capacity\",\"detail\":\"the room has 8 sessions\",\"fix\":\"repeat the request later\"}"#
@@ -131,9 +132,10 @@ struct PublisherPageTests {
         for (result, (expression, expected)) in zip(results, cases) { #expect(result == expected, "\(expression)") }
     }
 
-    @Test("the worker counts as dead after 1.5 s without a packet from it, and no earlier if little is expected")
+    @Test("the page treats a worker as silent 1.5 s after its last feedback, or after 8 s if nothing was sent to it")
     func silence() throws {
-        // Feedback every 100 ms until 1 s, polls every 250 ms. `sent(t)`: bytes sent until then. The result is the time in ms.
+        // `sign(t)`: packets of the worker by time t, the last at `until`. `sent(t)`: bytes sent to it by then. Polls
+        // every 250 ms. The result is the time in ms at which the worker counts as silent, or null.
         let run = """
             ((until, sent, sign) => {
               const life = new SignsOfLife();
@@ -157,7 +159,7 @@ struct PublisherPageTests {
         #expect(results == ["6500", "6500", "6250", "null", "null", "13000", "8000"])
     }
 
-    @Test("the meters are read from a statistics report")
+    @Test("the page's meters are computed from two statistics reports of the browser")
     func meters() throws {
         let report = """
             ((bytes, at) => [

@@ -8,7 +8,7 @@ import HTTPListener
 
 @Suite("Counters of an HTTP listener", .timeLimit(.minutes(1)))
 struct ReplyCountersTests {
-    @Test("replies and the bytes of their bodies count by status, and all bytes count with heads")
+    @Test("replies and their body bytes are counted by status, and all sent bytes including heads in one counter")
     func replies() async throws {
         let listener = try await HTTPListener.start(
             listen: .tcp(host: "127.0.0.1", port: 0), limits: HTTPListenerLimits(connections: 16, bodyBytes: 100),
@@ -38,7 +38,7 @@ struct ReplyCountersTests {
         #expect(counters.sentBytes > 5 + 6 + 2 * 7 + 5 + 6 * 60, "\(counters.sentBytes)")
     }
 
-    @Test("bytes of an open connection count before it closes")
+    @Test("bytes sent on an open connection are counted before it closes")
     func open() async throws {
         // The connection is checked four times in this limit.
         var limits = HTTPListenerLimits(connections: 4, bodyBytes: 0)

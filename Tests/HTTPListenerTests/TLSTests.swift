@@ -78,7 +78,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a stream whose client does not read is reset after the write timeout, and the connection stays")
+    @Test("an HTTP/2 stream whose client does not read is reset after the write timeout, and the connection stays")
     func stalledStream() async throws {
         let limits = HTTPListenerLimits(connections: 8, bodyBytes: 0, stalledWrite: .milliseconds(100))
         try await Self.withListener(limits) { listener, _, _ in
@@ -92,7 +92,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a connection that does not read is closed after the write timeout")
+    @Test("the HTTP/2 connection of a client that does not read is closed after the write timeout")
     func stalledConnection() async throws {
         let limits = HTTPListenerLimits(connections: 8, bodyBytes: 0, stalledWrite: .milliseconds(200))
         try await Self.withListener(limits) { listener, _, _ in
@@ -126,7 +126,7 @@ struct TLSTests {
     }
 
     @Test(
-        "a flood of HTTP/2 frames closes its connection or is ignored cheaply, and other clients are served",
+        "a flood of resets, pings or empty DATA frames closes its connection; in each flood other clients are served",
         arguments: Flood.allCases)
     func floods(flood: Flood) async throws {
         try await Self.withListener { listener, _, _ in
@@ -179,7 +179,7 @@ struct TLSTests {
         }
     }
 
-    @Test("connections over the limit of one address are closed at once")
+    @Test("TLS connections over the limit of one address are closed at once")
     func perAddress() async throws {
         let limits = HTTPListenerLimits(connections: 64, bodyBytes: 0, connectionsPerAddress: 2)
         try await Self.withListener(limits) { listener, _, _ in

@@ -23,7 +23,7 @@ struct WebSocketSessionTests {
         #expect(session.isOpen)
     }
 
-    @Test("messages, whole and fragmented, and pongs are ignored", arguments: [true, false])
+    @Test("messages of the client, whole and fragmented, and pongs are ignored", arguments: [true, false])
     func ignored(fin: Bool) {
         var session = WebSocketSession()
         for opcode in [WebSocketOpcode.text, .binary, .continuation, .pong] {

@@ -11,7 +11,7 @@ struct WebSocketTests {
 
     private static func pong(_ payload: [UInt8]) -> Probe.Frame { Probe.Frame(opcode: 10, payload: payload) }
 
-    @Test("each piece is one binary frame, with the shortest length form", arguments: [false, true])
+    @Test("each piece of a stream is one binary frame, with the shortest length form", arguments: [false, true])
     func frames(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -67,7 +67,9 @@ struct WebSocketTests {
         }
     }
 
-    @Test("a client's close frame is answered, and nothing follows", arguments: [false, true])
+    @Test(
+        "a client's close frame is answered with its code, the stream is cancelled, and nothing follows",
+        arguments: [false, true])
     func closedByClient(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in

@@ -14,7 +14,7 @@ func expectGolden(_ text: String, _ name: String, sourceLocation: SourceLocation
     #expect(expected == text, "differs from Golden/\(name); see \(name).actual", sourceLocation: sourceLocation)
 }
 
-/// The same for a file of the project, by its path from the root.
+/// Compares text with a file of the project, by its path from the root; `UPDATE_GOLDEN=1` accepts the new text.
 func expectSame(_ text: String, asFile path: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

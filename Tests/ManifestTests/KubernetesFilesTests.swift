@@ -39,12 +39,12 @@ struct KubernetesFilesTests {
         }
     }
 
-    /// The manifest of the room with every kind of port, as Kubernetes objects.
+    /// The objects of the Kubernetes manifest for a pipeline.
     private static func manifest(_ text: String) throws -> [[String: String]] {
         try YAMLReader.documents(KubernetesManifest.files(try Rooms.request(text)).map(\.text).joined())
     }
 
-    @Test("every file is well-formed, and is part of a kustomization that exists")
+    @Test("every YAML file in deploy/kubernetes is well-formed and in a kustomization, whose resources exist")
     func files() throws {
         #expect(Self.files.count >= 20 && Self.roomPaths.count >= 3)
         for path in Self.files {
@@ -72,7 +72,7 @@ struct KubernetesFilesTests {
     }
 
     @Test(
-        "the Job of each room is the one that `tandem manifest` writes for its pipeline", arguments: Self.roomPaths)
+        "the room.yaml of each room is what `tandem manifest` writes for its pipeline", arguments: Self.roomPaths)
     func rooms(directory: String) throws {
         var request = try Rooms.request(try Self.text("\(directory)/pipeline.json"))
         request.image = Self.image
@@ -86,7 +86,7 @@ struct KubernetesFilesTests {
     /// The name in all files, so that one entry of `images` replaces all of them.
     private static let image = "localhost/tandem:latest"
 
-    @Test("the objects beside the rooms use the image, the user and the size of a room")
+    @Test("hand-written objects use the image and the user of a room, and the spare pod has a room's size")
     func pods() throws {
         let small = try Rooms.request(Rooms.small)
         let usual = ManifestRequest(pipeline: small.pipeline, document: small.document, cost: small.cost)
@@ -112,7 +112,7 @@ struct KubernetesFilesTests {
         #expect(images == 4)
     }
 
-    @Test("selectors and port names exist in manifests")
+    @Test("labels and port names that hand-written objects select exist in the rooms' manifests")
     func names() throws {
         let job = try #require(try Self.manifest(Rooms.full).first { $0["kind"] == "Job" })
         let prefix = "spec.template.metadata.labels."
@@ -144,7 +144,7 @@ struct KubernetesFilesTests {
         #expect(selectors >= 8 && names >= 7)
     }
 
-    @Test("the Prometheus operator sets the labels that deploy/prometheus sets, on which the rules rely")
+    @Test("the Prometheus operator's monitor sets the same labels as deploy/prometheus/kubernetes.yml")
     func monitoring() throws {
         let plain = try Self.text("../prometheus/kubernetes.yml").matches(of: /target_label: ([a-z_]+)/)
             .map { String($0.output.1) }.filter { $0 != "__address__" }
@@ -156,7 +156,9 @@ struct KubernetesFilesTests {
         }
     }
 
-    @Test("the scripts wait longer than a worker has for its drain", arguments: ["drain", "upgrade"])
+    @Test(
+        "the scripts drain and upgrade wait longer than the grace period of a room's Job",
+        arguments: ["drain", "upgrade"])
     func patience(script: String) throws {
         let limit = try #require(try Self.text(script).firstMatch(of: /limit=([0-9]+)\n/)).output.1
         let job = try #require(try Self.manifest(Rooms.small).first { $0["kind"] == "Job" })
@@ -165,7 +167,7 @@ struct KubernetesFilesTests {
     }
 
     @Test(
-        "the reader finds mistakes",
+        "the YAML reader of these tests refuses malformed text",
         arguments: [
             "a: 1\na: 2", "a:\n\tb: 1", "a:\n    b: 1\n  c: 1", "a:", "a: [1", "a: {b: 1", "a: \"b", "a",
             "a:\n- b",
@@ -174,7 +176,7 @@ struct KubernetesFilesTests {
         #expect(throws: YAMLReader.Malformed.self) { try YAMLReader.documents(text) }
     }
 
-    @Test("the reader finds every value")
+    @Test("the YAML reader of these tests finds every value by path")
     func reads() throws {
         let text = "a:\n  # c\n  - b: 1\n    c: [d]\n  - e\nf: |\n  g: h\ni: &j\n  k: \"l\"\n---\nm: 1\n"
         #expect(

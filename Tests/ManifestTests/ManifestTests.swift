@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Manifests for orchestrators")
 struct ManifestTests {
-    @Test("the files for each orchestrator equal the golden ones", arguments: ["k8s", "swarm", "systemd", "nomad"])
+    @Test(
+        "the manifests of a small and a full room equal the golden files, for each orchestrator",
+        arguments: ["k8s", "swarm", "systemd", "nomad"])
     func golden(engine: String) throws {
         let files = try #require(Rooms.engines.first { $0.name == engine }?.files)
         for (name, text) in [("small", Rooms.small), ("full", Rooms.full)] {
@@ -32,7 +34,7 @@ struct ManifestTests {
     }
 
     @Test(
-        "the file for Kubernetes only names its Secret, and says how to create it; a Secret to fill in is printed on request"
+        "the Kubernetes manifest names its Secret and how to create it; a Secret to fill in is printed on request"
     )
     func secretObject() throws {
         var request = try Rooms.request(Rooms.full)
@@ -65,7 +67,7 @@ struct ManifestTests {
         #expect(other.contains("kind: Secret\nmetadata:\n  name: keys-of-room-7\n"))
     }
 
-    @Test("user info and query of a webhook URL become REPLACE-ME, with a notice")
+    @Test("in every manifest, user info and query of a webhook's URL become REPLACE-ME, with a notice")
     func plainURLs() throws {
         let hook = #""ingest": { "onPublish": { "url": "https://user:hunter2x@hooks.example/pk?token=hunter2h" } },"#
         let text = Rooms.small.replacing(#""sources": ["#, with: "\(hook) \"sources\": [")
@@ -93,7 +95,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("listeners on 127.0.0.1 move to 0.0.0.0, port 0 becomes a fixed port, and null stays null")
+    @Test("in a manifest, listeners on 127.0.0.1 move to 0.0.0.0, port 0 becomes a fixed port, and null stays null")
     func listeners() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: nil, control: "127.0.0.1:8081")
         func portable(_ text: String) throws -> Pipeline {
@@ -122,7 +124,7 @@ struct ManifestTests {
         #expect(try portable(closed).hls?.http.listen == nil)
     }
 
-    @Test("a Kubernetes room that records or has an EVENT playlist gets an emptyDir without a size limit")
+    @Test("a Kubernetes room that records or has an EVENT playlist gets an emptyDir without size limit or maxDiskBytes")
     func growing() throws {
         func manifest(_ outputs: String) throws -> String {
             let text = Rooms.small.replacing(#""outputs": [{ "path": "out/88231" }]"#, with: #""outputs": \#(outputs)"#)
@@ -137,7 +139,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("the emptyDir's size limit is also maxDiskBytes, so that the room drops segments before it is evicted")
+    @Test("a Kubernetes room's maxDiskBytes is its emptyDir's size limit: 256 MiB, twice a longer window, or as set")
     func limited() throws {
         func manifest(_ limits: String) throws -> String {
             let text = Rooms.small.replacing(#""sources": ["#, with: "\(limits)\"sources\": [")
@@ -204,7 +206,7 @@ struct ManifestTests {
         #expect(Set(files.map(\.name)).count == files.count)
     }
 
-    @Test("paths with spaces are quoted for the shell and for systemd")
+    @Test("paths with spaces, % and quotes are quoted for systemd and for the shell")
     func spaces() throws {
         let text = Rooms.small.replacing(#""path": "out/88231""#, with: #""path": "/srv/my rooms/100%""#).replacing(
             #""sources": ["#, with: #""canvas": { "bgImages": [{ "path": "my images/it's.png" }] }, "sources": ["#)
@@ -215,7 +217,7 @@ struct ManifestTests {
         #expect(command.contains(#"--from-file=it-s.png='my images/it'\''s.png'"# + "\n"))
     }
 
-    @Test("an image given as a file URL is copied from its path")
+    @Test("an image given as a file URL is copied from its path, and the pipeline names the copy")
     func fileURLs() throws {
         let text = Rooms.small.replacing(
             #""sources": ["#, with: #""canvas": { "bgImages": [{ "path": "file:///assets/bg.png" }] }, "sources": ["#)

@@ -3,13 +3,13 @@ import Testing
 
 @Suite("Room names for orchestrators: RFC 1123, Kubernetes labels")
 struct RoomNameTests {
-    @Test("a plain id is used unchanged", arguments: ["88231", "a-b", "room7"])
+    @Test("a room id that is a valid label is used unchanged", arguments: ["88231", "a-b", "room7"])
     func plain(id: String) {
         #expect(RoomName(id).label == "tandem-\(id)")
         #expect(RoomName(id).value == id)
     }
 
-    @Test("any id gives a valid label, and two ids never share one")
+    @Test("any room id gives a valid label and value, and different ids give different labels")
     func labels() {
         let ids = [
             "A", "a", "a_b", "a.b", "a-b", "-a", "a-", "_", ".", "--", String(repeating: "x", count: 64),

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("YAML output: YAML 1.2.2")
 struct YAMLTests {
-    @Test("maps, lists, lists of maps, short forms, comments and blocks")
+    @Test("maps, lists, lists of maps, flow forms, comments and blocks are written in YAML")
     func shapes() {
         let node = YAMLNode.map([
             YAMLEntry("kind", "Job"), YAMLEntry("count", 3), YAMLEntry("on", true),

@@ -4,7 +4,7 @@ import Testing
 @Suite("IP addresses and address ranges")
 struct AddressRangeTests {
     @Test(
-        "addresses are read in every form and written in one: RFC 5952",
+        "an IP address in any notation is written in the form of RFC 5952, an IPv4-mapped one as IPv4",
         arguments: [
             ("192.0.2.1", "192.0.2.1"), ("0.0.0.0", "0.0.0.0"), ("255.255.255.255", "255.255.255.255"), ("::", "::"),
             ("::1", "::1"), ("1::", "1::"), ("2001:DB8:0:0:8:0:0:1", "2001:db8::8:0:0:1"),
@@ -28,7 +28,7 @@ struct AddressRangeTests {
     }
 
     @Test(
-        "a range contains the addresses with its prefix",
+        "an address range contains exactly the addresses with its prefix; ::/0 also contains IPv4 addresses",
         arguments: [
             ("10.0.0.0/8", "10.1.2.3", true), ("10.0.0.0/8", "11.0.0.0", false), ("192.0.2.7", "192.0.2.7", true),
             ("192.0.2.7", "192.0.2.6", false), ("0.0.0.0/0", "1.2.3.4", true), ("0.0.0.0/0", "::1", false),
@@ -43,14 +43,14 @@ struct AddressRangeTests {
     }
 
     @Test(
-        "invalid ranges are refused",
+        "invalid address ranges are refused",
         arguments: ["", "/8", "10.0.0.0/", "10.0.0.0/33", "::/129", "10.0.0.0/+8", "10.0.0.0/8/8", "fe80::1%eth0/64"])
     func noRanges(text: String) {
         #expect(AddressRange(text) == nil)
     }
 
     @Test(
-        "a range is written with its host bits cleared, and /32 without prefix length",
+        "an address range is written with its host bits cleared, and an IPv4 range of /32 without prefix length",
         arguments: [("10.9.9.9/8", "10.0.0.0/8"), ("1.2.3.4/32", "1.2.3.4")])
     func written(text: String, as written: String) {
         #expect(AddressRange(text)?.description == written)

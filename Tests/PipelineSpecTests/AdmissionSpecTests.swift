@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("Pipeline file: ingest.auth, several keys, allowed addresses")
+@Suite("Pipeline file: who may publish (ingest.auth, onPublish, stream keys, allowed addresses), and RTMPS")
 struct AdmissionSpecTests {
     static func report(ingest: String, first key: String = #""streamKey": "hunter2a""#) -> SpecReport {
         Pipeline.parse(
@@ -9,7 +9,7 @@ struct AdmissionSpecTests {
                 .replacing(#""streamKey": "hunter2a""#, with: key))
     }
 
-    @Test("with ingest.auth, a source needs no stream key; missing members get their defaults")
+    @Test("with ingest.auth, a source needs no stream key; members that are left out get their defaults")
     func auth() throws {
         let pipeline = try #require(
             Pipeline.parse(
@@ -47,7 +47,7 @@ struct AdmissionSpecTests {
     }
 
     @Test(
-        "invalid values are refused",
+        "each invalid member of ingest or invalid stream key is one error at its path; no message shows a key",
         arguments: [
             (#"{ "auth": {} }"#, #""streamKey": "k""#, "ingest.auth.secretEnv"),
             (#"{ "auth": { "secretEnv": "A", "secretFile": "b" } }"#, #""streamKey": "k""#, "ingest.auth.secretFile"),

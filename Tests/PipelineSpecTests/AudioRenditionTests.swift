@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("Pipeline file: audio only, several audio codecs, half the frame rate, low latency")
+@Suite("Pipeline file: audio renditions, half the frame rate, encoder presets, part lengths")
 struct AudioRenditionTests {
     private static let pictures = #"{ "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } }"#
 
@@ -10,14 +10,14 @@ struct AudioRenditionTests {
         return Pipeline.parse(text.replacing(#"{ "path": "out" }"#, with: #"{ "path": "out"\#(output) }"#))
     }
 
-    @Test("by default there is one audio codec at audio.bitrate, for all renditions")
+    @Test("by default there is one audio rendition of 128 kbit/s, used by the video rendition; its preset is veryfast")
     func defaults() throws {
         let pipeline = try Self.read(Self.pictures).result.get()
         #expect(pipeline.audioRenditions == [AudioRendition(name: "audio", bitrate: 128_000)])
         #expect(pipeline.renditions[0].audio == ["audio"] && pipeline.renditions[0].video.preset == .veryfast)
     }
 
-    @Test("every rendition is offered with every audio codec unless it names some")
+    @Test("a rendition uses every audio rendition unless it names some; one with video null is audio only")
     func groups() throws {
         let pipeline = try Self.read(
             Self.pictures + #", { "name": "half", "width": 640, "height": 360, "fps": 15, "audio": "lo" }"#
@@ -30,7 +30,7 @@ struct AudioRenditionTests {
         #expect(pipeline.summary().contains("sound: audio only, lo"))
     }
 
-    @Test("renditions without a preset use the output's; low latency looks ahead two frames")
+    @Test("a rendition without a preset uses the output's; the lowLatency preset looks ahead two frames")
     func preset() throws {
         let own = Self.pictures.replacing("\"bitrate\"", with: "\"preset\": \"fast\", \"bitrate\"")
         let video = try Self.read(
@@ -55,7 +55,7 @@ struct AudioRenditionTests {
     }
 
     @Test(
-        "invalid values are reported with location and remedy",
+        "an invalid rendition, audio rendition or part length is an error with its path, what is wrong and a fix",
         arguments: [
             (#"{ "name": "a", "video": null }"#, "", "", "renditions", "no rendition has video"),
             (#"{ "name": "a", "width": 640 }"#, "", "", "renditions[0].height", "is missing"),
@@ -89,7 +89,7 @@ struct AudioRenditionTests {
             "\(report.mistakes.map { "\($0.path): \($0.what)" })")
     }
 
-    @Test("with partFrames 10, the default GOP is 30 frames")
+    @Test("at 30 fps with partFrames 10, the default GOP is 30 frames")
     func tenFrames() throws {
         let hls = try #require(try Self.read(Self.pictures, output: #", "partFrames": 10"#).result.get().hls)
         #expect(hls.gopFrames == 30 && hls.partFrames == 10)

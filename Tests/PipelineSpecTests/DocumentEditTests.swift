@@ -22,7 +22,7 @@ struct DocumentEditTests {
                 ["sources[3/main]", "sources[1/sub]"]
             ),
             (#"{"outputs":[{"type":"hls"}]}"#, #"{"outputs":[{"type":"hls"},{"outputId":"a"}]}"#, ["outputs[a]"]),
-            // Two elements of a kind cannot be told apart, nor can a changed order.
+            // Elements with equal ids, or in another order, give one edit of the whole list.
             (#"{"outputs":[{"type":"rtmp"}]}"#, #"{"outputs":[{"type":"rtmp"},{"type":"rtmp"}]}"#, ["outputs"]),
             (
                 #"{"scenes":[{"sceneId":"a"},{"sceneId":"b"}]}"#, #"{"scenes":[{"sceneId":"b"},{"sceneId":"a"}]}"#,
@@ -64,7 +64,7 @@ struct DocumentEditTests {
         for step in [DocumentEdit.Step.key(key), .element(key)] { #expect(DocumentEdit.Step(text: step.text) == step) }
     }
 
-    @Test("edits of a document contain stream keys only sealed, and give the same document when applied to the file")
+    @Test("edits contain stream keys only sealed; applied to the file's document they give the new title and source")
     func document() throws {
         let file = #"""
             {"room":{"roomId":"1"},"sources":[{"uid":"1","streamKey":"file-key"}],
@@ -86,7 +86,7 @@ struct DocumentEditTests {
         #expect(again.pipeline.sources.map(\.id.uid) == ["1", "2"])
     }
 
-    @Test("an edit that no longer fits is refused, and the others apply")
+    @Test("an edit that names a missing scene or source is refused, and the other edits apply")
     func refusedAlone() throws {
         let file = #"""
             {"room":{"roomId":"1"},"sources":[{"uid":"1","streamKey":"k"}],

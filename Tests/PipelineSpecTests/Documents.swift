@@ -24,7 +24,7 @@ enum Documents {
         }
         """
 
-    /// Documents that together use every key, none with its default value.
+    /// Documents that together use every key of the schema, most of them with other values than the defaults.
     static let full = [
         """
         {
@@ -170,7 +170,7 @@ enum Documents {
                 """),
     ]
 
-    /// The repository, relative to this file.
+    /// The path of the repository, found from the path of this file.
     static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
 
     static func read(_ path: String) -> [UInt8]? {
@@ -193,7 +193,7 @@ enum Documents {
 }
 
 extension String {
-    /// Every occurrence of `old` replaced.
+    /// Returns a copy with every occurrence of `old` replaced by `new`.
     func replacing(_ old: String, with new: String) -> String {
         var parts: [Substring] = []
         var rest = self[...]

@@ -5,7 +5,7 @@ import Testing
 @Suite("Hosts that requests may make a room connect to: control.egress.allowedHosts")
 struct EgressPolicyTests {
     @Test(
-        "an address is global, local or never allowed, in any notation",
+        "an address in any notation is classified as global, local, or link-local with cloud metadata services",
         arguments: [
             ("93.184.216.34", .global), ("2606:2800:220:1::1", .global), ("172.15.0.1", .global),
             ("172.32.0.1", .global), ("100.63.0.1", .global), ("100.128.0.1", .global),
@@ -32,7 +32,7 @@ struct EgressPolicyTests {
     }
 
     @Test(
-        "an entry allows a host by name and port, or by the address that the name resolves to",
+        "an entry allows a host by name and port or by its resolved address, and never a link-local address",
         arguments: [
             // The default.
             (["public"], "cdn.example", 1935, "93.184.216.34", true),
@@ -51,7 +51,7 @@ struct EgressPolicyTests {
             (["relay.lan"], "relay.lan", 1935, "10.0.0.7", true),
             (["relay.lan"], "RELAY.lan", 1935, "10.0.0.7", true), (["relay.lan"], "other.lan", 1935, "10.0.0.7", false),
             (["relay.lan:1936"], "relay.lan", 1935, "10.0.0.7", false),
-            // Names below a domain are controlled by others.
+            // A wildcard allows global addresses only, since others may control names below the domain.
             (["*.cdn.example"], "a.cdn.example", 1935, "93.184.216.34", true),
             (["*.cdn.example"], "a.cdn.example", 1935, "127.0.0.1", false),
             (["*.cdn.example", "127.0.0.0/8"], "a.cdn.example", 1935, "127.0.0.1", true),
@@ -98,19 +98,20 @@ struct EgressPolicyTests {
     }
 
     @Test(
-        "malformed entries are refused", arguments: ["", "*", "10.0.0.0/33", "10.0.0.0/x", "a b", "u@a", "::1", "a:0"])
+        "malformed allowedHosts entries are refused",
+        arguments: ["", "*", "10.0.0.0/33", "10.0.0.0/x", "a b", "u@a", "::1", "a:0"])
     func noEntry(text: String) {
         #expect(EgressEntry(text) == nil)
     }
 
-    @Test("the keyword for all global addresses is recognized in any case, and is never a host name")
+    @Test("the entry `public` (all global addresses) is recognized in any case; `public:80` is not that entry")
     func publicWord() {
         for word in ["public", "Public", "PUBLIC"] { #expect(EgressEntry(word) == .publicAddresses) }
         #expect(EgressEntry("public:80") != .publicAddresses)
     }
 
     @Test(
-        "an entry is equal after it is written and read again",
+        "an allowedHosts entry is written with the text that it was read from",
         arguments: ["public", "127.0.0.0/8", "10.0.0.7/32", "::1/128", "relay.lan", "*.cdn.example:*", "[::1]:1936"])
     func written(text: String) throws {
         #expect(try #require(EgressEntry(text)).description == text)

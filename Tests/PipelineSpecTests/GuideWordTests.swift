@@ -9,7 +9,7 @@ struct GuideWordTests {
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc")
 
     @Test(
-        "every value of a choice is in the guide about it",
+        "every ingest codec, layout, adaption, transition and event type is named in its guide",
         arguments: [
             ("Publishing.md", Pipeline.Ingest.Codec.allCases.map(\.rawValue)),
             ("Scenes.md", Layout.allCases.map(\.rawValue)), ("Scenes.md", Adaption.allCases.map(\.rawValue)),

@@ -1,10 +1,10 @@
 import PipelineSpec
 import Testing
 
-@Suite("The HLS grid: RFC 8216bis §4.4.3.1")
+@Suite("Pipeline file: hls outputs (part, GOP and segment lengths, paths, I-frame playlists, encryption) and images")
 struct HLSOutputTests {
     @Test(
-        "parts and GOPs follow the frame rate",
+        "default part and GOP lengths in frames follow from the frame rate: 16 and 32 at 30 fps",
         arguments: [
             (30, 16, 32), (60, 32, 64), (25, 13, 26), (24, 13, 26), (15, 8, 16), (50, 27, 54), (1, 1, 1), (2, 1, 2),
         ])
@@ -22,7 +22,7 @@ struct HLSOutputTests {
     }
 
     @Test(
-        "TARGETDURATION is the segment length rounded to the nearest second",
+        "TARGETDURATION is the segment length rounded to the nearest second: RFC 8216bis §4.4.3.1",
         arguments: [(32, 2, 30, 2), (38, 2, 30, 3), (1, 1, 60, 1), (75, 1, 30, 3)])
     func targetDuration(gop: Int, gops: Int, fps: Int, seconds: Int) {
         var output = HLSOutput(path: "x")
@@ -32,7 +32,7 @@ struct HLSOutputTests {
     }
 
     @Test(
-        "recordings and clips of an encrypted room must be outside the directories that viewers can read",
+        "recordings and clips of an encrypted room may not be inside its HLS output directories",
         arguments: [
             ("rec", "clips", ""), ("out-rec", "out-clips", ""), ("../out/rec", "/out/clips", ""),
             ("out/rec", "clips", "outputs[1].path"), ("./x/../out/rec", "clips", "outputs[1].path"),
@@ -55,7 +55,7 @@ struct HLSOutputTests {
         #expect(sealed.mistakes.map(\.path) == (wrong.isEmpty ? [] : [wrong]))
     }
 
-    @Test("a rendition may not have the name of another's I-frame playlist")
+    @Test("a rendition with the name of another's I-frame playlist is an error if iFramePlaylists is true")
     func iFramePlaylistNames() {
         func mistakes(_ iFrames: Bool) -> [String] {
             Pipeline.parse(
@@ -72,7 +72,8 @@ struct HLSOutputTests {
     }
 
     @Test(
-        "two image outputs with the same file name cause a warning", arguments: [("b/s.jpg", true), ("b/t.jpg", false)])
+        "two image outputs with the same file name in different directories cause a warning",
+        arguments: [("b/s.jpg", true), ("b/t.jpg", false)])
     func imageNames(path: String, isWarned: Bool) {
         let report = Pipeline.parse(
             Documents.room.replacing(
@@ -92,7 +93,7 @@ struct HLSOutputTests {
         #expect(report.mistakes.map(\.path) == ["outputs[0].clipPath"])
     }
 
-    @Test("an encrypted output may have I-frame playlists and MPEG-TS segments; these require an hls output")
+    @Test("an encrypted output may have I-frame playlists and an MPEG-TS output beside it; MPEG-TS alone is refused")
     func encryptedForms() {
         let forms = Documents.room.replacing(
             "\"path\": \"out\"",

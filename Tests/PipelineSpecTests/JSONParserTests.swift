@@ -1,12 +1,12 @@
 import MediaTypes
 import Testing
 
-@Suite("JSON: RFC 8259")
+@Suite("JSON parser: RFC 8259")
 struct JSONParserTests {
     private func parse(_ text: String) -> JSONParser.Document { JSONParser.parse(Array(text.utf8)) }
 
     @Test(
-        "values are read",
+        "every kind of JSON value is parsed, and written compactly with normalized numbers and escapes",
         arguments: [
             ("null", "null"), (" true ", "true"), ("\u{feff}false", "false"), ("0", "0"), ("-0", "0"), ("-12", "-12"),
             ("9223372036854775807", "9223372036854775807"), ("-9223372036854775808", "-9223372036854775808"),
@@ -23,7 +23,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "invalid JSON is refused at the position of the error",
+        "invalid JSON gives one error with the line and column of the fault, what is wrong and a fix",
         arguments: [
             ("", 1, 1, "empty"), ("{\n  \"a\": 1,\n}", 3, 1, "expected a key, found }"),
             ("[1,]", 1, 4, "expected a value, found ]"),
@@ -56,7 +56,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "invalid UTF-8 is refused",
+        "invalid UTF-8 in a string is refused",
         arguments: [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xe2, 0x82], [0xf5, 0x80, 0x80, 0x80]])
     func refusesInvalidUTF8(bytes: [Int]) {
         let document = JSONParser.parse([0x22] + bytes.map { UInt8($0) } + [0x22])
@@ -64,7 +64,7 @@ struct JSONParserTests {
         #expect(document.mistakes.map(\.what) == ["the string is not UTF-8"])
     }
 
-    @Test("every value and key knows its line and column, counted in characters")
+    @Test("every parsed value and key has its line and column, counted in Unicode scalars")
     func knowsPositions() throws {
         let root = try #require(self.parse("{\n\t\"é\": [1,\r\n  {\"k\": \"😀\", \"l\": 2}]\n}").root)
         #expect(root.position == .text(line: 1, column: 1))
@@ -81,7 +81,7 @@ struct JSONParserTests {
         #expect(inner.map(\.value.position) == [.text(line: 3, column: 9), .text(line: 3, column: 19)])
     }
 
-    @Test("a duplicate key is an error, and parsing continues with the first")
+    @Test("a duplicate key is an error with its path and column; the first value is kept and parsing continues")
     func duplicateKeys() {
         let document = self.parse("{\"a\": {\"b\": 1, \"b\": 2}, \"\\u0061\": 3, \"c d\": [{\"e\":1,\"e\":1}]}")
         #expect(document.mistakes.map(\.path) == ["a.b", "a", "[\"c d\"][0].e"])
@@ -90,7 +90,7 @@ struct JSONParserTests {
         #expect(document.root?.text() == "{\"a\":{\"b\":1},\"c d\":[{\"e\":1}]}")
     }
 
-    @Test("nesting over 64 levels and texts over 4 MiB are refused")
+    @Test("nesting over 64 levels, texts over 4 MiB and a number of 513 digits are refused")
     func limits() {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -104,7 +104,7 @@ struct JSONParserTests {
         #expect(self.parse("1" + String(repeating: "0", count: 512)).root == nil)
     }
 
-    @Test("values survive a round trip, compact and pretty")
+    @Test("documents written compact or pretty are parsed back to equal values")
     func roundTrip() throws {
         for text in Documents.full {
             let root = try #require(self.parse(text).root)

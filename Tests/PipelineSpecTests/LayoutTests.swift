@@ -2,7 +2,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Layouts: from names to panes")
+@Suite("Layouts: the panes that each layout name gives")
 struct LayoutTests {
     static let canvas = Pipeline.Canvas(width: 1280, height: 720)
 
@@ -24,7 +24,7 @@ struct LayoutTests {
             ])
     }
 
-    @Test("top and bottom, picture in picture, a host with guests beside or below")
+    @Test("topBottom is two halves, pip a small pane at the lower right, hostAndGuests guests beside or below a host")
     func otherRectangles() {
         #expect(self.rectangles(.topBottom, 2) == [[0, 0, 1280, 360], [0, 360, 1280, 360]])
         #expect(self.rectangles(.pip, 2) == [[0, 0, 1280, 720], [938, 518, 320, 180]])
@@ -36,7 +36,7 @@ struct LayoutTests {
             self.rectangles(.hostAndGuests, 2, on: upright) == [[0, 0, 720, 960], [0, 960, 180, 320]])
     }
 
-    @Test("auto shows the live sources: one alone, two in halves along the longer side, more in a grid")
+    @Test("auto shows the live sources, 16 at most: one alone, two in halves of the longer side, more in a grid")
     func automatic() {
         let upright = Pipeline.Canvas(width: 720, height: 1280)
         for count in 1...16 {
@@ -55,7 +55,7 @@ struct LayoutTests {
         #expect(shown(Scene("s", .layout(.auto, uids: [])), (0..<40).map { "u\($0)" }).count == 16)
     }
 
-    @Test("for every layout, count and canvas panes are even, inside and complete; tiles leave no gap")
+    @Test("in every layout, panes have even positions and sizes inside the canvas; solo and halves leave no gap")
     func everyLayout() {
         for layout in Layout.allCases {
             for count in layout.userCount {
@@ -80,7 +80,7 @@ struct LayoutTests {
         }
     }
 
-    @Test("grid cells have even numbers, lie inside the canvas and do not overlap", arguments: 1...16)
+    @Test("grid cells have even positions and sizes, lie inside the canvas and do not overlap", arguments: 1...16)
     func cellsAreEvenAndApart(count: Int) {
         for canvas in [(1280, 720), (720, 1280), (854, 480), (66, 64), (1000, 998)] {
             let cells = self.rectangles(.grid, count, on: .init(width: canvas.0, height: canvas.1))

@@ -6,7 +6,7 @@ import Testing
 @Suite("Lengths: pixels, or percent of the canvas")
 struct LengthTests {
     @Test(
-        "percentages have at most four decimals",
+        "a percentage with up to four decimals is read exactly, in millionths",
         arguments: [("0%", 0), ("50%", 500_000), ("33.3333%", 333_333), ("100%", 1_000_000), ("100.0%", 1_000_000)])
     func reads(text: String, share: Int) {
         #expect(Length(percent: text) == .share(share))
@@ -24,7 +24,7 @@ struct LengthTests {
         #expect(Length(percent: text)?.description == text)
     }
 
-    @Test("areas whose percentages add up to 100 leave no gap and no overlap, on canvases of any width")
+    @Test("areas whose percentages add up to 100 leave no gap and no overlap, on a canvas of any even width")
     func tiles() {
         var random = TestRandom(state: 1)
         for _ in 0..<2000 {
@@ -45,7 +45,7 @@ struct LengthTests {
         }
     }
 
-    @Test("percentages and pixels give the expected rectangles, also mixed")
+    @Test("an area in percent, pixels or both gives a rectangle with even positions and sizes")
     func known() {
         func rect(_ x: String, _ width: String) -> [Int] {
             guard let x = Length(percent: x), let width = Length(percent: width) else { return [] }

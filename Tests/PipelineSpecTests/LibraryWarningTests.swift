@@ -1,14 +1,14 @@
 import PipelineSpec
 import Testing
 
-@Suite("Parts of FFmpeg's libraries that a pipeline needs")
+@Suite("Warnings about missing parts of FFmpeg's libraries")
 struct LibraryWarningTests {
     private static let document = Documents.room.replacing(
         #""outputs""#,
         with: #""ingest": { "codecs": ["h264", "aac", "av1"], "srt": { "listen": "127.0.0.1:9001" } }, "outputs""#,
         maxReplacements: 1)
 
-    @Test("a missing part is a warning at the key that needs it")
+    @Test("a missing part of FFmpeg is a warning at the key that needs it; a codec whose decoder is present has none")
     func warnings() {
         let checks = SpecChecks(library: { part in
             part == .decoder(.h264) ? nil : SpecChecks.Problem("\(part) is missing", fix: "install it")
@@ -21,7 +21,7 @@ struct LibraryWarningTests {
         #expect(!report.warnings.contains { $0.path == "ingest.codecs[0]" })
     }
 
-    @Test("sources name codecs and SRT of their own")
+    @Test("a missing decoder or SRT support that only a source needs is a warning at that source")
     func sources() {
         let document = Documents.room.replacing(
             #""sources": ["#,
@@ -37,7 +37,7 @@ struct LibraryWarningTests {
         #expect(report.warnings.map(\.path).sorted() == ["sources[0].decode.codecs[0]", "sources[0].type"])
     }
 
-    @Test("without missing parts there is no warning")
+    @Test("if no part of FFmpeg is missing, there is no warning")
     func complete() {
         #expect(Pipeline.parse(Self.document, checks: .none).warnings.isEmpty)
     }

@@ -7,7 +7,7 @@ struct MetadataRequestTests {
         MetadataRequest.parse(Array(text.utf8))
     }
 
-    @Test("a request with text or an object is read, with id, date and state")
+    @Test("a metadata request with text, an object or neither is read, with its type, id and state flag")
     func read() throws {
         let text = try Self.parse(#"{"type":"gift","id":"g.1","text":"장미 \"x\"","at":"2026-01-31T20:00:00.000Z"}"#)
             .get()
@@ -19,7 +19,7 @@ struct MetadataRequestTests {
     }
 
     @Test(
-        "invalid requests are refused with path and remedy",
+        "an invalid metadata request is refused with path, what is wrong and a fix",
         arguments: [
             (#"{"text":"a"}"#, "type", "is missing"), (#"{"type":"gift"}"#, "text", "is missing"),
             (#"{"type":"a b","text":"a"}"#, "type", "is not valid"),

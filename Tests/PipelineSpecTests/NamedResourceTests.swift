@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Files and environment variables named in a document, and which of them a request may name")
 struct NamedResourceTests {
-    @Test("every member of a pipeline that names a file or a variable is found")
+    @Test("every member of the pipeline schema that names a file or an environment variable is found")
     func all() throws {
         var members: Set<String> = []
         for text in Documents.full {
@@ -19,7 +19,7 @@ struct NamedResourceTests {
         #expect(members.isSuperset(of: ["path", "placeholderImage", "authorities", "certificate", "key"]))
     }
 
-    /// The members of the schema with the endings of those that name files and variables.
+    /// The names of the schema's members that end in File or Env.
     private static func members(of node: JSONNode) -> Set<String> {
         switch node.content {
         case .array(let elements): return elements.reduce(into: []) { $0.formUnion(self.members(of: $1)) }
@@ -48,7 +48,7 @@ struct NamedResourceTests {
     }
 
     @Test(
-        "a request may name what the pipeline file names for the same use, and files of an operator's directory",
+        "a request may name only what the pipeline file names for the same use, and files that the operator permits",
         arguments: [
             (#"{ "outputs": [ { "keyFile": "/run/cdn" }, { "keyFile": "/run/given/key" } ] }"#, []),
             (#"{ "outputs": [ { "keyFile": "/etc/shadow" } ] }"#, ["outputs[0].keyFile"]),

@@ -9,7 +9,7 @@ struct PassthroughSpecTests {
         Pipeline.parse(Documents.room.replacing("[ \(self.pictures) ]", with: "[ \(renditions) ]"))
     }
 
-    @Test("off by default; auto is the other value")
+    @Test("passthrough is off by default and may be set to auto; another value is an error")
     func words() throws {
         #expect(try Self.read(Self.pictures).result.get().renditions[0].video.passthrough == .off)
         let auto = Self.pictures.replacing("2500000", with: #"2500000, "passthrough": "auto""#)
@@ -18,7 +18,7 @@ struct PassthroughSpecTests {
         #expect(wrong.mistakes.map(\.path) == ["renditions[0].video.passthrough"])
     }
 
-    @Test("a rendition with half the canvas's frame rate can never match")
+    @Test("passthrough is refused for a rendition with half the canvas's frame rate")
     func impossible() {
         let report = Self.read(
             Self.pictures

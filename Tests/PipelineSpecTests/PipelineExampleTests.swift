@@ -14,7 +14,7 @@ struct PipelineExampleTests {
         return try #require(report.pipeline, "\(report.text(file: name))")
     }
 
-    @Test("each example has no error or warning, and its summary contains no secret", arguments: Self.names)
+    @Test("each example has no error or warning, and its summary contains no inline stream key", arguments: Self.names)
     func isSound(name: String) throws {
         let pipeline = try self.load(name)
         for source in pipeline.sources {
@@ -24,13 +24,14 @@ struct PipelineExampleTests {
         }
     }
 
-    @Test("a PK room has 15 lines")
+    @Test("the landscape PK example has at most 15 lines")
     func pkIsShort() throws {
         let bytes = try #require(Documents.read("pipelines/pk-landscape.json"))
         #expect(bytes.count { $0 == UInt8(ascii: "\n") } <= 15)
     }
 
-    @Test("the landscape PK has two halves, the portrait one a 720x640 band in the middle")
+    @Test(
+        "the landscape PK shows two halves, the portrait one a 720x640 band; `punish` plays the second source at 60 %")
     func pkPanes() throws {
         let landscape = try self.load("pk-landscape")
         let portrait = try self.load("pk-portrait")
@@ -46,7 +47,8 @@ struct PipelineExampleTests {
             punish.resolvedPanes(canvas: portrait.canvas).map { portrait.volume(of: $0.pane, in: punish) } == [100, 60])
     }
 
-    @Test("the summary shows canvas, sources, scenes, ladder and the durations of the grid")
+    @Test(
+        "the summary shows canvas, sources, scenes, ladder, output and grid of a live room, and an offline room's end")
     func summary() throws {
         #expect(
             try self.load("pk-landscape").summary() == """

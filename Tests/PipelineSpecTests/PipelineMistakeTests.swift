@@ -296,7 +296,7 @@ struct PipelineMistakeTests {
     ]
 
     @Test(
-        "each error says where it is, what is wrong and what to do",
+        "each mistake in a valid room gives one error with its path, position, what is wrong and what to do",
         arguments: [Self.structure, Self.sources, Self.secrets, Self.scenes, Self.outputs, SceneMistakes.all].flatMap {
             $0
         })

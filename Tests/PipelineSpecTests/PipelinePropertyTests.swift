@@ -3,9 +3,9 @@ import PipelineSpec
 import TestSupport
 import Testing
 
-@Suite("The pipeline file: any bytes give an answer without a trap")
+@Suite("The pipeline file: any bytes give a pipeline or errors with location and fix, without a trap")
 struct PipelinePropertyTests {
-    /// Checks that the answer is a pipeline or at least one error, each with a location and a remedy.
+    /// Checks that the result is a pipeline or at least one error, and that each problem has a location and a fix.
     private func check(_ bytes: [UInt8], _ overrides: [SpecOverride] = []) {
         let report = Pipeline.parse(bytes, overrides: overrides)
         #expect((report.pipeline == nil) == !report.mistakes.isEmpty)
@@ -19,7 +19,7 @@ struct PipelinePropertyTests {
         if let pipeline = report.pipeline { #expect(!pipeline.summary().isEmpty) }
     }
 
-    @Test("random bytes", arguments: [1, 2, 3] as [UInt64])
+    @Test("random bytes give a pipeline or errors, without a trap", arguments: [1, 2, 3] as [UInt64])
     func randomBytes(seed: UInt64) {
         var generator = TestRandom(state: seed)
         let alphabet = Array("{}[]\",:\\u0123e-+.tfn \n\u{0}é😀".utf8) + [0xff, 0xc0, 0xed]
@@ -29,7 +29,9 @@ struct PipelinePropertyTests {
         }
     }
 
-    @Test("the example with bytes replaced, removed, doubled or truncated", arguments: [11, 12, 13] as [UInt64])
+    @Test(
+        "a document with bytes replaced, removed or doubled, or truncated, gives a pipeline or errors, without a trap",
+        arguments: [11, 12, 13] as [UInt64])
     func mutatedBytes(seed: UInt64) {
         var generator = TestRandom(state: seed)
         let example = Array(Documents.full[0].utf8)
@@ -49,7 +51,9 @@ struct PipelinePropertyTests {
         }
     }
 
-    @Test("any value for any key with --set does not trap", arguments: [21, 22, 23] as [UInt64])
+    @Test(
+        "any value for any key with --set gives a pipeline or errors, without a trap",
+        arguments: [21, 22, 23] as [UInt64])
     func mutatedValues(seed: UInt64) throws {
         var generator = TestRandom(state: seed)
         let root = try #require(JSONParser.parse(Array(Documents.full[0].utf8)).root)

@@ -15,7 +15,7 @@ struct PipelineSchemaTests {
         #expect(isSame, "pipelines/schema.json is out of date: accept the new schema with UPDATE_GOLDEN=1")
     }
 
-    @Test("the schema has exactly the keys that are read")
+    @Test("the schema has exactly the keys that the parser reads")
     func sameKeys() throws {
         let schema = try #require(JSONParser.parse(Array(PipelineSchema.json().utf8)).root)
         var visited: Set<String> = []
@@ -26,7 +26,7 @@ struct PipelineSchemaTests {
         #expect(visited == Self.properties(schema, ""), "a document must show every key")
     }
 
-    /// Finds the keys that the reader knows by giving each object an unknown one.
+    /// Compares the schema's keys with those that the parser lists when an object has an unknown key.
     private func compare(
         _ node: JSONNode, _ schema: JSONNode, at path: String, in text: String, _ visited: inout Set<String>
     ) throws {
@@ -93,7 +93,7 @@ struct PipelineSchemaTests {
             })
     }
 
-    @Test("removing any key from a full file changes the parsed pipeline or causes an error")
+    @Test("removing a key from a full file, except some with defaults, changes the parsed pipeline or causes an error")
     func everyKeyCounts() throws {
         let text = Documents.full[0]
         let root = try #require(JSONParser.parse(Array(text.utf8)).root)

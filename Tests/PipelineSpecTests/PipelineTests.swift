@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The pipeline file: defaults and derived values")
 struct PipelineTests {
-    @Test("the smallest file is a complete room")
+    @Test("the smallest valid file gives a room with all defaults")
     func defaults() throws {
         let report = Pipeline.parse(
             """
@@ -50,7 +50,7 @@ struct PipelineTests {
         #expect(pipeline.limits.maxSources == 7)
     }
 
-    @Test("the volume in a scene overrides that of the pane, and that the source's; a pane without audio has 0")
+    @Test("a scene's volume for a user overrides the pane's, which overrides the source's; audioPush off gives 0")
     func volumes() throws {
         var pipeline = try #require(Pipeline.parse(Documents.room).pipeline)
         pipeline.sources[1].volume = 80
@@ -65,7 +65,7 @@ struct PipelineTests {
         #expect(pipeline.volume(of: pane, in: scene) == 0)
     }
 
-    @Test("an offline room has no viewers' listener and an event playlist, unless it says so")
+    @Test("an offline room has no viewers' listener and an event playlist, unless these are set")
     func offlineDefaults() throws {
         let text = Documents.room.replacing("\"streamKey\": \"hunter2a\"", with: "\"type\": \"file\", \"path\": \"a\"")
             .replacing("\"streamKey\": \"hunter2b\"", with: "\"type\": \"file\", \"path\": \"b\"")
@@ -106,7 +106,7 @@ struct PipelineTests {
         #expect(hls.partFrames == 32 && hls.gopFrames == 64)
     }
 
-    @Test("the baseline profile turns B-frames off")
+    @Test("with the baseline profile, bFrames is 0 by default")
     func baseline() throws {
         let set = SpecOverride(path: "renditions[0].video.profile", value: "baseline")
         #expect(

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Pipeline file: RTMP outputs and HTTP-FLV")
 struct RTMPOutputTests {
-    /// A room with such an output beside its HLS output.
+    /// A room with an rtmp output of these members beside its HLS output.
     private static func document(_ output: String, hls: String = "") -> String {
         Documents.room.replacing(
             "{ \"path\": \"out\" }", with: "{ \"path\": \"out\"\(hls) }, { \"type\": \"rtmp\", \(output) }")
@@ -31,7 +31,7 @@ struct RTMPOutputTests {
     }
 
     @Test(
-        "each error has its path, and no stream key in its text",
+        "each mistake in an rtmp output is an error with its path, and no stream key in its text",
         arguments: [
             (#""outputId": "a""#, "outputs[1].url", "is missing"),
             (#""url": "rtmp://h/live/hunter2k", "urlEnv": "U""#, "outputs[1].urlEnv", "cannot be combined with url"),
@@ -59,7 +59,7 @@ struct RTMPOutputTests {
         #expect(!text.contains("hunter2k") && !text.contains("hunter2 k"), "\(text)")
     }
 
-    @Test("an offline room may not push, and an encrypted one may not serve clear FLV")
+    @Test("an offline room may have no rtmp output, and an encrypted one may not serve FLV, which is clear")
     func combinations() {
         let offline = Self.document(#""url": "rtmp://h/live/hunter2k""#)
             .replacing(#""room": {"#, with: #""clock": "offline", "durationSeconds": 1, "room": {"#)

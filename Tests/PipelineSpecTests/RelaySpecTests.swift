@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Pipeline file: rtmp-pull sources, and relays")
 struct RelaySpecTests {
-    /// The second source with `source`, and a list of allowed hosts.
+    /// A room with `source` as its second source, and `hosts` as the hosts that it may pull from.
     static func document(_ source: String, hosts: String = #"["cdn.example:1935", "*.pk.example:*"]"#) -> String {
         Documents.room
             .replacing(#"{ "uid": "2002", "streamKey": "hunter2b" }"#, with: source)
@@ -38,7 +38,7 @@ struct RelaySpecTests {
     }
 
     @Test(
-        "each error has its path",
+        "each mistake in a pull source or relay is one error with its path and what is wrong",
         arguments: [
             (#""type": "rtmp-pull""#, "sources[1].url", "is missing"),
             (
@@ -83,7 +83,7 @@ struct RelaySpecTests {
     }
 
     @Test(
-        "a host pattern matches a name, its subdomains or any port only as written",
+        "a host pattern matches one host at the default port; `*.` matches only subdomains, `:*` any port",
         arguments: [
             ("cdn.example", "cdn.example", 1935, true), ("cdn.example", "CDN.example", 1935, true),
             ("cdn.example", "cdn.example", 1936, false), ("cdn.example:8000", "cdn.example", 8000, true),
@@ -97,7 +97,7 @@ struct RelaySpecTests {
     }
 
     @Test(
-        "invalid patterns are refused",
+        "invalid host patterns are refused",
         arguments: ["", "*", "*.", "a b", "a/b", "a:0", "a:x", "a:65536", "u@a", "[::1", "a.*.b"])
     func noPattern(text: String) {
         #expect(HostPattern(text) == nil)

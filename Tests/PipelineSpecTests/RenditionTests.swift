@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("The default renditions")
+@Suite("Renditions: the default ladder and default bit rates")
 struct RenditionTests {
     private func ladder(_ width: Int, _ height: Int) -> [String] {
         Rendition.defaultLadder(for: .init(width: width, height: height)).map {
@@ -9,7 +9,7 @@ struct RenditionTests {
         }
     }
 
-    @Test("the ladder is 720p, 480p, 360p and 240p in the canvas's aspect ratio, and audio only")
+    @Test("the default ladder is 720p, 480p, 360p and 240p, none larger than the canvas, and audio only")
     func knownLadders() {
         #expect(
             self.ladder(1280, 720) == [
@@ -32,7 +32,7 @@ struct RenditionTests {
             ])
     }
 
-    @Test("a running room keeps its default renditions if a newer program version has others")
+    @Test("a room started by a version with fewer default renditions keeps those when its document changes")
     func kept() throws {
         let names = ["720p", "480p", "360p"]
         func document(_ members: String = "") throws -> RoomDocument {
@@ -51,7 +51,7 @@ struct RenditionTests {
         #expect(ladder(patched) == names)
         let change = try DocumentChange(from: old, to: patched)
         #expect(change.isChange && change.paths == ["room.title"])
-        // Started by this version; with other renditions; with an explicit ladder.
+        // Tracks of this version's ladder, or of no earlier version's ladder, keep this version's; then explicit ones.
         let present = names + ["240p", "audioOnly"]
         for (tracks, hasAudioOnly) in [(present, true), (names, true), (["1080p"], false)] {
             var other = try document()
@@ -63,7 +63,7 @@ struct RenditionTests {
         #expect(ladder(written) == ["a"])
     }
 
-    @Test("on any canvas, default renditions are not larger, have even sizes and keep the aspect ratio")
+    @Test("on any canvas, default renditions are no larger than it, have even sizes and keep its aspect ratio")
     func ladderFitsAnyCanvas() {
         for width in stride(from: 64, through: 1920, by: 58) {
             for height in stride(from: 64, through: 1920, by: 62) where max(width, height) <= 8 * min(width, height) {

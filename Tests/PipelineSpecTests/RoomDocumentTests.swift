@@ -27,7 +27,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "differences between two documents are named by path, whatever their layout in the text",
+        "differences between two JSON documents are listed by path; whitespace and key order do not count",
         arguments: [
             (#"{"a":1,"b":[1,{"c":2}]}"#, "{ \"b\" : [ 1, {\n\"c\": 2 } ], \"a\": 1 }", []),
             (#"{"a":1}"#, #"{"a":2}"#, ["a"]), (#"{"b":[1,{"c":2}]}"#, #"{"b":[1,{"c":3}]}"#, ["b[1].c"]),
@@ -39,7 +39,7 @@ struct RoomDocumentTests {
         #expect(try Self.node(other).differences(from: Self.node(one)) == paths)
     }
 
-    @Test("a difference below a deeply nested value is named by a path of limited length")
+    @Test("differences below a deeply nested value are listed as one path of limited length")
     func deep() throws {
         let depth = 50
         func nest(_ inside: String) -> String {
@@ -62,7 +62,7 @@ struct RoomDocumentTests {
         try RoomDocument.read(Array(text.utf8), overrides: overrides).get().document
     }
 
-    /// A version of ``Documents/room`` and what it changes.
+    /// The change from ``Documents/room`` to a copy with these replacements.
     private static func change(_ words: [(String, String)]) throws -> DocumentChange {
         var text = Documents.room
         for (before, after) in words {
@@ -73,7 +73,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "members that may change while the room runs",
+        "each of these members may change while the room runs; a default that is written out changes nothing",
         arguments: [
             (#""roomId": "88231" }"#, #""roomId": "88231", "title": "t" }"#, ["room.title"]),
             (
@@ -158,7 +158,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "a change of a member that needs a new worker is refused with its path, and nothing else is applied",
+        "a change of a member that needs a new worker is refused with its path, also beside a permitted change",
         arguments: [
             (#""roomId": "88231""#, #""roomId": "2""#, ["room.roomId"]), (#""fps": 30"#, #""fps": 25"#, ["canvas.fps"]),
             (#""listen": "127.0.0.1:0""#, #""listen": "127.0.0.1:1""#, ["control.listen"]),
@@ -185,7 +185,7 @@ struct RoomDocumentTests {
         #expect(mistakes.allSatisfy { !$0.what.isEmpty && !$0.fix.isEmpty })
     }
 
-    /// A room with these sources, in this order, whose only scene shows the first.
+    /// A room with these sources, in this order, whose only scene shows uid `a`.
     private static func room(_ sources: [String], limits: String = "", auth: String = "") throws -> RoomDocument {
         try self.read(
             #"""
@@ -199,7 +199,7 @@ struct RoomDocumentTests {
         #"{ "uid": "\#(uid)", "streamKey": "hunter2\#(uid)"\#(more) }"#
     }
 
-    @Test("publishers are added, removed and reordered; kept ones are compared by id")
+    @Test("publishers may be added, removed and reordered while the room runs; remaining ones may change their volume")
     func sources() throws {
         let (a, b, c) = (Self.publisher("a"), Self.publisher("b"), Self.publisher("c"))
         let screen = #"{ "uid": "a", "streamType": "sub", "streamKey": "hunter2d", "decode": { "codecs": ["hevc"] } }"#
@@ -219,7 +219,7 @@ struct RoomDocumentTests {
         #expect(try DocumentChange(from: Self.room([a], auth: signed), to: keyless).isChange)
     }
 
-    @Test("adding, removing or changing file and pull sources is refused, with each path")
+    @Test("adding or removing a file source, or changing a source's type, name or jitter buffer, is refused by path")
     func fixedSources() throws {
         let (a, b) = (Self.publisher("a"), Self.publisher("b"))
         let file = #"{ "uid": "f", "type": "file", "path": "f.mp4" }"#
@@ -231,7 +231,7 @@ struct RoomDocumentTests {
                 [a, b], [b, Self.publisher("a", #", "jitterBufferMs": 400, "name": "A", "volume": 3"#)],
                 [("sources[1].jitterBufferMs", "cannot change"), ("sources[1].name", "cannot change")]
             ),
-            // One with that name, of another kind.
+            // A source with the same uid and another type.
             (
                 [a, b], [a, #"{ "uid": "b", "type": "file", "path": "f.mp4" }"#],
                 [("sources[1].type", "cannot change"), ("sources[1].path", "cannot change")]
@@ -254,7 +254,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("limits.maxSources also applies to a changed document")
+    @Test("a room document with more sources than limits.maxSources is refused")
     func sourceLimit() throws {
         let limits = #""limits": { "maxSources": 2 },"#
         _ = try Self.room([Self.publisher("a"), Self.publisher("b")], limits: limits)
@@ -263,7 +263,8 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("a document that has a webhook's URL in the shortened form of the display is refused")
+    @Test(
+        "a document with a webhook's URL as it is displayed, shortened, is refused unless that is a webhook's real URL")
     func cutURL() throws {
         func room(_ urls: String...) throws -> RoomDocument {
             let sinks = urls.map { #"{ "type": "webhook", "url": "\#($0)" }"# }.joined(separator: ", ")
@@ -290,7 +291,7 @@ struct RoomDocumentTests {
         #expect(try DocumentChange(from: room(whole, plain), to: room(plain)).paths == ["control.events"])
     }
 
-    @Test("RTMP outputs are added, changed, removed and reordered; errors use their new index")
+    @Test("rtmp outputs may be added, changed, removed and reordered; a change of another output is refused by path")
     func outputs() throws {
         func room(_ outputs: String...) throws -> RoomDocument {
             let list = outputs.joined(separator: ", ")
@@ -330,7 +331,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("an older revision is superseded; the same revision with the same content is no change")
+    @Test("an older revision, or the same with other content, is superseded; the same with equal content is no change")
     func revisions() throws {
         func version(_ revision: String, _ title: String) throws -> RoomDocument {
             try Self.read(
@@ -381,7 +382,7 @@ struct RoomDocumentTests {
         #expect(first.shown.text().contains("8081"))
     }
 
-    @Test("the displayed document contains no secret, and has its revision")
+    @Test("the displayed document contains no secret, and begins with its revision")
     func secrets() throws {
         for text in Documents.full + [Documents.room] {
             let shown = try Self.read(text).shown.text()

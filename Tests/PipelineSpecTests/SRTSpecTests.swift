@@ -11,7 +11,7 @@ struct SRTSpecTests {
                 .replacing(#""sources": ["#, with: #""ingest": \#(ingest), "sources": ["#))
     }
 
-    @Test("ingest.srt has defaults, and its passphrase comes from a variable or file")
+    @Test("ingest.srt has defaults, and may be the only listener, with a passphrase from an environment variable")
     func listener() throws {
         let key = #"{ "uid": "2002", "streamKey": "k" }"#
         let plain = try #require(Self.report(key, ingest: #"{ "srt": {} }"#).pipeline?.ingest.srt)
@@ -38,7 +38,7 @@ struct SRTSpecTests {
     }
 
     @Test(
-        "each error has its path",
+        "each mistake in ingest.srt or a pull source's URL is an error with its path and what is wrong",
         arguments: [
             (
                 #""streamKey": "k""#, #"{ "srt": { "pbkeylen": 17 } }"#, "ingest.srt.pbkeylen",

@@ -1,15 +1,15 @@
-/// Errors in the members of a scene, other than the users of its panes.
+/// Mistakes in the members of scenes, in watermarks and in the canvas, for ``PipelineMistakeTests``.
 enum SceneMistakes {
     typealias Case = PipelineMistakeTests.Case
 
     static let all = Self.lengths + Self.panes + Self.decorations + Self.policies
 
-    /// Additional members of the solo scene.
+    /// A mistake in members that are added to the solo scene.
     private static func solo(_ members: String, _ path: String, _ what: String, _ fix: String) -> Case {
         Case(#""sceneId": "solo","#, #""sceneId": "solo", \#(members),"#, "scenes[0].\(path)", what, fix)
     }
 
-    /// Additional members of the first pane of the pk scene.
+    /// A mistake in members that are added to the first pane of the pk scene.
     private static func pane(_ members: String, _ path: String, _ what: String, _ fix: String) -> Case {
         Case(
             PipelineMistakeTests.pane, #"{ "uid": "1001", "width": 640, "height": 720, \#(members) }"#,

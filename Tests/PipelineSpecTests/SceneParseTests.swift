@@ -12,7 +12,7 @@ struct SceneParseTests {
         return Scene.parse(Array(text.utf8), sceneID: sceneID, in: pipeline, checks: checks)
     }
 
-    @Test("a document gives the same scene as in the file; its id may come from the request")
+    @Test("a scene document gives the same scene as in the pipeline file; its id may come from the request")
     func sameAsInTheFile() throws {
         let members = """
             "revision": 3, "panes": [ { "uid": "1001", "width": "50%", "height": 720, "crop": { "x": "10%" } } ],
@@ -32,7 +32,7 @@ struct SceneParseTests {
     }
 
     @Test(
-        "errors have the path in the document, a location and a remedy",
+        "each mistake in a scene document is one error with its path, what is wrong, its line and a fix",
         arguments: [
             (#"{ "layout": "solo", "uids": ["9"] }"#, "uids[0]", #"there is no source with uid "9""#),
             (
@@ -73,7 +73,7 @@ struct SceneParseTests {
         #expect(try Self.parse(#"{ "panes": \#(deep)"#).mistakes.map(\.what) == ["nested deeper than 64 levels"])
     }
 
-    @Test("an image file that does not exist is an error, text without a font a warning, each with its location")
+    @Test("a missing image or font file is an error, text or a name that no font covers a warning, each at its path")
     func machineChecks() throws {
         let checks = SpecChecks(
             image: { $0 == "gone.png" ? .init("there is no file gone.png", fix: "check the path") : nil },
@@ -108,7 +108,7 @@ struct SceneParseTests {
         #expect(Pipeline.parse(gone, checks: checks).mistakes.map(\.path) == ["canvas.fonts[0]"])
     }
 
-    @Test("any bytes give an answer without a trap")
+    @Test("a scene document with up to six bytes replaced gives a scene or errors, without a trap")
     func anyBytes() throws {
         var random = TestRandom(state: 7)
         let seed = Array(

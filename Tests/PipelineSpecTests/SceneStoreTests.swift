@@ -13,7 +13,7 @@ struct SceneShelfTests {
         SceneStore([Self.scene(revision), Scene("solo", .panes([]))])
     }
 
-    @Test("a newer revision replaces the scene; the same revision with equal content changes nothing")
+    @Test("a scene with a newer revision replaces the stored one; the same revision and content changes nothing")
     func newer() throws {
         let shelf = Self.shelf(3)
         #expect(try shelf.judge(Self.scene(4, uids: ["b"]), hasRevision: true).change == .replaced)
@@ -22,7 +22,7 @@ struct SceneShelfTests {
         #expect(same.change == .unchanged && same.scene == shelf["pk"])
     }
 
-    @Test("an older revision, or the same with other content, is superseded")
+    @Test("a scene with an older revision, or with the same revision and other content, is superseded")
     func older() {
         let shelf = Self.shelf(3)
         #expect(throws: SceneStore.Refusal.superseded(by: 3)) { try shelf.judge(Self.scene(2), hasRevision: true) }
@@ -66,7 +66,7 @@ struct SceneShelfTests {
         #expect(shelf["pk"]?.revision == 20 && shelf["new"]?.revision == 3)
     }
 
-    @Test("a replaced scene keeps its position in the list; over the limit, new scenes are refused")
+    @Test("a replaced scene keeps its position in the list; at the limit, new scenes are refused but not replacements")
     func places() throws {
         var shelf = Self.shelf(1)
         shelf.put(Self.scene(2, uids: ["b"]))
@@ -95,7 +95,7 @@ struct ProgramRequestTests {
     }
 
     @Test(
-        "errors have their path",
+        "an invalid body is refused with path, what is wrong and a fix",
         arguments: [
             ("", "", "the text is empty"), ("{}", "sceneId", "is missing"),
             (#"{"scen":"pk"}"#, "scen", #"unknown key "scen""#),

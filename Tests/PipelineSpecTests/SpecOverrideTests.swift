@@ -7,7 +7,7 @@ struct SpecOverrideTests {
         Pipeline.parse(Documents.room, overrides: arguments.compactMap { SpecOverride(argument: $0) })
     }
 
-    @Test("an argument is split at its first =")
+    @Test("a --set argument is split at its first =, and refused without = or path")
     func cutsArgument() {
         #expect(SpecOverride(argument: "a.b=c=d") == SpecOverride(path: "a.b", value: "c=d"))
         #expect(SpecOverride(argument: "a=") == SpecOverride(path: "a", value: ""))
@@ -15,7 +15,7 @@ struct SpecOverrideTests {
         #expect(SpecOverride(argument: "a") == nil)
     }
 
-    @Test("a value is JSON if possible, otherwise text; where text is expected a number is text")
+    @Test("a --set value is JSON if possible, otherwise text; where text is expected, a number or true is text")
     func valueKinds() throws {
         let report = self.parse(
             "canvas.fps=25", "outputs[0].path=/tmp/x y", "sources[0].streamKey=12345", "sources[1].uid=\"7\"",
@@ -32,7 +32,7 @@ struct SpecOverrideTests {
         #expect(pipeline.sources[1].onLost.holdMs == 5)
     }
 
-    @Test("missing objects on the path are created, and a later flag wins")
+    @Test("missing objects on a --set path are created, and of two flags for one path the later wins")
     func makesObjects() throws {
         let pipeline = try #require(
             self.parse("ingest.rtmp.listen=127.0.0.1:1", "ingest.rtmp.listen=127.0.0.1:2").pipeline)
@@ -69,7 +69,7 @@ struct SpecOverrideTests {
         #expect(report.mistakes.count == 1)
     }
 
-    @Test("a stream key in a flag appears in no message")
+    @Test("a stream key in an invalid --set flag appears in no message")
     func secretStaysHidden() {
         for argument in [
             "sources[0].streamKey=hunter 3", "sources[0].streamKey={\"hunter3\":1}", "sources[0].streamKey[0]=hunter3",

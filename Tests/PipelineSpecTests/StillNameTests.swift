@@ -36,7 +36,7 @@ struct StillNameTests {
         #expect(output.stillPath(of: SourceID("1-0-0")) == "out/still-1-0-0.jpg")
     }
 
-    @Test("ids longer than a file name may be get different names of limited length")
+    @Test("ids too long for a file name get different file names of limited length; 128 ASCII letters stay as they are")
     func long() {
         let output = Self.output()
         let common = String(repeating: "가", count: 40)
@@ -48,7 +48,9 @@ struct StillNameTests {
         #expect(output.stillPath(of: SourceID(plain)) == "out/still-\(plain).jpg")
     }
 
-    @Test("an image output whose path is that of a source's thumbnail causes a warning", arguments: [true, false])
+    @Test(
+        "an image output with the path of a source's thumbnail causes a warning if another output writes thumbnails",
+        arguments: [true, false])
     func collision(sources: Bool) throws {
         let uid = try #require(Pipeline.parse(Documents.room).pipeline?.sources.first?.id.uid)
         let report = Pipeline.parse(

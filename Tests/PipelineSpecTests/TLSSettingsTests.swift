@@ -9,7 +9,7 @@ struct TLSSettingsTests {
             checks: checks)
     }
 
-    @Test("a certificate and its key are read")
+    @Test("the paths of the certificate and its key are read")
     func files() throws {
         let pipeline = try #require(Self.report(#"{ "certificate": "a.crt", "key": "a.key" }"#).pipeline)
         #expect(pipeline.hls?.http.tls?.certificate == "a.crt")
@@ -17,7 +17,7 @@ struct TLSSettingsTests {
     }
 
     @Test(
-        "missing and unknown members are reported",
+        "a missing certificate or key, or an unknown member, is an error at its path",
         arguments: [
             (#"{ "key": "a.key" }"#, "certificate"), (#"{ "certificate": "a.crt" }"#, "key"),
             (#"{ "certificate": "a.crt", "key": "a.key", "chain": "b" }"#, "chain"),
@@ -28,7 +28,7 @@ struct TLSSettingsTests {
         #expect(report.mistakes.map(\.path).contains { $0.hasSuffix("http.tls.\(key)") })
     }
 
-    @Test("unusable files are an error, an expired certificate is a warning")
+    @Test("a certificate that the check finds unusable is an error, one that it finds doubtful a warning")
     func machineChecks() {
         let checks = SpecChecks(certificate: { settings in
             let problem = SpecChecks.Problem("\(settings.certificate) is bad", fix: "renew it")

@@ -14,7 +14,7 @@ struct UploadOutputTests {
         return []
     }
 
-    @Test("members that are left out get the defaults of the schema")
+    @Test("http, s3 and image outputs get defaults for members that are left out")
     func defaults() throws {
         let pipeline = try Self.read(
             #"""
@@ -34,7 +34,7 @@ struct UploadOutputTests {
     }
 
     @Test(
-        "invalid values are refused at their location",
+        "each mistake in an http, s3 or image output is one error at its path",
         arguments: [
             (#"{ "type": "http", "url": "https://o/x" }"#, "outputs[0]"),
             (#"{ "path": "out" }, { "type": "http", "url": "https://o/x?a=b" }"#, "outputs[1].url"),
@@ -70,7 +70,7 @@ struct UploadOutputTests {
         #expect(Self.mistakes(Self.read(outputs)) == [place])
     }
 
-    @Test("lowLatency true is refused for a store, with the reason and the alternative; false is accepted")
+    @Test("lowLatency true is refused for http and s3 outputs, with the reason and the alternative; false is accepted")
     func lowLatency() throws {
         for store in [
             #"{ "type": "http", "url": "https://o.example/x", "lowLatency": "#,

@@ -2,9 +2,9 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Values of the pipeline file: colors, secrets")
+@Suite("Values of the pipeline file: colors, image paths, secrets")
 struct ValueTests {
-    @Test("a color is #RRGGBB or an integer as in NetEase's API")
+    @Test("a color is #RRGGBB or the integer R*65536 + G*256 + B; other values are refused")
     func colors() {
         #expect(Color("#101014") == Color(red: 16, green: 16, blue: 20))
         #expect(Color("#aBcDeF")?.description == "#ABCDEF")
@@ -37,7 +37,7 @@ struct ValueTests {
                 == ["sources[0].onLost.placeholderImage", "canvas.bgImages[0].path"])
     }
 
-    @Test("no description or dump() of a value or its container shows a secret")
+    @Test("no description or dump() of a source or a secret shows its stream key")
     func secretsStayHidden() {
         let source = Pipeline.Source(SourceID("1"), .rtmp(streamKeys: [.inline("hunter2")]))
         var dumped = ""

@@ -8,7 +8,7 @@ struct WebRTCSpecTests {
         SRTSpecTests.report(#"{ "uid": "2002", "streamKey": "k" }"#, ingest: ingest)
     }
 
-    @Test("ingest.webrtc has defaults, and a room with it accepts vp8, vp9 and opus as well")
+    @Test("ingest.webrtc has defaults, and a room with it also accepts vp8, vp9 and opus by default")
     func defaults() throws {
         let report = Self.report(#"{ "rtmp": { "listen": null }, "webrtc": { "publicAddresses": ["192.0.2.1"] } }"#)
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
@@ -20,7 +20,7 @@ struct WebRTCSpecTests {
         #expect(pipeline.summary().contains("/whip/live"))
     }
 
-    @Test("a written list of codecs stays as it is, and the address of udp is enough if it is not a wildcard")
+    @Test("an explicit list of codecs is kept, and publicAddresses is not needed if udp has a specific address")
     func written() throws {
         let report = Self.report(#"{ "webrtc": { "udp": "192.0.2.1:7000" }, "codecs": ["h264", "opus"] }"#)
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
@@ -29,7 +29,7 @@ struct WebRTCSpecTests {
     }
 
     @Test(
-        "each error has its path",
+        "each mistake in ingest.webrtc is an error with its path and what is wrong",
         arguments: [
             (#"{ "webrtc": {} }"#, "ingest.webrtc.publicAddresses", "is empty"),
             (#"{ "webrtc": { "udp": "[::]:1" } }"#, "ingest.webrtc.publicAddresses", "is empty"),

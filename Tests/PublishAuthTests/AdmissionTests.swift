@@ -29,7 +29,7 @@ struct AdmissionTests {
         return source
     }
 
-    @Test("each of a source's stream keys is accepted, so that a key can be rotated")
+    @Test("each of a source's stream keys is accepted until it is removed, and only with the configured app")
     func rotation() throws {
         var admission = Self.admission()
         #expect(try Self.source(&admission, "old") == Self.host)
@@ -42,7 +42,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, "new", app: "pk") == Self.host)
     }
 
-    @Test("a signed stream key is accepted for the source that it names; another source's static key works beside it")
+    @Test("a signed key is accepted only for the source and app that it names; static keys of other sources stay valid")
     func signed() throws {
         var admission = Self.admission()
         #expect(try Self.source(&admission, Self.good) == Self.host)
@@ -72,7 +72,7 @@ struct AdmissionTests {
         #expect(admission.sources == [third, Self.host, Self.screen])
     }
 
-    @Test("if set, a signed key is valid once")
+    @Test("a signed key is valid repeatedly, and only once if single use is on")
     func singleUse() throws {
         var admission = Self.admission()
         #expect(try Self.source(&admission, Self.good) == Self.host)
@@ -119,7 +119,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, second) == (isOther ? Self.host : nil))
     }
 
-    @Test("a correct but expired key is refused as expired, any other failure with one common code")
+    @Test("a correctly signed but expired key is refused as expired, any other wrong key with one common code")
     func words() throws {
         var admission = Self.admission()
         func refusal(_ name: String, now: Int64) throws -> PublishRefusal? {
@@ -143,7 +143,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, "%E") == nil)
     }
 
-    @Test("only addresses in the allow list may publish: IPv4, IPv6, and IPv4 mapped to IPv6")
+    @Test("if there is an allow list, only addresses in it may publish: IPv4, IPv6, and IPv4 mapped to IPv6")
     func allowList() throws {
         var admission = Self.admission()
         #expect(admission.allows(nil))

@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Connection limits: which connection is closed")
 struct ConnectionLedgerTests {
-    /// One connection after another; those before it have made no progress since.
+    /// The time at which a connection opens; all connections before it have then made no progress for the patience.
     static func time(_ number: Int) -> Int64 { Int64(number) * ConnectionLimiter.patience }
 
     static func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 
-    @Test("a connection over an address's limit closes the oldest of that address, and no other")
+    @Test("a connection over its address's limit closes the oldest connection of that address, and no other")
     func perAddress() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 2)
         let one = try Self.address("192.0.2.1")
@@ -22,7 +22,7 @@ struct ConnectionLedgerTests {
         #expect(ledger.count == 3)
     }
 
-    @Test("an IPv6 /64 counts as one client; each IPv4 address counts separately")
+    @Test("for the limit per address, an IPv6 /64 counts as one client, and each IPv4 address separately")
     func prefixes() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 1)
         let texts = [
@@ -52,7 +52,7 @@ struct ConnectionLedgerTests {
         #expect(ledger.count == 3)
     }
 
-    @Test("over the total limit, the oldest connection of the address with most is closed, single ones last")
+    @Test("over the total limit, the oldest connection of the address with the most connections is closed")
     func crowd() throws {
         var ledger = ConnectionLimiter(maximum: 4, maximumPerPlace: 8)
         let crowd = try Self.address("192.0.2.1")
@@ -63,7 +63,7 @@ struct ConnectionLedgerTests {
         #expect(left == [[], [], [], [], [2], [3], [4]])
     }
 
-    @Test("until the PROXY header gives the address, only the total limit applies")
+    @Test("until a connection's address is known from its PROXY header, only the total limit applies to it")
     func proxied() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 1)
         let address = try Self.address("192.0.2.1")
@@ -103,7 +103,7 @@ struct ConnectionLedgerTests {
         }
     }
 
-    @Test("over the limit, a connection that waits for its wrong-key answer is closed first, then the least active")
+    @Test("over the limit, a connection that waits for its wrong-key answer is closed first, then one without progress")
     func progress() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 3)
         let address = try Self.address("192.0.2.1")
@@ -124,7 +124,7 @@ struct ConnectionLedgerTests {
         #expect(left.isEmpty, "three may make no progress")
     }
 
-    @Test("during a flood of connections from one address, an encoder at that address can still start to publish")
+    @Test("in a flood of 2,000 connections a second, an encoder at the same address still gets to publish")
     func flood() throws {
         var ledger = ConnectionLimiter(maximum: 256, maximumPerPlace: 8)
         let address = try Self.address("192.0.2.1")

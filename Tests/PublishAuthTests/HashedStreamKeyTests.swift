@@ -24,7 +24,7 @@ struct SealedKeyTests {
     }
 
     @Test(
-        "text that is not a valid hash is used as an ordinary stream key",
+        "text that is not a complete $sha256$ hash is not read as a hashed stream key",
         arguments: [
             "", "a", "$sha256$", "$sha256$zz$00", "$sha256$00$00", "$sha256$$\(String(repeating: "0", count: 64))",
         ])

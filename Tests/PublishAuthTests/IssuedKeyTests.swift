@@ -5,7 +5,7 @@ import RTMP
 import TestSupport
 import Testing
 
-@Suite("Issued keys: the test vectors of examples/keys")
+@Suite("Issued stream keys, and the test vectors and programs of examples/keys")
 struct IssuedKeyTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("examples/keys")
@@ -18,7 +18,7 @@ struct IssuedKeyTests {
         return entries
     }
 
-    /// What all entries have.
+    /// The fields that all entries have.
     private struct Vector {
         let title: String
         let secret: String
@@ -32,7 +32,7 @@ struct IssuedKeyTests {
             self.streamKey = try #require(entry[key: "streamKey"]?.string)
         }
 
-        /// What a room answers to the key.
+        /// The verdict of a room's check of the key.
         func verdict(at now: Int64) throws -> SignedKeyCheck.Verdict {
             let address = try #require(StreamAddress(app: "live", streamName: self.streamKey))
             let name = try #require(address.key(app: "live"))
@@ -41,7 +41,7 @@ struct IssuedKeyTests {
         }
     }
 
-    @Test("the program issues the keys of the vectors, and a room accepts them until they expire")
+    @Test("the keys of the vectors are issued, and a room accepts each until 30 s after its expiry time")
     func issued() throws {
         for each in try Self.vectors("issued") {
             let vector = try Vector(each)
@@ -59,7 +59,7 @@ struct IssuedKeyTests {
         }
     }
 
-    @Test("a room refuses the keys that the vectors list as refused")
+    @Test("a room refuses the keys that the vectors list as refused, with the listed verdict")
     func refused() throws {
         let verdicts: [String: SignedKeyCheck.Verdict] = ["wrong": .wrong, "absent": .absent, "expired": .expired]
         for each in try Self.vectors("refused") {
@@ -70,7 +70,7 @@ struct IssuedKeyTests {
         }
     }
 
-    @Test("the issued key names its source")
+    @Test("an issued key is accepted for its source, and its SRT stream id has the same name and query")
     func source() throws {
         let guest = SourceID(uid: "이용자 2", streamType: .sub)
         let key = try #require(
@@ -102,14 +102,14 @@ struct IssuedKeyTests {
         #expect(IssuedKey(secret: "s", room: "r", source: "1001", expiry: IssuedKey.latestExpiry, nonce: "n") != nil)
     }
 
-    @Test("nonces are random, and fit into an address")
+    @Test("100 generated nonces are all different, of 22 characters, and valid")
     func nonces() {
         var random = SystemRandomNumberGenerator()
         let nonces = Set((0..<100).map { _ in IssuedKey.makeNonce(using: &random) })
         #expect(nonces.count == 100 && nonces.allSatisfy { $0.utf8.count == 22 && IssuedKey.isNonce($0) })
     }
 
-    @Test("the output has the fields of encoders, and says how often the key can be used")
+    @Test("the output has server, stream key, URL and SRT stream id, and says if the key is for one publication")
     func output() throws {
         let key = try #require(
             IssuedKey(secret: "first secret", room: "88231", source: "1001", expiry: 1_800_000_000, nonce: "n1"))
@@ -166,7 +166,7 @@ struct IssuedKeyTests {
     }
 
     @Test(
-        "the examples issue the same keys, and notice one that differs",
+        "the example programs issue the keys of the vectors, and exit with 1 if a vector differs",
         arguments: [("python3", "signed_key.py", "signed_key.py"), ("node", "signed-key.ts", "signed-key.mjs")])
     func examples(tool: String, example: String, name: String) throws {
         let interpreter = try TestTool.require(tool)

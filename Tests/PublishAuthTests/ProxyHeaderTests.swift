@@ -27,7 +27,7 @@ struct ProxyHeaderTests {
         (Self.binary(1, 0x31, [UInt8](repeating: 0, count: 216)), nil, 0),
     ]
 
-    @Test("every truncated header is incomplete; a whole one leaves the bytes after it unread")
+    @Test("every truncated PROXY header is incomplete; a whole one gives address, port and its own length")
     func everySplit() {
         for (bytes, source, port) in Self.good {
             for count in 0..<bytes.count { #expect(ProxyHeader.read(Array(bytes[..<count])) == .incomplete) }
@@ -43,7 +43,7 @@ struct ProxyHeaderTests {
     }
 
     @Test(
-        "a header with random changes is read, incomplete or malformed, and never longer than the input"
+        "a PROXY header with random changes has a length within the input, and more bytes do not change a verdict"
     )
     func mutations() {
         var random = SystemRandomNumberGenerator()
@@ -70,7 +70,7 @@ struct ProxyHeaderTests {
     }
 
     @Test(
-        "invalid version 1 headers are malformed",
+        "invalid PROXY headers of version 1 are malformed",
         arguments: [
             "GET / HTTP/1.1\r\n", "PROXY\r\n", "PROXY TCP4 192.0.2.7 10.0.0.1 40000\r\n", "proxy TCP4",
             "PROXY TCP4 192.0.2.7 10.0.0.1 40000 1935 x\r\n", "PROXY TCP4  192.0.2.7 10.0.0.1 40000 1935\r\n",
@@ -83,7 +83,7 @@ struct ProxyHeaderTests {
         #expect(ProxyHeader.read(Array(text.utf8)) == .malformed)
     }
 
-    @Test("invalid version 2 headers are refused")
+    @Test("invalid PROXY headers of version 2 are malformed")
     func noBinary() {
         #expect(ProxyHeader.read(Self.binary(2, 0x11, Self.four)) == .malformed)
         #expect(ProxyHeader.read(Self.binary(1, 0x12, Self.four)) == .malformed, "UDP")

@@ -11,7 +11,7 @@ struct PublishHookTests {
         query: "token=a b&NAME=x&c%61ll=y&z", tcURL: "rtmp://h/live", flashVersion: "FMLE/3.0 (x)",
         server: "127.0.0.1:1935")
 
-    @Test("SRS: the request is JSON with the publisher's query as `param`")
+    @Test("SRS: the webhook request is JSON with the publisher's query as `param`")
     func srs() throws {
         let request = PublishWebhook(form: .srs).request(for: Self.facts)
         #expect(request.contentType == "application/json" && request.fields.isEmpty)
@@ -24,7 +24,8 @@ struct PublishHookTests {
         }
     }
 
-    @Test("nginx-rtmp: the request is a form that ends with the publisher's query")
+    @Test(
+        "nginx-rtmp: the webhook request is a form that ends with the publisher's query, without the form's own names")
     func nginx() {
         let request = PublishWebhook(form: .nginx).request(for: Self.facts)
         #expect(request.contentType == "application/x-www-form-urlencoded")
@@ -48,7 +49,7 @@ struct PublishHookTests {
         #expect(body.hasSuffix("&name=key%221&type=live&token=a&z=1"), "\(body)")
     }
 
-    @Test("OvenMediaEngine: the request is JSON, signed with the secret")
+    @Test("OvenMediaEngine: the webhook request is JSON, and has a signature field if there is a secret")
     func ome() throws {
         let request = PublishWebhook(form: .ome, secret: "1234").request(for: Self.facts)
         let root = try #require(JSONParser.parse(request.body).root)
@@ -64,7 +65,7 @@ struct PublishHookTests {
     }
 
     @Test(
-        "a response's status and body allow, refuse or fail, as each form defines",
+        "a webhook response's status and body allow, refuse or fail, as each form defines",
         arguments: [
             (.srs, 200, "0", .allowed), (.srs, 201, " 0\n", .allowed),
             (.srs, 200, #"{"code":0,"data":null}"#, .allowed),
@@ -83,7 +84,7 @@ struct PublishHookTests {
     }
 
     @Test(
-        "SRS and OvenMediaEngine read the body of a 200; other statuses decide without it",
+        "a webhook response's status decides without its body, except 200 and 201 for SRS and 200 for OvenMediaEngine",
         arguments: [
             (.srs, 200, nil), (.srs, 201, nil), (.srs, 403, .refused(reason: nil)), (.nginx, 200, .allowed),
             (.nginx, 403, .refused(reason: nil)), (.nginx, 502, .failed("HTTP status 502")), (.ome, 200, nil),

@@ -8,7 +8,7 @@ import Testing
 struct RefusalTests {
     static let second: Int64 = 1_000_000_000
 
-    @Test("a source is refused until its end time, and an earlier end replaces a later one")
+    @Test("a source is refused until the refusal's end time; a new refusal replaces it, also with an earlier end")
     func table() {
         var table = RefusalTable()
         let (one, other) = (SourceID(uid: "1"), SourceID(uid: "2"))
@@ -33,7 +33,7 @@ struct RefusalTests {
         #expect(answer == .explain)
     }
 
-    @Test("20,000 addresses use about 1,024 entries, and an address known before still gets its response")
+    @Test("20,000 addresses use at most 1,025 entries, and an address known before still gets its response")
     func bounded() throws {
         var book = AuthFailureLimiter()
         let known = try #require(IPAddress("192.0.2.1"))

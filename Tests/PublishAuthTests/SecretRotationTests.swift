@@ -40,7 +40,8 @@ struct SecretRotationTests {
         }
     }
 
-    @Test("at every step keys of both issuers are accepted; at the end those of the old secret are not")
+    @Test(
+        "while both secrets are in the file, keys of both are accepted; after the old one is removed, its keys are not")
     func steps() throws {
         let path = NSTemporaryDirectory() + "rotation-\(UUID().uuidString)"
         try Data("old\n".utf8).write(to: URL(fileURLWithPath: path))
@@ -70,7 +71,7 @@ struct SecretRotationTests {
         try expect(&room, [("new", "g")], [("old", "h")])
     }
 
-    @Test("a file that holds nothing for a moment cannot be read; with its next content, keys that were used stay used")
+    @Test("an empty or placeholder secret file is not accepted; with its next content, keys that were used stay used")
     func emptyForAMoment() throws {
         let path = NSTemporaryDirectory() + "rotation-\(UUID().uuidString)"
         try Data("old\n".utf8).write(to: URL(fileURLWithPath: path))

@@ -18,7 +18,7 @@ struct SignedKeyCheckTests {
         return check.verdict(on: address, name: name, now: now)
     }
 
-    @Test("HMAC-SHA256 over room, name, expiry and nonce is accepted with each secret, with and without base64 padding")
+    @Test("a key signed with HMAC-SHA256 is accepted for each secret, with and without base64 padding")
     func hmac() throws {
         let valid = SignedKeyCheck.Verdict.valid(nonce: "n1", expiry: Self.expiry)
         let secrets = ["first secret", "second"]
@@ -28,7 +28,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.hmac, ["first secret"], "e=1800000000&n=n1&s=\(Self.second)") == .wrong)
     }
 
-    @Test("a change in any signed field makes the key invalid")
+    @Test("a change in any signed field or the signature makes a signed key wrong")
     func changed() throws {
         let secrets = ["first secret"]
         let good = "e=1800000000&n=n1&s=\(Self.first)"
@@ -43,7 +43,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.hmac, [], good) == .wrong)
     }
 
-    @Test("a key expires 30 s after its expiry time; one with a wrong signature is wrong, not expired")
+    @Test("a signed key is accepted until 30 s after its expiry time; with a wrong signature it is wrong, not expired")
     func expiry() throws {
         let good = "e=1800000000&n=n1&s=\(Self.first)"
         for (now, isValid) in [(Self.expiry + 30, true), (Self.expiry + 31, false), (0, true)] {
@@ -53,7 +53,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.hmac, ["second"], good, now: .max) == .wrong)
     }
 
-    @Test("Tencent's form: the example of its documentation is accepted")
+    @Test("Tencent's form: the documentation's key is accepted with MD5 or SHA-256; malformed ones are wrong")
     func tencent() throws {
         let secret = "e12c46f2612d5106e2034781ab261ca3"
         let md5 = "f85a2ab363fe4deaffef9754d79da6fe"
@@ -82,7 +82,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.tencent, ["key"], digest + "&txTime=B49D200", name: "10016") == .expired)
     }
 
-    @Test("Alibaba's form: a key is valid for 24 hours from the time of signing that it contains")
+    @Test("Alibaba's form: a key is valid for 24 hours and 30 s from the time of signing that it contains")
     func alibaba() throws {
         let good = "auth_key=1800000000-0-0-54e897b1afd89005ce7ec8ff62da8c25"
         let valid = SignedKeyCheck.Verdict.valid(nonce: "1800000000-0-0", expiry: Self.expiry + 86_400)
@@ -94,7 +94,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.alibaba, ["key"], "e=1") == .absent)
     }
 
-    @Test("neither a description nor a dump shows a secret")
+    @Test("neither a description nor a dump of the check shows a secret")
     func hidden() {
         let check = SignedKeyCheck(form: .hmac, secrets: ["hunter2"], room: "r", app: "live")
         var dumped = ""
@@ -102,7 +102,7 @@ struct SignedKeyCheckTests {
         #expect(!"\(check) \(dumped) \(String(reflecting: check))".contains("hunter2"))
     }
 
-    @Test("a random query never traps")
+    @Test("a random query is wrong or absent in each form, without a trap")
     func anything() throws {
         var random = SystemRandomNumberGenerator()
         let alphabet = Array("0123456789abcdefxyz-_=&?%+")
@@ -132,7 +132,7 @@ struct NonceStoreTests {
         #expect(wasTaken == isNew, sourceLocation: place)
     }
 
-    @Test("a key is accepted once")
+    @Test("the store accepts a key once")
     func once() {
         var store = UsedKeyStore()
         Self.expect(&store, true, "a", expiry: 10, now: 0)

@@ -78,7 +78,7 @@ private final class Ear: ChannelInboundHandler {
 @Suite("The edge on real sockets", .timeLimit(.minutes(1)))
 struct EdgeServerTests {
     @Test(
-        "every byte reaches a room that is slow to read, and the publisher's end reaches it after them",
+        "every byte of a publisher reaches a room that pauses reading, and the publisher's end reaches it after them",
         arguments: [0, 20] as [Int64])
     func slowRoom(delay: Int64) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

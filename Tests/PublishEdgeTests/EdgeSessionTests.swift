@@ -9,7 +9,7 @@ struct EdgeSessionTests {
     private static func withoutAcknowledgements(_ heard: [Heard]) -> [Heard] { heard.filter { $0.type != 3 } }
 
     @Test(
-        "the room gets the bytes of a real encoder unchanged, and the encoder gets the answers of the room",
+        "the room gets the bytes of a real encoder unchanged, and the encoder gets the answers that a room would send",
         arguments: Captures.names)
     func capture(name: String) {
         let bytes = Captures.bytes(name)
@@ -28,7 +28,8 @@ struct EdgeSessionTests {
         }
     }
 
-    @Test("the opening may be split at every position")
+    @Test(
+        "however a publisher's first bytes are split, the room gets the same bytes and the publisher the same answers")
     func everySplit() {
         var script = Script()
         script.chunkSize(4096)
@@ -47,7 +48,7 @@ struct EdgeSessionTests {
         }
     }
 
-    @Test("the room's bytes may arrive one by one")
+    @Test("a publisher is forwarded also if the room's bytes arrive one by one")
     func roomByteByByte() {
         let edge = EdgeHarness()
         edge.roomPiece = 1
@@ -55,7 +56,7 @@ struct EdgeSessionTests {
         #expect(edge.isForwarding && edge.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("the room may use another chunk size and another window than the edge")
+    @Test("a publisher is forwarded also if the room uses another chunk size than the edge")
     func otherRoomChunkSize() {
         let edge = EdgeHarness()
         edge.roomConfiguration.chunkSize = 128
@@ -92,7 +93,7 @@ struct EdgeSessionTests {
         #expect(edge.isForwarding && edge.room?.media.map(\.payload.last) == [0, 1, 2])
     }
 
-    @Test("acknowledgements of the room count the bytes that the publisher has sent")
+    @Test("the publisher gets the room's acknowledgement, which counts the bytes that the publisher has sent")
     func acknowledgements() {
         var script = Script()
         script.connect()
@@ -114,7 +115,7 @@ struct EdgeSessionTests {
         #expect(edge.toRoom.starts(with: Array("PROXY UNKNOWN\r\n".utf8) + [3]))
     }
 
-    @Test("an encoder's features of Enhanced RTMP reach the room")
+    @Test("a publisher that announces Enhanced RTMP gets an answer with capsEx, and is forwarded")
     func enhanced() {
         var script = Script()
         script.connect([AMF0Property("capsEx", .number(1))])
@@ -139,7 +140,8 @@ struct EdgeSessionTests {
         #expect(edge.connects == [])
     }
 
-    @Test("a client that tries many keys is disconnected without a status")
+    @Test(
+        "if its address has used up its wrong-key answers, a publisher with an unknown key is closed without a status")
     func guessing() {
         let edge = EdgeHarness()
         edge.lookup = { _ in .unknown(explains: false) }
@@ -147,7 +149,7 @@ struct EdgeSessionTests {
         #expect(edge.statusCodes == [] && edge.end == .unknownKey)
     }
 
-    @Test("a directory that cannot be read refuses no key: the lookup is repeated, then the connection is closed")
+    @Test("if the key directory cannot be read, the lookup is repeated, and the connection closed without a status")
     func brokenDirectory() {
         let edge = EdgeHarness()
         edge.lookup = { $0 < 3 ? .failed : .room(RoomLocation(host: "h", port: 1)) }
@@ -175,7 +177,7 @@ struct EdgeSessionTests {
         #expect(edge.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("a room that cannot be reached closes the publisher after ten seconds, without a status")
+    @Test("if its room cannot be reached, a publisher is closed after 40 attempts, without a status")
     func unreachable() {
         let edge = EdgeHarness()
         edge.reaches = { _ in false }
@@ -196,7 +198,7 @@ struct EdgeSessionTests {
         #expect(edge.isForwarding)
     }
 
-    @Test("a room that closes before it answers is tried once more, and then the publisher is closed")
+    @Test("a room that closes before it answers `publish` is tried once more, and then the publisher is closed")
     func closesWithoutAWord() {
         let edge = EdgeHarness()
         edge.roomDecision = nil
@@ -209,7 +211,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .roomClosed && edge.statusCodes == [])
     }
 
-    @Test("a room that does not answer `publish` closes the publisher after ten seconds")
+    @Test("if its room does not answer `publish`, a publisher is closed after ten seconds")
     func silentRoom() {
         let edge = EdgeHarness()
         edge.roomDecision = nil
@@ -227,7 +229,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .refused(code: PublishRefusal.busy.code) && !edge.isForwarding)
     }
 
-    @Test("a room that refuses the address refuses `publish`, since `connect` has been answered")
+    @Test("if the room refuses the address at `connect`, the publisher gets the refusal as the answer to `publish`")
     func refusedAddress() {
         let edge = EdgeHarness()
         edge.roomRefusal = .address
@@ -238,7 +240,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .refused(code: PublishRefusal.address.code))
     }
 
-    @Test("a room that closes while its publisher is forwarded closes the publisher, without a status")
+    @Test("if a room closes while its publisher is forwarded, the publisher is closed without a status")
     func dyingRoom() {
         let edge = EdgeHarness()
         edge.feed(Script.opening())
@@ -265,7 +267,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .moved && edge.closings == 1 && edge.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("a room that numbers streams otherwise is not used: the publisher's bytes would name a wrong stream")
+    @Test("a room that answers createStream with another id than the edge did closes the publisher")
     func otherStreamID() {
         let edge = EdgeHarness()
         let (one, two) = (AMF0Writer.bytes([.null, .number(1)]), AMF0Writer.bytes([.null, .number(2)]))
@@ -280,7 +282,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .otherStreamID && !edge.isForwarding)
     }
 
-    @Test("what does not speak RTMP is not used as a room")
+    @Test("a server that does not speak RTMP is not used as a room")
     func otherServer() {
         let edge = EdgeHarness()
         edge.mangle = { _ in Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8) }
@@ -288,7 +290,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .roomFailed(.version(.other(0x48))))
     }
 
-    @Test("a room whose bytes become invalid closes the publisher")
+    @Test("if a room's bytes become invalid, its publisher is closed")
     func invalidRoom() {
         let edge = EdgeHarness()
         edge.feed(Script.opening())
@@ -298,7 +300,7 @@ struct EdgeSessionTests {
 
     // MARK: Publishers
 
-    @Test("bytes that are not RTMP close the connection at once")
+    @Test("a publisher whose bytes are not RTMP is closed at once")
     func garbage() {
         let edge = EdgeHarness()
         edge.feed(Array("GET / HTTP/1.1\r\n".utf8))
@@ -308,7 +310,7 @@ struct EdgeSessionTests {
         #expect(later.end == .publisherFailed(.desync(.headerWithoutPredecessor(chunkStreamID: 63))))
     }
 
-    @Test("a command that is too large closes the connection, and nothing is looked up")
+    @Test("a publisher that sends a command of 70,000 bytes is closed, and nothing is looked up")
     func oversized() {
         var script = Script()
         script.command("connect", 1, [.string(String(repeating: "a", count: 70_000))])
@@ -317,7 +319,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .publisherFailed(.limit(.messageLength)) && edge.lookups == [])
     }
 
-    @Test("invalid bytes behind `publish` in the same read end the connection before anything is looked up")
+    @Test("invalid bytes after `publish` in the same read close the publisher before anything is looked up")
     func garbageAfterPublish() {
         let edge = EdgeHarness()
         edge.feed(Script.opening() + [0xFF, 0xFF, 0xFF])
@@ -328,7 +330,7 @@ struct EdgeSessionTests {
         }
     }
 
-    @Test("a publisher that sends much before the room has accepted is closed")
+    @Test("a publisher that sends over 512 KiB before the room has accepted is closed")
     func tooMuchData() {
         let edge = EdgeHarness()
         edge.roomDecision = nil
@@ -354,7 +356,7 @@ struct EdgeSessionTests {
         #expect(done.isForwarding && !done.passTime(), "the room and TCP watch a publisher that is forwarded")
     }
 
-    @Test("no damage to the bytes of a publisher or of a room traps, and nothing follows the end", arguments: 0..<8)
+    @Test("damaged bytes of a publisher or a room do not trap, and no action follows the end", arguments: 0..<8)
     func damage(seed: UInt64) {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
         func random(_ bound: Int) -> Int {

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("The key directory: where the room of each stream key is")
 struct KeyDirectoryTests {
-    @Test("a file is named by the SHA-256 of APP/KEY, as sha256sum prints it")
+    @Test(
+        "a key's file is named by the SHA-256 of APP/KEY in hex; the query is not part of it, the app's file is second")
     func names() throws {
         #expect(
             KeyDirectory.name(of: "live/key") == "e2c6902cfa2ce6a34aa29cd2c8ab596db53bd1fcff91c7152d8f561c05081bcc")
@@ -18,14 +19,14 @@ struct KeyDirectoryTests {
             ], "the query is not part of the name; the app's own file comes second")
     }
 
-    @Test("an address with many segments has a limited number of names")
+    @Test("an address of 60 segments has eight file names")
     func manySegments() throws {
         let address = try #require(
             StreamAddress(app: "a", streamName: (0..<60).map { "\($0)" }.joined(separator: "/")))
         #expect(KeyDirectory.names(of: address).count == 8)
     }
 
-    @Test("the key's own file comes before that of its app")
+    @Test("a key's own file is used before that of its app; without both the key is unknown")
     func order() throws {
         let keys = try TemporaryKeys()
         defer { keys.remove() }
@@ -41,7 +42,7 @@ struct KeyDirectoryTests {
         #expect(try find("other") == .unknown)
     }
 
-    @Test("a file that is damaged and a directory that is missing are failures, not unknown keys")
+    @Test("a damaged file and a missing key directory are failures, not unknown keys")
     func failures() throws {
         let name = KeyDirectory.name(of: "live/key")
         let keys = try TemporaryKeys()
@@ -56,7 +57,7 @@ struct KeyDirectoryTests {
     }
 
     @Test(
-        "a location is HOST:PORT and an optional word",
+        "a room's location is HOST:PORT and an optional worker name",
         arguments: [
             ("10.0.0.1:1935", RoomLocation(host: "10.0.0.1", port: 1935)),
             (" room.example:40001  w-2 \n", RoomLocation(host: "room.example", port: 40_001, worker: "w-2")),
@@ -90,9 +91,9 @@ struct KeyDirectoryTests {
     }
 }
 
-@Suite("The read pace of the edge")
+@Suite("The edge's read pace and metrics")
 struct ForwardPaceTests {
-    @Test("a publisher is read within the delay, however slow it is, and every turn if it is fast")
+    @Test("a slow publisher is read once per delay, and a fast one at every turn")
     func pace() {
         var pace = ForwardPace(number: 7, delay: 100_000_000)
         func due(_ turns: Range<Int>) -> Int { turns.count { pace.isDue(at: $0) } }
@@ -108,7 +109,7 @@ struct ForwardPaceTests {
         #expect(ForwardPace(number: 1, delay: 1).turns == 1)
     }
 
-    @Test("publishers are spread over the turns, also when their numbers or the turn's overflow")
+    @Test("publishers are spread evenly over the turns, also with the smallest integers as numbers")
     func spread() {
         var perTurn = [Int](repeating: 0, count: 5)
         for number in 0..<100 {
@@ -119,7 +120,7 @@ struct ForwardPaceTests {
         #expect((0..<5).count { ForwardPace(number: .min, delay: 100_000_000).isDue(at: Int.min + $0) } == 1)
     }
 
-    @Test("metrics have every reason for which the edge closes connections")
+    @Test("the metrics have a counter for every reason for which the edge closes connections")
     func metrics() {
         var counters = EdgeCounters()
         counters.ends["moved"] = 2

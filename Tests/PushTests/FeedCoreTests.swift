@@ -23,7 +23,7 @@ struct FeedCoreTests {
         return core
     }
 
-    /// At 25 fps, stamped like by an encoder with two reordered frames, in thousandths of a frame.
+    /// A video frame at 25 fps, with times in thousandths of a frame.
     static func picture(_ number: Int64, dts: Int64? = nil, isKey: Bool = false) -> CodedPacket {
         CodedPacket(
             kind: .video, memory: PacketMemory([0, 0, 0, 1, 0x41]), pts: number * 1_000, dts: (dts ?? number) * 1_000,
@@ -46,7 +46,7 @@ struct FeedCoreTests {
         }.joined()
     }
 
-    @Test("audio encoded earlier waits for video, so that tags are in order of their timestamps")
+    @Test("audio that is encoded earlier waits for video, so that tags are in order of their timestamps")
     func interleaves() {
         var core = Self.begun()
         #expect(Self.letters(core.takeOutput()) == "CD")
@@ -132,7 +132,7 @@ struct FeedCoreTests {
         #expect(Self.letters(core.backlog) == "MCD")
     }
 
-    @Test("with B-frames, decode timestamps rise strictly and none is later than its presentation timestamp")
+    @Test("with B-frames, decode timestamps rise strictly, and from the fourth frame none is later than its pts")
     func reordered() {
         var times = TagTimestamps()
         var last: Int64 = -1
@@ -146,7 +146,9 @@ struct FeedCoreTests {
         }
     }
 
-    @Test("passthrough packets, whose decode times are counters, get valid timestamps", arguments: [1, 2, 4])
+    @Test(
+        "passthrough packets get rising decode timestamps, which after ten packets are never later than their pts",
+        arguments: [1, 2, 4])
     func passed(depth: Int64) {
         var times = TagTimestamps()
         _ = times.place(Self.picture(99))
@@ -207,7 +209,7 @@ struct TagQueueTests {
         return times
     }
 
-    @Test("tags already in the reader's backlog are skipped; the queue starts at the next key frame")
+    @Test("the queue skips tags that are in the reader's backlog, and starts at the next key frame")
     func begins() {
         var queue = TagQueue(after: 25 * 40)
         for number in 20..<60 { queue.push(Self.tag(number), now: 0) }

@@ -2,10 +2,10 @@ import MediaTypes
 import Push
 import Testing
 
-@Suite("Clock in the test pattern")
+@Suite("The clock in the test pattern")
 struct PatternClockTests {
     @Test(
-        "written times are read back, also over the wrap",
+        "a written time is read back, modulo the clock's period",
         arguments: [0, 1, 1_048_575, 1_048_576, 1_795_262_400_123] as [Int64])
     func roundTrip(ms: Int64) {
         let bits = PatternClock.bits(of: ms)
@@ -39,7 +39,7 @@ struct PatternClockTests {
     }
 }
 
-@Suite("Test pattern as a publisher")
+@Suite("The test pattern as a publisher's input")
 struct PatternInputTests {
     @Test("each frame leaves its encoder before the next is drawn, so its clock measures the whole delay")
     func zeroLatency() throws {

@@ -74,7 +74,7 @@ private final class Line {
         }
     }
 
-    /// The kernel accepts some of what is pending.
+    /// Lets the kernel accept up to `count` of the pending bytes.
     func take(_ count: Int) {
         let count = min(self.unflushed, count)
         self.unflushed -= count
@@ -118,7 +118,7 @@ private final class Line {
     }
 }
 
-@Suite("RTMP output: bytes in, actions out")
+@Suite("RTMP output: connection, queue, stalls, redirects and retries, without sockets")
 struct PushCoreTests {
     static let second: Int64 = 1_000_000_000
 
@@ -164,7 +164,7 @@ struct PushCoreTests {
     }
 
     @Test(
-        "a server that hangs while its kernel accepts bytes is given up within 6 s, as it sends no acknowledgements",
+        "a server that stops acknowledging while its kernel accepts bytes is given up within 6 s",
         arguments: [0, 3])
     func programHangs(after seconds: Int) throws {
         let line = try Line(window: 64 << 10)
@@ -186,7 +186,7 @@ struct PushCoreTests {
         #expect(line.now - hung <= 6 * Self.second, "\((line.now - hung) / 1_000_000) ms")
     }
 
-    @Test("a server that reads nothing is given up within 5 s, once its socket buffer is full")
+    @Test("a server that reads nothing is given up within 5 s after its socket buffer is full")
     func takesNothing() throws {
         let line = try Line()
         line.goLive()
@@ -247,7 +247,7 @@ struct PushCoreTests {
         #expect(last == 39 * 40)
     }
 
-    @Test("timestamps start at 0 and stay exact beyond 2³² milliseconds of room time")
+    @Test("timestamps sent to the server start at 0 and are exact also after 2³² milliseconds of room time")
     func times() throws {
         let line = try Line()
         let far: Int64 = 5_000_000_000
@@ -341,7 +341,7 @@ struct PushCoreTests {
         #expect(!reason.contains("s3cretkey"))
         line.now += Self.second
         line.perform(line.core.tick(now: line.now))
-        #expect(line.connects.last?.host == "cdn", "after a failure it starts at the redirect target")
+        #expect(line.connects.last?.host == "cdn", "after a failure it starts at the configured server")
     }
 
     /// The message of a server that is about to restart.
@@ -363,7 +363,7 @@ struct PushCoreTests {
         line.answer(bytes)
     }
 
-    @Test("reconnect requests are followed without limit after stable connections, otherwise three times")
+    @Test("reconnect requests are followed each time after stable connections, otherwise three times")
     func renewed() throws {
         for (held, connects) in [(PushCore.steady, 7), (0, 4)] {
             let line = try Line()
@@ -378,7 +378,7 @@ struct PushCoreTests {
         }
     }
 
-    @Test("no part of a secret is shown from a server's text, however long or often it is repeated")
+    @Test("a shown text of the server contains no part of the URL's secrets, however often it repeats them")
     func secrets() throws {
         let token = (0..<90).map { "part\($0)-of-it" }.joined(separator: ".")
         let url = try #require(RTMPURL("rtmp://cdn/live/s3cretkey?token=\(token)"))
@@ -392,7 +392,7 @@ struct PushCoreTests {
         #expect(secrets.presentable(String(repeating: "x", count: 5_000)).count == 200)
     }
 
-    @Test("the output's own key, and that of the newest redirect target, are hidden; older targets are forgotten")
+    @Test("the output's own key and the newest redirect target's secrets are hidden; only the newest eight are kept")
     func manyServers() throws {
         let own = try #require(RTMPURL("rtmp://cdn/live/s3cretkey"))
         func other(_ number: Int) throws -> RTMPURL {
@@ -417,7 +417,7 @@ struct PushCoreTests {
         #expect(line.connects.count == 1 && line.core.state == .failed)
     }
 
-    @Test("when the output stops, queued tags are sent, the stream is unpublished and the connection closed")
+    @Test("when a live output stops, the stream is unpublished and the connection closed, once")
     func ends() throws {
         let line = try Line()
         line.goLive()
@@ -430,7 +430,7 @@ struct PushCoreTests {
         #expect(line.events.count == 3, "nothing after the end")
     }
 
-    @Test("a server that answers with HTTP gives a failure, not a trap")
+    @Test("a server that answers with HTTP is reported as a failure")
     func garbage() throws {
         let line = try Line()
         line.perform(line.core.push(Line.picture(0), now: 0))

@@ -109,7 +109,7 @@ struct PushDriverTests {
         folder.remove()
     }
 
-    @Test("the server gets metadata, headers and media, again after a dropped connection, and the stop's reason")
+    @Test("the server gets metadata, headers and media, also after a dropped connection; a stop unpublishes")
     func plain() async throws {
         let bench = try Bench(try await PushServer.start(), isSecure: false)
         try await bench.run { bench.server.seen.media.count > 10 }
@@ -164,7 +164,7 @@ struct PushDriverTests {
         }
     }
 
-    @Test("a server without a trusted certificate gets nothing, not even the key, unless trust is disabled")
+    @Test("a server without a trusted certificate gets no stream key, unless the output trusts every certificate")
     func untrusted() async throws {
         try CertificateMaker.require()
         let folder = try TemporaryDirectory()
@@ -181,7 +181,7 @@ struct PushDriverTests {
         await trusting.stop()
     }
 
-    @Test("TLS to a plain server and plain to a TLS server fail with a reason and are retried")
+    @Test("TLS to a plain server, and a plain connection to a TLS server, fail with a reason and are retried")
     func mismatch() async throws {
         try CertificateMaker.require()
         let folder = try TemporaryDirectory()
@@ -198,7 +198,7 @@ struct PushDriverTests {
         }
     }
 
-    @Test("a server that never answers the TLS handshake is closed completely")
+    @Test("the connection to a server that never answers the TLS handshake is closed after the time limit")
     func muteTLS() async throws {
         let clock = LeapingClock()
         let bench = try Bench(try await PushServer.start(isMute: true), isSecure: true, clock: clock)
@@ -209,7 +209,7 @@ struct PushDriverTests {
         await bench.stop()
     }
 
-    @Test("stopping the outputs does not hang on a TLS server that stopped reading")
+    @Test("stopping the outputs ends also if a TLS server has stopped reading")
     func deafTLS() async throws {
         try CertificateMaker.require()
         let folder = try TemporaryDirectory()
@@ -260,7 +260,7 @@ struct PushDriverTests {
         try change([], [settings("one", one, key: "k_one")], ["one"])
         #expect(feed.isAwake)
         try await run { one.seen.media.count > 5 }
-        #expect(one.seen.media.dropFirst().first?.prefix(2) == [0x17, 1], "not its timestamp at the request")
+        #expect(one.seen.media.dropFirst().first?.prefix(2) == [0x17, 1], "the first frame is a key frame")
 
         try change([], [settings("two", two, key: "k_two")], ["two", "one"])
         try await run { two.seen.media.count > 5 }

@@ -33,7 +33,7 @@ final class PushServer: Sendable {
     }
 
     /// - Parameters:
-    ///   - isMute: It accepts connections, and neither reads nor sends.
+    ///   - isMute: It accepts connections, ignores what arrives, and sends nothing.
     ///   - isDeaf: It admits every publisher, and reads nothing from then on.
     static func start(
         _ tls: NIOSSLContext? = nil, isMute: Bool = false, isDeaf: Bool = false

@@ -27,7 +27,7 @@ struct RTMPPublisherTests {
         }
     }
 
-    @Test("stop() ends a connection to a silent server at once")
+    @Test("a publisher that is stopped before it connects to a silent server ends, without a failure")
     func mute() async throws {
         let server = try await PushServer.start(isMute: true)
         let url = "rtmp://127.0.0.1:\(server.port)/live/key"
@@ -38,7 +38,7 @@ struct RTMPPublisherTests {
         await server.stop()
     }
 
-    @Test("stop() ends the connection at once while the next frame is hours away")
+    @Test("stop() ends a publisher at once although its next frame is due in an hour")
     func gap() async throws {
         let server = try await PushServer.start()
         let url = "rtmp://127.0.0.1:\(server.port)/live/key"
@@ -53,7 +53,7 @@ struct RTMPPublisherTests {
         await server.stop()
     }
 
-    @Test("after the room's end the remedy is not about the stream key; for an unknown refusal it is")
+    @Test("a refusal's fix fits its text: another room after the end, key and app if unknown, none if the text has one")
     func remedies() {
         #expect(RTMPPublisher.remedy(for: PublishRefusal.ended.text) == "publish to a room that runs")
         #expect(RTMPPublisher.remedy(for: "go away") == "check the app and the stream key")

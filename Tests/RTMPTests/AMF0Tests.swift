@@ -12,26 +12,26 @@ struct AMF0Tests {
         .typedObject(name: "T", [AMF0Property("x", .boolean(false))]),
     ]
 
-    @Test("every kind of value survives a round trip")
+    @Test("every kind of AMF0 value is written and read back unchanged")
     func roundTrip() {
         let result = AMF0Reader.values(in: AMF0Writer.bytes(Self.all))
         #expect(result.values == Self.all)
         #expect(result.fault == nil)
     }
 
-    @Test("from truncated bytes, the values that are complete are read, without a trap")
+    @Test("from truncated bytes, all values read except the last are original ones; reading does not trap")
     func truncation() {
         let values = Self.all.filter { $0.string?.utf8.count ?? 0 < 1000 }
         let bytes = AMF0Writer.bytes(values)
         for end in 0...bytes.count {
             let result = AMF0Reader.values(in: Array(bytes[..<end]))
-            // An object truncated at a property boundary counts as complete; nothing else does.
+            // The last value may differ: an object truncated at a property boundary counts as complete.
             let whole = result.values.prefix { values.contains($0) }
             #expect(whole.count >= result.values.count - 1)
         }
     }
 
-    @Test("an object without its end marker ends with the message")
+    @Test("an object without its end marker ends with the message, without a fault")
     func unterminatedObject() {
         let bytes: [UInt8] = [3, 0, 1, 0x61, 2, 0, 1, 0x62]
         for tail in [[], [0], [0, 0]] as [[UInt8]] {
@@ -51,7 +51,7 @@ struct AMF0Tests {
     }
 
     @Test(
-        "a malformed value ends reading with the right fault, after the values before it",
+        "a malformed value ends reading with the fault's kind, after the values before it",
         arguments: [
             ([2, 0xFF, 0xFF, 1, 2, 3], .truncated), ([0x0C, 0xFF, 0xFF, 0xFF, 0xFF], .truncated),
             ([0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 5], .truncated), ([0x11, 1], .amf3), ([0x04], .marker(4)),
@@ -70,7 +70,9 @@ struct AMF0Tests {
         return all
     }
 
-    @Test("nesting depth is limited", arguments: [(16, true), (17, false), (70_000, false)])
+    @Test(
+        "objects and arrays nested more than 16 levels deep are refused",
+        arguments: [(16, true), (17, false), (70_000, false)])
     func depth(levels: Int, isFine: Bool) {
         let nested = Self.repeated([3, 0, 1, 0x61], levels) + [5]
         #expect((AMF0Reader.values(in: nested).fault != .tooDeep) == isFine)
@@ -78,7 +80,7 @@ struct AMF0Tests {
         #expect((AMF0Reader.values(in: arrays).fault == nil) == isFine)
     }
 
-    @Test("the numbers of values and properties are limited")
+    @Test("a message of more than 4,096 values, or an object of 513 properties, is refused")
     func budgets() {
         #expect(AMF0Reader.values(in: [UInt8](repeating: 5, count: 4096)).fault == nil)
         #expect(AMF0Reader.values(in: [UInt8](repeating: 5, count: 4097)).fault == .tooManyValues)
@@ -88,7 +90,7 @@ struct AMF0Tests {
         #expect(AMF0Reader.values(in: many).fault == .tooManyProperties)
     }
 
-    @Test("random bytes never trap", arguments: 0..<200)
+    @Test("random bytes do not trap the AMF0 reader, and give no more values than bytes", arguments: 0..<200)
     func randomBytes(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         for _ in 0..<20 {

@@ -24,7 +24,8 @@ struct CaptureSplitTests {
         var sent: [UInt8] = []
     }
 
-    /// A server that admits every publisher, with session and demuxer as in ingest.
+    /// Feeds `bytes` to a session that admits every publisher, and its messages to a demuxer, in pieces of the sizes
+    /// that `split` returns.
     static func replay(_ bytes: [UInt8], split: () -> Int) -> Result {
         var session = RTMPServerSession(now: 0, random: [UInt8](repeating: 9, count: 1528))
         var demuxer = FLVDemuxer()
@@ -81,7 +82,9 @@ struct CaptureSplitTests {
         }
     }
 
-    @Test("each capture in the repository", arguments: Fixtures.names)
+    @Test(
+        "each capture in the repository gives the same packets, configurations and replies for any split",
+        arguments: Fixtures.names)
     func fixtures(name: String) {
         Self.check(name, Fixtures.bytes(name))
     }
@@ -89,7 +92,7 @@ struct CaptureSplitTests {
     private static let folder = getenv("TANDEM_CAPTURES").map { String(cString: $0) }
 
     @Test(
-        "each .c2s.bin file in the folder TANDEM_CAPTURES",
+        "each .c2s.bin file in the folder TANDEM_CAPTURES gives the same packets and replies for any split",
         .enabled(if: Self.folder != nil, "TANDEM_CAPTURES is the path of a folder with .c2s.bin files"))
     func inFolder() throws {
         let path = try #require(Self.folder)

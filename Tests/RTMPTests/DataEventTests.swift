@@ -17,7 +17,7 @@ struct DataEventTests {
     }
 
     @Test(
-        "onTextData and onCuePoint are converted to JSON with every AMF type; other messages are not",
+        "onTextData and onCuePoint are forwarded as JSON, also from AMF3 messages; other data messages are not",
         arguments: [false, true])
     func values(isAMF3: Bool) {
         let nested = AMF0Value.object([

@@ -65,7 +65,7 @@ struct ElementaryDemuxerTests {
         #expect(demuxer.counters.beforeConfiguration == 1)
     }
 
-    @Test("other parameter sets at a key frame give another configuration, in order with the frames")
+    @Test("changed parameter sets at a key frame give a second configuration, and repeated ones do not")
     func change() {
         var demuxer = ElementaryDemuxer()
         let (configurations, packets) = Self.items(
@@ -74,7 +74,7 @@ struct ElementaryDemuxerTests {
         #expect(configurations.count == 2 && packets.count == 3)
     }
 
-    @Test("a frame with an exact recovery point at once is a key frame; one that starts a gradual refresh is not")
+    @Test("a frame with an exact recovery point at itself is a key frame, one that starts a gradual refresh is not")
     func openGOP() {
         let atOnce: [UInt8] = [0x06, 1, 2, 0, 0, 6, 1, 0xC4, 0x80]
         let later: [UInt8] = [0x06, 6, 2, 0x26, 0x40, 0x80]
@@ -94,7 +94,7 @@ struct ElementaryDemuxerTests {
         #expect(run.packets.map(\.isKey) == [true, false])
     }
 
-    @Test("33-bit times wrap for audio and video together, and a B-frame's pts may wrap before its dts")
+    @Test("33-bit timestamps are unwrapped for audio and video together, also if a frame's pts wraps before its dts")
     func wrap() {
         let end: Int64 = 1 << 33
         var demuxer = ElementaryDemuxer()
@@ -118,7 +118,7 @@ struct ElementaryDemuxerTests {
         #expect(packets.allSatisfy { $0.count == 10 }, "without the ADTS header")
     }
 
-    @Test("a second audio track gets its number; more than four are ignored")
+    @Test("audio tracks keep their numbers; those after the fourth, and a second video track, are ignored")
     func tracks() {
         var demuxer = ElementaryDemuxer()
         let (configurations, packets) = Self.items(
@@ -127,7 +127,7 @@ struct ElementaryDemuxerTests {
         #expect(demuxer.counters.extraTracks == 3)
     }
 
-    @Test("a PES packet without timestamp, such as a second field, gets its predecessor's timestamps")
+    @Test("a video PES packet without timestamp, such as a second field, gets its predecessor's timestamps")
     func fields() {
         var demuxer = ElementaryDemuxer()
         let (_, packets) = Self.items(
@@ -148,7 +148,7 @@ struct ElementaryDemuxerTests {
     /// One frame of 128 kbit/s at 44.1 kHz.
     private static let mp3: [UInt8] = [0xFF, 0xFB, 0x90, 0] + [UInt8](repeating: 0, count: 413)
 
-    @Test("a stream that sends another codec than its type says is detected, and its data is dropped")
+    @Test("if a stream's data changes to another codec than declared, this is detected, and all later data is dropped")
     func codecChange() {
         let all: Set<CodecName> = [.h264, .hevc, .aac, .opus]
         let hevc = Self.picture(
@@ -157,7 +157,7 @@ struct ElementaryDemuxerTests {
         avc.codec = .hevc
         var opus = Self.aac(pts: 0)
         opus.payload = PacketMemory([0x7F, 0xE0, 3, 0xFC, 1, 2])
-        // 260 bytes, two to be trimmed at the start and two at the end, with a byte of extension; then another packet.
+        // A packet of 260 bytes with both trim fields and one byte of control extension; then another packet.
         let long: [UInt8] = [0x7F, 0xFC, 0xFF, 5, 0, 9, 0, 9, 1, 8] + Array(repeating: 4, count: 260)
         var many = opus
         many.payload = PacketMemory(long + opus.payload.bytes)
@@ -183,7 +183,7 @@ struct ElementaryDemuxerTests {
         }
     }
 
-    @Test("data that only resembles the start of another codec is not a change")
+    @Test("data that only resembles the start of another codec is not detected as a codec change")
     func noCodecChange() {
         var demuxer = ElementaryDemuxer(codecs: [.h264, .hevc, .aac, .opus])
         var opus = Self.aac(pts: 0)
@@ -218,7 +218,7 @@ struct ElementaryDemuxerTests {
     }
 
     @Test(
-        "units of an unsupported codec, too large or without ADTS header are counted and dropped; later ones are read")
+        "units of an unsupported codec, too large or without an ADTS header are dropped and counted, later ones read")
     func refused() {
         var demuxer = ElementaryDemuxer(maximumBytes: 64)
         var noHeader = Self.aac(pts: 0)

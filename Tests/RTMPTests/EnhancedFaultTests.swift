@@ -3,7 +3,7 @@ import RTMP
 import TestSupport
 import Testing
 
-/// Enhanced RTMP tag bodies, byte by byte from the specification.
+/// Writes Enhanced RTMP tag bodies byte by byte, as the specification defines them.
 enum EnhancedBytes {
     enum Kind { case video, audio }
 
@@ -171,7 +171,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "each audio codec is read with its configuration, with an empty one, or with none",
+        "Opus is read with a configuration, an empty one or none; FLAC and AAC with one; (E-)AC-3 and MP3 without",
         arguments: [
             ("Opus", .opus, Array("OpusHead".utf8) + [1, 2, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 0]), ("Opus", .opus, []),
             ("Opus", .opus, nil), ("fLaC", .flac, Bytes.flac),
@@ -188,7 +188,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads == [[0x21, 0x10, 4], [0x21, 0x10, 5]])
     }
 
-    @Test("a FLAC record may come bare, as from FFmpeg, or as a stream header; it is passed on in one form")
+    @Test("a FLAC configuration is read as a bare block (FFmpeg) or a stream header, and passed on as a stream header")
     func flacRecords() {
         let more = Array("fLaC".utf8) + [0, 0, 0, 34] + Bytes.flac[8...] + [0x84, 0, 0, 4, 1, 2, 3, 4]
         for record in [Bytes.flac, Array(Bytes.flac[8...]), more] {
@@ -200,7 +200,7 @@ struct EnhancedFaultTests {
         }
     }
 
-    @Test("a FLAC record with a wrong length, block size or sample rate is refused")
+    @Test("a FLAC configuration with a wrong length, marker, block type, block size or sample rate is refused")
     func flacFaults() {
         var faults = (0..<Bytes.flac.count).map { Array(Bytes.flac.prefix($0)) }
         faults += (1...3).map { Array(Bytes.flac.dropFirst(8 + $0)) } + [Array(Bytes.flac[8...]) + [0]]
@@ -232,7 +232,7 @@ struct EnhancedFaultTests {
         #expect(run.demuxer.counters.beforeConfiguration == 2 && run.demuxer.counters.badConfigurations == 1)
     }
 
-    @Test("several ModEx modifiers in a row are read, a nanosecond offset among them")
+    @Test("several ModEx modifiers in a row are read; a nanosecond offset among them is added to the timestamp")
     func modifiers() {
         for long in [256, 65_536] {
             var run = self.run()
@@ -258,7 +258,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads == [[1, 2]])
     }
 
-    @Test("a message with endless or truncated ModEx modifiers is dropped, the next one is read")
+    @Test("a message with 17 ModEx modifiers or truncated ones is dropped, and the next one is read")
     func cutModifiers() {
         var run = self.run()
         let endless = [Bytes.first(.video, 7)] + (0..<17).flatMap { _ in Bytes.modifier([1], type: 5, next: 7) }
@@ -304,7 +304,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads.last == [0x21, 7])
     }
 
-    @Test("only the first video track is used, and audio tracks after the fourth are dropped; both are reported")
+    @Test("only video track 0 is used, and audio tracks after the fourth are dropped; the first dropped one is named")
     func extraTracks() {
         var run = self.run()
         run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
@@ -331,7 +331,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "random bytes after an enhanced header do not trap, and packets are not longer than the input",
+        "random bytes after an enhanced header do not trap, and each packet's range lies in its memory",
         arguments: 0..<200)
     func random(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))

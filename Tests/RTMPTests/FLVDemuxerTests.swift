@@ -100,7 +100,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.map(\.configuration) == [Self.record(), other])
     }
 
-    @Test("truncated records are dropped", arguments: 0..<Self.record().count)
+    @Test("an avcC record truncated to any length is dropped", arguments: 0..<Self.record().count)
     func truncatedRecords(length: Int) {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record().prefix(length))
@@ -109,7 +109,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "records of another version, without parameter sets, or with empty ones are dropped",
+        "avcC records of another version, without parameter sets, or with empty ones are dropped",
         arguments: [
             [2, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 1, 0x67, 1, 0, 1, 0x68], [1, 0x42, 0, 0x1E, 0xFF, 0xE0, 1, 0, 1, 0x68],
             [1, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 1, 0x67, 0], [1, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 0, 1, 0, 1, 0x68],
@@ -121,7 +121,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "two-byte lengths, empty units and start codes are converted to the same payload",
+        "NAL units with lengths of 1 to 3 bytes, empty units or start codes are converted to four-byte lengths",
         arguments: [
             (4, [0, 0, 0, 0, 0, 0, 0, 2, 0x65, 7]), (2, [0, 2, 0x65, 7]), (1, [2, 0x65, 7]), (3, [0, 0, 2, 0x65, 7]),
             (4, [0, 0, 0, 1, 0x65, 7]), (4, [0, 0, 1, 0x65, 7]), (4, [0, 0, 0, 6, 0, 0, 0, 1, 0x65, 7]),
@@ -186,7 +186,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.map(\.configuration) == [Self.record(), other])
     }
 
-    @Test("at most 64 kB of NAL units without a frame are kept for the next frame")
+    @Test("about 64 kB of NAL units without a frame are kept for the next frame, the rest is dropped")
     func muchAheadOfPictures() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -196,7 +196,7 @@ struct FLVDemuxerTests {
         #expect((60_000...66_000).contains(run.packets.first?.count ?? 0))
     }
 
-    @Test("parameter sets only in the stream give the configuration")
+    @Test("parameter sets that come only in the stream give the configuration; frames before them are dropped")
     func inBandParameterSets() {
         var run = Run()
         run.video([0x27, 1, 0, 0, 0] + Self.avcc([0x41, 9]))
@@ -243,7 +243,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.count == 2)
     }
 
-    @Test("composition offsets over 15 minutes are ignored")
+    @Test("composition offsets over 15 minutes are ignored and counted")
     func compositionOffsets() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -268,7 +268,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.dts) == [wrap - 16, wrap + 16, wrap - 2, wrap + 32])
     }
 
-    @Test("AAC configurations and frames are read, ADTS headers removed, frames without bytes dropped")
+    @Test("AAC configurations and frames are read, ADTS headers removed, and empty or early frames dropped")
     func aac() {
         var run = Run()
         run.audio([0xAF, 1, 1, 2, 3])
@@ -288,7 +288,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "AAC of seven or eight channels is read with each channel configuration number; more is refused",
+        "AAC is read with each channel configuration of seven or eight channels; 22.2 and reserved ones are refused",
         arguments: [
             ([0x11, 0xB8], true), ([0x11, 0xD8], true), ([0x11, 0xE0], true), ([0x11, 0xF0], true),
             ([0x11, 0xC0], false), ([0x11, 0xE8], false), ([0x11, 0xF8], false),
@@ -310,7 +310,7 @@ struct FLVDemuxerTests {
         #expect(run.payloads == [[0x21, 0x22]])
     }
 
-    @Test("MP3 has no configuration record")
+    @Test("MP3 frames are read without a configuration message, and empty ones are dropped")
     func mp3() {
         var run = Run()
         run.audio([0x2E, 0xFF, 0xFB], at: 1)
@@ -321,7 +321,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "unsupported codecs are named",
+        "a codec that the demuxer does not support by default gives no packet and is named",
         arguments: [
             (.video, [0x90] + Array("hvc1".utf8) + [1], "hvc1"), (.video, [0x1C, 0, 0, 0, 0], "HEVC"),
             (.video, [0x22, 1], "H.263"),
@@ -354,7 +354,9 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.malformed == 0)
     }
 
-    @Test("each capture gives as many packets as it has media messages", arguments: Fixtures.names)
+    @Test(
+        "each capture gives as many packets as media messages other than configurations, and no fault is counted",
+        arguments: Fixtures.names)
     func captures(name: String) {
         var run = Run()
         var media = 0
@@ -374,7 +376,7 @@ struct FLVDemuxerTests {
 
 @Suite("FLV tags that Tandem's RTMP client writes")
 struct FLVTagWriterTests {
-    @Test("written tags are read back unchanged")
+    @Test("written H.264 and AAC tags are read back with their payloads, and times rounded to milliseconds")
     func roundTrip() throws {
         var run = FLVDemuxerTests.Run()
         let video = CodecParameters(codec: .h264, configuration: FLVDemuxerTests.record())
@@ -402,7 +404,7 @@ struct FLVTagWriterTests {
         #expect(run.packets[0].isKey)
     }
 
-    @Test("codecs without a codec id or FourCC are not written")
+    @Test("Speex and Nellymoser are not written")
     func noNumber() {
         #expect(FLVTagWriter.configuration(CodecParameters(codec: .speex, configuration: [])) == nil)
         let packet = CodedPacket(kind: .audio, memory: PacketMemory([1]), pts: 0, dts: 0, timescale: 1000, isKey: true)

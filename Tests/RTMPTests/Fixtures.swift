@@ -9,7 +9,7 @@ enum Fixtures {
         "lib_rotation", "lib_same",
     ]
 
-    /// C0, C1 and C2.
+    /// The length of C0, C1 and C2, in bytes.
     static let handshakeLength = 1 + 1536 + 1536
 
     /// All bytes from the client.

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("RTMP handshakes as particular clients expect them")
 struct HandshakeCaseTests {
-    /// Time and version as sent by ffmpeg, with a digest where scheme A or B has it; or neither.
+    /// Contents of C1: two with a version of a player that sends digests, one of zeros, one of 0xFF bytes.
     static let firsts: [[UInt8]] = [
         [0, 0, 0, 0, 9, 0, 0x7C, 2] + (8..<1536).map { UInt8(truncatingIfNeeded: $0 &* 13) },
         [1, 2, 3, 4, 0x80, 0, 7, 2] + (8..<1536).map { UInt8(truncatingIfNeeded: $0 &* 29 &+ 5) },
         [UInt8](repeating: 0, count: 1536), [UInt8](repeating: 0xFF, count: 1536),
     ]
 
-    @Test("for any content of C1 and C2, S2 repeats C1 and `connect` is answered", arguments: firsts)
+    @Test("whatever C1 and C2 contain, S2 repeats C1, and the client can connect and publish", arguments: firsts)
     func anyRandom(c1: [UInt8]) {
         for c2 in [[UInt8](repeating: 0x55, count: 1536), c1, [0, 0, 0, 9, 0, 0, 0, 8] + c1.dropFirst(8)] {
             var script = ClientScript(handshake: false)
@@ -24,7 +24,7 @@ struct HandshakeCaseTests {
         }
     }
 
-    @Test("as HaishinKit expects, S2 follows S0 and S1 at once and nothing follows S2 before `connect`")
+    @Test("as HaishinKit expects, nothing follows S0, S1 and S2 before `connect`, and each call is answered")
     func haishinKit() {
         let c1 = Self.firsts[0]
         let harness = SessionHarness()

@@ -12,7 +12,7 @@ struct MultichannelConfigTests {
         EnhancedBytes.single(.audio, 4, codec, bytes)
     }
 
-    @Test("a layout is read as unspecified, as a channel mask, or as a list of channels")
+    @Test("a channel layout is read as unspecified, as a channel mask, or as a list of channels")
     func forms() {
         #expect(MultichannelConfig.read([0, 6])?.isUnspecified == true)
         #expect(MultichannelConfig.read([0, 6])?.speakers.count == 6)
@@ -27,7 +27,7 @@ struct MultichannelConfigTests {
     }
 
     @Test(
-        "invalid layouts are counted and change nothing",
+        "an invalid MultichannelConfig is counted and changes nothing",
         arguments: [
             [], [0], [1], [0, 0], [0, 9], [0, 255], [3, 2], [255, 255], [1, 2], [1, 2, 0, 0, 0], [1, 3, 0, 0, 0, 3],
             [1, 0, 0, 0, 0, 0], [1, 32, 255, 255, 255, 255], [1, 1, 1, 0, 0, 0], [1, 9, 0, 0, 1, 255], [2, 3, 0, 1],
@@ -44,7 +44,9 @@ struct MultichannelConfigTests {
         #expect(run.payloads == [[0xFC, 1]])
     }
 
-    @Test("Opus with more than two channels and no head gets the head that encoders write", arguments: [true, false])
+    @Test(
+        "Opus of six channels without OpusHead gets one from the layout, sent before or after the empty configuration",
+        arguments: [true, false])
     func opusHead(isFirst: Bool) throws {
         let messages = [Self.config([1, 6, 0, 0, 0, 0x3F]), EnhancedBytes.single(.audio, 0, "Opus", [])]
         var run = Self.run()
@@ -62,7 +64,9 @@ struct MultichannelConfigTests {
         #expect(run.configurations.last == CodecParameters(codec: .opus, configuration: []))
     }
 
-    @Test("every generated OpusHead is valid and maps all its channels", arguments: 3...8)
+    @Test(
+        "the OpusHead generated for 3 to 8 channels maps each of them once and is accepted as a configuration",
+        arguments: 3...8)
     func heads(count: Int) throws {
         let layout = try #require(MultichannelConfig.read([0, UInt8(count)]))
         let head = try #require(MultichannelConfig.opusHead(layout))
@@ -94,7 +98,7 @@ struct MultichannelConfigTests {
         #expect(run.configurations.last?.configuration == discrete)
     }
 
-    @Test("a layout applies only to its track; layouts for unused tracks are forgotten")
+    @Test("layouts sent for 255 tracks before their configurations apply to the four audio tracks that are used")
     func tracks() {
         var run = Self.run()
         for track in UInt8(0)..<255 {

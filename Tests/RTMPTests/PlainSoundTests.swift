@@ -35,7 +35,8 @@ struct PlainSoundTests {
     }
 
     @Test(
-        "a codec not on the list is refused by name, also H.264 and AAC", arguments: [0x72, 0x2F, 0xAF] as [UInt8])
+        "a codec that is not in the list of allowed ones gives nothing and is named, also MP3, AAC and H.264",
+        arguments: [0x72, 0x2F, 0xAF] as [UInt8])
     func notListed(first: UInt8) {
         let run = Self.run([.h264], first)
         #expect(run.items.isEmpty && !run.demuxer.hasSupportedTrack)
@@ -45,7 +46,7 @@ struct PlainSoundTests {
         #expect(video.items.isEmpty && video.demuxer.unsupportedCodec == "H.264")
     }
 
-    @Test("a change of codec, rate or channels is a new configuration")
+    @Test("a change of codec, rate or channels in the tag's first byte gives a new configuration")
     func change() {
         var run = FLVDemuxerTests.Run(demuxer: FLVDemuxer(codecs: Self.all))
         for (index, first) in ([0x72, 0x72, 0x73, 0x3F] as [UInt8]).enumerated() {

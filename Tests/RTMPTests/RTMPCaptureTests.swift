@@ -11,7 +11,7 @@ struct RTMPCaptureTests {
     }
 
     @Test(
-        "every message of a capture has the type, time and length that an independent decoder found",
+        "messages of a capture have the number, types, times and lengths that an independent decoder printed",
         arguments: Fixtures.names)
     func agreesWithLog(name: String) {
         let messages = Self.messages(name)
@@ -41,14 +41,14 @@ struct RTMPCaptureTests {
         #expect(times("gst_rtmp", 8) == times("gst_rtmp2", 8))
     }
 
-    /// A server's result for a capture: events, and its reply bytes.
+    /// The events and reply bytes of a server session that receives a capture.
     static func replay(_ name: String, pieces: [Int]) -> (events: [SessionHarness.Event], sent: [UInt8]) {
         let harness = SessionHarness()
         harness.feed(Fixtures.bytes(name), pieces: pieces)
         return (harness.events, harness.sent)
     }
 
-    @Test("a capture gives the same events for any TCP split", arguments: Fixtures.names)
+    @Test("a capture gives the same events and replies for any split of its bytes", arguments: Fixtures.names)
     func splitInvariance(name: String) {
         let whole = Self.replay(name, pieces: [])
         #expect(whole.events.count > 10)
@@ -65,7 +65,7 @@ struct RTMPCaptureTests {
         }
     }
 
-    @Test("each client requests its key, sends media, and unpublishes once", arguments: Fixtures.names)
+    @Test("each captured client requests its stream key, sends media, and unpublishes once", arguments: Fixtures.names)
     func clientOrders(name: String) {
         let events = Self.replay(name, pieces: []).events
         var requests: [PublishRequest] = []

@@ -52,8 +52,7 @@ struct RTMPChunkModelTests {
                             [0, 1, 0xFF, 0xC3, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random)
                                 ?? 0
                         }))
-                // After a type 0 header of over ten seconds the reader takes type 3 as "no delta", so only the
-                // automatic choice, which never relies on it, is legal for every reader.
+                // After a type 0 header of over ten seconds the reader takes type 3 as "no delta", so type 2 is used.
                 var header = RTMPChunkWriter.Header.allCases.randomElement(using: &random) ?? .automatic
                 if header == .sameDelta && time > 10_000 { header = .sameLength }
                 var outgoing = writer.begin(message, header: header)

@@ -65,7 +65,7 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "every encoding of a chunk stream id names the same stream",
+        "a continuation may encode its chunk stream id in another legal form than the message's first chunk",
         arguments: [
             ([2], [0xC2]), ([63], [0xC0 | 63]), ([0, 0], [0xC0, 0]), ([1, 0, 0], [0xC0, 0]),
             ([0, 255], [0xC1, 255, 0]),
@@ -81,7 +81,7 @@ struct RTMPChunkReaderTests {
         }
     }
 
-    @Test("headers of type 0, 1, 2, 3 give the timestamps of the example in §5.3.2.1")
+    @Test("headers of types 0, 2 and 3 give the timestamps of the example in §5.3.2.1")
     func exampleOne() {
         var bytes = Self.full(id: [3], time: 1000, length: 32, type: 8, streamID: 12345) + Self.payload(32)
         bytes += [0x83, 0, 0, 20] + Self.payload(32)
@@ -100,7 +100,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(bytes).messages == [Received(type: 9, timestamp: 1000, streamID: 1, payload: body)])
     }
 
-    @Test("audio and video interleave in the middle of messages")
+    @Test("chunks of an audio and a video message may be interleaved")
     func interleaved() {
         let video = Self.payload(300, 1)
         let audio = Self.payload(200, 2)
@@ -136,7 +136,7 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "the largest chunk size works for the largest message",
+        "with chunk sizes up to the largest, a message of 60,000 bytes is read from one chunk",
         arguments: [0x7FFF_FFFF, 0x100_0000, 65_537] as [UInt32])
     func hugeChunkSize(size: UInt32) {
         let body = Self.payload(60_000)
@@ -168,7 +168,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(begin + full).failure == .desync(.headerInsideMessage(chunkStreamID: 4)))
     }
 
-    @Test("Abort drops the incomplete message; later headers may still refer to its header")
+    @Test("Abort drops the incomplete message of its chunk stream; later chunks may still refer to its header")
     func abort() {
         let body = Self.payload(200)
         var bytes = Self.full(id: [4], time: 20, length: 200, type: 9) + body.prefix(128)
@@ -179,7 +179,7 @@ struct RTMPChunkReaderTests {
         #expect(result.messages == [Received(type: 9, timestamp: 40, streamID: 1, payload: body)])
     }
 
-    @Test("aborted messages do not count against the limits")
+    @Test("aborted messages do not count against the limits of incomplete messages and bytes")
     func aborts() {
         var limits = RTMPLimits()
         limits.partialBytes = 300
@@ -191,7 +191,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(bytes, limits: limits).failure == nil)
     }
 
-    @Test("messages of length 0 are delivered", arguments: [8, 9, 18, 20] as [UInt8])
+    @Test("messages of length 0 are delivered, also with a type 3 header", arguments: [8, 9, 18, 20] as [UInt8])
     func empty(type: UInt8) {
         let bytes = Self.full(id: [4], time: 7, length: 0, type: type) + [0xC4]
         let messages = Received.read(bytes, step: 1).messages
@@ -207,7 +207,7 @@ struct RTMPChunkReaderTests {
         #expect(result.failure == .limit(.chunkStreams))
     }
 
-    @Test("nine incomplete messages at once are too many")
+    @Test("a ninth incomplete message is refused")
     func partialLimit() {
         let eight = (3..<11).flatMap { Self.full(id: [UInt8($0)], length: 200, type: 9) + Self.payload(128) }
         #expect(Received.read(eight).failure == nil)
@@ -215,7 +215,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(nine).failure == .limit(.partialMessages))
     }
 
-    @Test("the bytes of incomplete messages are limited")
+    @Test("one byte of incomplete messages more than the limit is refused")
     func partialBytesLimit() {
         var limits = RTMPLimits()
         limits.partialBytes = 1000
@@ -240,7 +240,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(Self.full(id: [4], length: 10, type: type)).failure == .desync(.messageType(type)))
     }
 
-    @Test("control messages on chunk streams other than 2 work, and are noted as a quirk")
+    @Test("Set Chunk Size on a chunk stream other than 2 applies, and is noted as a quirk")
     func controlOffStream() throws {
         let body = Self.payload(4000)
         let bytes =

@@ -48,7 +48,7 @@ struct RTMPChunkTimestampTests {
         }
     }
 
-    @Test("type 3 chunks that repeat the absolute time instead of the delta are also read")
+    @Test("a type 3 chunk that repeats the absolute time instead of the extended delta is also read")
     func absoluteRepeated() {
         let body = Wire.payload(200)
         var bytes = Wire.full(id: [4], time: 1000, length: 10, type: 8) + Wire.payload(10)
@@ -60,7 +60,7 @@ struct RTMPChunkTimestampTests {
     }
 
     @Test(
-        "extended times of type 1 headers are deltas modulo 2³²",
+        "times of type 1 headers, extended or not, are deltas modulo 2³²",
         arguments: [
             (0, 17_000_000, 17_000_000), (11_000, 0xFF_FFFF, 16_788_215), (500, 0xFFFF_FFE2, 470),
             (11_000, 0xFF_FC18, 16_787_216),
@@ -73,7 +73,7 @@ struct RTMPChunkTimestampTests {
     }
 
     @Test(
-        "a type 3 message after type 0 is later by that header's timestamp, unless that exceeds 10 s",
+        "a type 3 message after type 0 is later by that header's timestamp, or has its time if that exceeds 10 s",
         arguments: [
             (26, 52), (0, 0), (10_000, 20_000), (10_001, 10_001), (100_000, 100_000),
         ] as [(UInt32, UInt32)])
@@ -91,7 +91,7 @@ struct RTMPChunkTimestampTests {
         #expect(Self.times(bytes) == [time, time &+ 32])
     }
 
-    @Test("deltas count per chunk stream, whatever media it carries")
+    @Test("timestamp deltas count per chunk stream, whether it carries audio, video or both")
     func sharedChunkStream() {
         var bytes = Wire.full(id: [4], time: 100, length: 10, type: 9) + Wire.payload(10)
         bytes += Self.delta(7, type: 8) + Wire.payload(10) + Self.delta(3, type: 9) + Wire.payload(10)

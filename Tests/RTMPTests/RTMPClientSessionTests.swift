@@ -56,7 +56,7 @@ struct RTMPClientSessionTests {
         #expect(request.tcURL == "rtmp://host:1935/live")
     }
 
-    @Test("media and metadata arrive as sent, and leaving unpublishes")
+    @Test("the server receives media and metadata as the client sends them, and the client's finish unpublishes")
     func media() throws {
         let pair = Pair(url: try Self.url())
         pair.run(step: 1000)
@@ -90,14 +90,14 @@ struct RTMPClientSessionTests {
         #expect(!pair.isReady)
     }
 
-    @Test("a server that answers with HTTP is an error at once")
+    @Test("the client fails at once if the server answers with HTTP")
     func otherServer() throws {
         var client = RTMPClientSession(url: try Self.url())
         let actions = client.receive(Array("HTTP/1.1 400 Bad Request".utf8).span)
         #expect(actions == [.failed(.server(.version(.text)))])
     }
 
-    @Test("if a server refuses and then sends garbage, the refusal is the reason")
+    @Test("if a server refuses and then sends garbage, the client fails with the refusal")
     func refusedBeforeDesync() throws {
         var client = RTMPClientSession(url: try Self.url())
         var writer = RTMPChunkWriter()
@@ -114,7 +114,7 @@ struct RTMPClientSessionTests {
         #expect(actions.last == .failed(.rejected(status)))
     }
 
-    @Test("random answers never trap", arguments: 0..<100)
+    @Test("random bytes after the server's handshake do not trap the client", arguments: 0..<100)
     func noise(seed: Int) throws {
         var random = TestRandom(seed: UInt64(seed))
         var client = RTMPClientSession(url: try Self.url())

@@ -18,14 +18,14 @@ struct RTMPHandshakeTests {
         #expect(harness.writes == [3073], "HaishinKit waits for exactly the bytes of S2")
     }
 
-    @Test("one byte short of C1, nothing is sent")
+    @Test("before C1 is complete, nothing is sent")
     func notEarly() {
         let harness = SessionHarness()
         harness.feed([3] + Self.c1.dropLast())
         #expect(harness.writes.isEmpty)
     }
 
-    @Test("C0, C1, C2 and `connect` in one write are answered in one write")
+    @Test("C0, C1, C2 and `connect` received together are answered in one write")
     func glued() {
         var script = ClientScript()
         script.connect()
@@ -36,7 +36,7 @@ struct RTMPHandshakeTests {
     }
 
     @Test(
-        "TLS, HTTP and other protocols are recognized at their first byte, and the connection is closed",
+        "TLS, HTTP and other protocols are recognized at their first byte, and the session closes without a reply",
         arguments: [
             (6, RTMPVersionFault.encrypted), (0x16, .tls), (UInt8(ascii: "G"), .text), (UInt8(ascii: "P"), .text),
             (0, .other(0)), (0xF3, .other(0xF3)),

@@ -26,7 +26,9 @@ struct RTMPHostileInputTests {
         return harness
     }
 
-    @Test("random bytes after the handshake, and instead of it", arguments: 0..<150)
+    @Test(
+        "random bytes after the handshake or instead of it do not trap, and close the session at most once",
+        arguments: 0..<150)
     func noise(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let count = Int.random(in: 0...20_000, using: &random)
@@ -35,7 +37,9 @@ struct RTMPHostileInputTests {
         _ = Self.run(bytes, random: &random)
     }
 
-    @Test("captures with changed, dropped and doubled bytes", arguments: Fixtures.names)
+    @Test(
+        "captures with changed, dropped and doubled bytes do not trap, and close the session at most once",
+        arguments: Fixtures.names)
     func mutations(name: String) {
         let original = Fixtures.bytes(name)
         var reached = 0
@@ -53,10 +57,10 @@ struct RTMPHostileInputTests {
             }
             if !Self.run(bytes, random: &random).events.isEmpty { reached += 1 }
         }
-        #expect(reached > 60, "most mutations get past the handshake and the commands")
+        #expect(reached > 60, "more than half of the mutated captures cause an event")
     }
 
-    @Test("captures truncated anywhere", arguments: Fixtures.names)
+    @Test("a capture truncated anywhere does not trap and is not an error", arguments: Fixtures.names)
     func truncations(name: String) {
         let original = Fixtures.bytes(name)
         var random = TestRandom(seed: 3)
@@ -67,7 +71,7 @@ struct RTMPHostileInputTests {
         }
     }
 
-    @Test("mutated FLV tags are dropped or give packets", arguments: 0..<300)
+    @Test("random FLV tags do not trap, and their packets are not empty and lie in their memory", arguments: 0..<300)
     func tags(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var demuxer = FLVDemuxer()

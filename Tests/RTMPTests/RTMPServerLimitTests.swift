@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RTMP publish session, server side: control messages, deadlines, floods: RTMP 1.0 §5.4")
 struct RTMPServerLimitTests {
-    @Test("a ping is answered with its own time; other user control messages are ignored")
+    @Test("a ping is answered with its own timestamp; other user control messages are ignored")
     func ping() {
         var script = ClientScript()
         script.connect()
@@ -21,7 +21,7 @@ struct RTMPServerLimitTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("eight messages of undefined types are ignored, a ninth closes the connection")
+    @Test("eight messages of undefined types are ignored, a ninth closes the session")
     func unknownTypes() {
         var script = ClientScript()
         script.open()
@@ -35,7 +35,7 @@ struct RTMPServerLimitTests {
     }
 
     @Test(
-        "acknowledgements follow every half window, at most one per read, for any requested window",
+        "an acknowledgement follows each half window, at most one per read, even if the requested window is 1 byte",
         arguments: [1, 65_536] as [UInt32])
     func acknowledgements(window: UInt32) {
         var script = ClientScript()
@@ -91,7 +91,7 @@ struct RTMPServerLimitTests {
         #expect(harness.closeReason == .deadline(.publish))
     }
 
-    @Test("a publisher must send media within 20 s, and is closed after 90 s without media")
+    @Test("a publisher has 20 s to send its first media, and is closed after 90 s without media")
     func mediaDeadlines() {
         var script = ClientScript()
         script.open()
@@ -111,7 +111,7 @@ struct RTMPServerLimitTests {
         #expect(harness.events.contains(.unpublished(.closed(.deadline(.mediaIdle)))))
     }
 
-    @Test("floods of commands, tiny messages or messages before publishing close the connection", arguments: 0..<3)
+    @Test("floods of commands, tiny messages or media before publishing close the session once", arguments: 0..<3)
     func floods(kind: Int) {
         var script = ClientScript()
         let harness = SessionHarness()
@@ -136,7 +136,7 @@ struct RTMPServerLimitTests {
         #expect(harness.events.filter { if case .close = $0 { true } else { false } }.count == 1)
     }
 
-    @Test("Abort and Set Chunk Size count as commands: an endless series is a flood")
+    @Test("Abort and Set Chunk Size count as commands: 50 are accepted, 150 at once close the session")
     func readerFloods() {
         for (type, body) in [(2, []), (2, [0, 0, 0, 9]), (1, [0, 0, 16, 0])] as [(UInt8, [UInt8])] {
             var script = ClientScript()
@@ -151,7 +151,7 @@ struct RTMPServerLimitTests {
         }
     }
 
-    @Test("ten control messages per second are accepted for five minutes")
+    @Test("ten pings per second are accepted for five minutes")
     func calmCommands() {
         var script = ClientScript()
         script.open()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RTMP publish session, server side: media and metadata: RTMP 1.0 §7.1")
 struct RTMPServerMediaTests {
-    @Test("up to 1 MB of media before the publish decision is queued, and delivered in order")
+    @Test("up to 1 MB of media before the publish decision is queued, and delivered in order if accepted")
     func beforeDecision() {
         var script = ClientScript()
         script.open()
@@ -32,7 +32,7 @@ struct RTMPServerMediaTests {
         #expect(second.events.count == 3, "two of five fit; the rest was dropped, and nothing closed")
     }
 
-    @Test("while one publication is active, media is accepted on any message stream id")
+    @Test("while a publication is active, media is accepted on any message stream id; before it, media is dropped")
     func mediaStreamID() {
         var script = ClientScript()
         script.message(8, [0xAF, 1, 1])
@@ -49,7 +49,7 @@ struct RTMPServerMediaTests {
             ])
     }
 
-    @Test("onMetaData is read with and without @setDataFrame, and passed on when it changes, up to a size limit")
+    @Test("onMetaData is read with and without @setDataFrame, and passed on if it changed and is not too long")
     func metadata() {
         let one = AMF0Writer.bytes([
             .string("@setDataFrame"), .string("onMetaData"), .ecmaArray([AMF0Property("a", .null)]),
@@ -97,7 +97,7 @@ struct RTMPServerMediaTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("an aggregate with wrong lengths gives the messages that fit", arguments: 0..<60)
+    @Test("a truncated aggregate with a wrong length gives the messages that fit", arguments: 0..<60)
     func brokenAggregate(length: Int) {
         var script = ClientScript()
         script.open()
@@ -112,7 +112,7 @@ struct RTMPServerMediaTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("of 500,000 empty messages in an aggregate a few thousand are read; repeated, the connection is closed")
+    @Test("of 520,000 empty messages in an aggregate 4,096 are read; more such aggregates close the session")
     func crowdedAggregate() {
         let one: [UInt8] = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11]
         let body = [[UInt8]](repeating: one, count: 520_000).flatMap { $0 }

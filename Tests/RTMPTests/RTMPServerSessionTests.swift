@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RTMP publish session, server side: RTMP 1.0 §7.2")
 struct RTMPServerSessionTests {
-    @Test("`connect` gets window size, bandwidth and _result in one write, with the new chunk size")
+    @Test("`connect` is answered in one write: window size, bandwidth and _result, readable at the new chunk size")
     func connectAnswer() {
         var script = ClientScript()
         let harness = SessionHarness()
@@ -19,7 +19,7 @@ struct RTMPServerSessionTests {
         #expect(answer.last?["objectEncoding"] == .number(0))
     }
 
-    @Test("publish is answered on the created stream, after StreamBegin")
+    @Test("`publish` is answered on the created stream, after StreamBegin")
     func publishAnswer() {
         var script = ClientScript()
         script.open(name: "key?a=1")
@@ -68,7 +68,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "the object of `connect` is read as object or array, with tcUrl only, and with any transaction id",
+        "`connect` is accepted with an object or array, with tcUrl only, and with any transaction id",
         arguments: [
             AMF0Value.ecmaArray([AMF0Property("app", .string("live"))]),
             .object([AMF0Property("app", .string("live")), AMF0Property("objectEncoding", .number(3))]),
@@ -90,7 +90,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "a client of Enhanced RTMP gets the supported features in both objects of the answer; others get none",
+        "a client that announces Enhanced RTMP gets the supported features in the answer to `connect`, others none",
         arguments: [
             ([AMF0Property("fourCcList", .strictArray([.string("hvc1"), .string("Opus")]))], true),
             ([AMF0Property("videoFourCcInfoMap", .ecmaArray([AMF0Property("*", .number(4))]))], true),
@@ -119,7 +119,7 @@ struct RTMPServerSessionTests {
         }
     }
 
-    @Test("a connect object without an end marker is read, as Envivio sends it", arguments: 1...3)
+    @Test("a `connect` object with a missing or partial end marker, as from Envivio, is read", arguments: 1...3)
     func unendedConnect(missing: Int) {
         let object = [AMF0Property("app", .string("live")), AMF0Property("flashVer", .string("E"))]
         let whole = AMF0Writer.bytes([.string("connect"), .number(1), .object(object)])
@@ -132,7 +132,7 @@ struct RTMPServerSessionTests {
         #expect(harness.isPublishing)
     }
 
-    @Test("connect without an app is rejected, a second connect closes the connection")
+    @Test("`connect` without an app gets _error and closes the session; a second `connect` closes it")
     func badConnects() {
         var script = ClientScript()
         script.command("connect", 1, [.object([])])
@@ -180,7 +180,7 @@ struct RTMPServerSessionTests {
         #expect(harness.statusCodes() == ["NetStream.Publish.Denied"])
     }
 
-    @Test("a refusal is sent as a status of level error, then the connection closes")
+    @Test("a refused publisher gets a status of level error, then the session closes")
     func refusal() {
         var script = ClientScript()
         script.open()
@@ -192,7 +192,7 @@ struct RTMPServerSessionTests {
         #expect(harness.closeReason == .refused(.busy))
     }
 
-    @Test("a second publish on the same connection is BadName, and the first continues")
+    @Test("a second `publish` on the same connection is answered with BadName, and the first continues")
     func publishTwice() {
         var script = ClientScript()
         script.open()
@@ -204,7 +204,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.last == .media(.video, timestamp: 0, payload: [0x17, 1, 0, 0, 0]))
     }
 
-    @Test("an encoder's name is cut to 128 characters, without line breaks and control characters")
+    @Test("an encoder's name is cut to 128 Unicode scalars, without line breaks and control characters")
     func encoderName() {
         let names = [
             ("FMLE/3.0 (compatible; 방송)", "FMLE/3.0 (compatible; 방송)"),
@@ -226,7 +226,7 @@ struct RTMPServerSessionTests {
         }
     }
 
-    @Test("creating streams without end closes the connection")
+    @Test("a ninth created stream closes the session")
     func tooManyStreams() {
         var script = ClientScript()
         script.connect()
@@ -344,7 +344,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.filter { $0 == .unpublished(.client) }.count == (first == "two" ? 1 : 2))
     }
 
-    @Test("FCUnpublish with the published, an unknown or no stream key unpublishes")
+    @Test("with one stream, FCUnpublish with the published, an unknown or no stream key unpublishes")
     func closedByName() {
         for name in [AMF0Value.string("key"), .string("other"), .null] {
             var script = ClientScript()
@@ -360,7 +360,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "each way to stop unpublishes once",
+        "deleteStream, closeStream and FCUnpublish, alone or all together, unpublish once",
         arguments: [
             [("deleteStream", [AMF0Value.null, .number(1)])], [("deleteStream", [.null, .string("key")])],
             [("deleteStream", [.null, .number(99)])], [("deleteStream", [])], [("closeStream", [.null])],
@@ -380,7 +380,7 @@ struct RTMPServerSessionTests {
         if commands[0].0 != "deleteStream" { #expect(harness.statusCodes().contains("NetStream.Unpublish.Success")) }
     }
 
-    @Test("after unpublish the same connection may publish another key")
+    @Test("after it unpublished, a client may publish another stream key on the same connection")
     func republish() {
         var script = ClientScript()
         script.open(name: "one")
@@ -411,7 +411,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "at a handover clients that support it get a reconnect request, and others get none",
+        "at a handover, clients that support it get a reconnect request, others a refusal; both are closed",
         arguments: [(nil, false), (0, false), (1, true), (14, false), (15, true)] as [(Double?, Bool)])
     func handOver(capsEx: Double?, isAsked: Bool) {
         var script = ClientScript()
@@ -429,7 +429,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.contains(.unpublished(.closed(.refused(.ended)))))
     }
 
-    @Test("a takeover gives a reason and closes; a lost connection unpublishes once")
+    @Test("a publisher that is taken over gets a status and is closed once; a lost connection unpublishes once")
     func ends() {
         var script = ClientScript()
         script.open()

@@ -16,7 +16,7 @@ final class SessionHarness {
 
     private(set) var session: RTMPServerSession
     private(set) var events: [Event] = []
-    /// The encoder's data messages to players.
+    /// The encoder's data messages that are forwarded to players, each as its name and JSON.
     private(set) var said: [String] = []
     private(set) var sent: [UInt8] = []
     /// Sizes of the writes.

@@ -33,7 +33,8 @@ struct StreamAddressTests {
         Case(app: "live", name: "a...vhost...b", key: "a...vhost...b"),
     ]
 
-    @Test("for each way to divide the URL into server and key, the stream key and query are found", arguments: cases)
+    @Test(
+        "the stream key and query are found for each way to divide the URL into app and stream name", arguments: cases)
     func keys(example: Case) throws {
         let address = try #require(StreamAddress(app: example.app, streamName: example.name))
         #expect(address.key(app: example.configured) == example.key)
@@ -41,7 +42,8 @@ struct StreamAddressTests {
     }
 
     @Test(
-        "names with ambiguous or unsafe characters are refused", arguments: [0, 0x0A, 0x1B, 0x7F, 0xFFFD] as [UInt32])
+        "app and stream names with a control or replacement character are refused",
+        arguments: [0, 0x0A, 0x1B, 0x7F, 0xFFFD] as [UInt32])
     func refusedScalars(scalar: UInt32) throws {
         let name = "a\(try #require(Unicode.Scalar(scalar)))b"
         #expect(StreamAddress(app: "live", streamName: name) == nil)
@@ -57,7 +59,7 @@ struct StreamAddressTests {
 @Suite("RTMP URLs to publish to")
 struct RTMPURLTests {
     @Test(
-        "a URL gives host, port, app and stream name",
+        "an RTMP URL gives host, port, app and stream name",
         arguments: [
             ("rtmp://h/live/key", "h", 1935, "live", "key"),
             ("RTMP://h:19350/live/key?a=1/2", "h", 19350, "live", "key?a=1/2"),
@@ -77,7 +79,7 @@ struct RTMPURLTests {
     }
 
     @Test(
-        "rtmps URLs are accepted where TLS is available, and the key can be given separately",
+        "rtmps URLs are accepted only if the caller allows TLS, and the stream key may be given separately",
         arguments: [
             ("rtmps://h/live/key", nil, 443, "live", "key", "rtmps://h:443/live"),
             ("RTMPS://h:8443/live", "key/1?a=b", 8443, "live", "key/1?a=b", "rtmps://h:8443/live"),
@@ -92,7 +94,7 @@ struct RTMPURLTests {
     }
 
     @Test(
-        "invalid URLs are refused",
+        "invalid RTMP URLs are refused",
         arguments: [
             "http://h/live/key", "rtmp://h", "rtmp:///live/key", "rtmp://h:0/live/key", "rtmp://h:65536/a/b",
             "rtmp://h:x/a/b",

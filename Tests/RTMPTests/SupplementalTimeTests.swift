@@ -46,7 +46,7 @@ struct SupplementalTimeTests {
     /// 2026-09-21T14:13:20Z.
     private static let micros: UInt64 = 1_790_000_000_123_456
 
-    /// A parameter set of 320x240 whose picture timing messages have time codes at 30 or 60 fps.
+    /// A parameter set of 320x240 at `fps`, whose picture timing messages have time codes.
     private static func sps(hasModel: Bool, fps: UInt64 = 30) -> [UInt8] {
         var bits = BitWriter()
         bits.bits(8, 66)
@@ -150,7 +150,7 @@ struct SupplementalTimeTests {
     }
 
     @Test(
-        "the member `ts`, in milliseconds, of JSON in user data SEI is read",
+        "the member `ts` of JSON in user data SEI is read as milliseconds if it is a plausible number",
         arguments: [
             (#"{"canvas":{"w":720},"ver":"20190611","ts":1790000000123,"app_data":""}"#, 1_790_000_000_123),
             (#"{ "ts" : 1790000000123 }"#, 1_790_000_000_123), (#"{"ts":"1790000000123"}"#, nil),
@@ -188,13 +188,15 @@ struct SupplementalTimeTests {
         #expect(Self.find(both, sps: Self.sps(hasModel: hasModel))?.hasZone == true, "a date is better than none")
     }
 
-    @Test("invalid times of day are ignored", arguments: [(24, 0, 0, 0), (0, 60, 0, 0), (0, 0, 60, 0), (1, 1, 1, 200)])
+    @Test(
+        "pic_timing time codes with an invalid time of day are ignored",
+        arguments: [(24, 0, 0, 0), (0, 60, 0, 0), (0, 0, 60, 0), (1, 1, 1, 200)])
     func noTime(hours: UInt64, minutes: UInt64, seconds: UInt64, frames: UInt64) {
         let code = Self.timing((hours, minutes, seconds), frames: frames, hasModel: false, isFull: true)
         #expect(Self.find(Self.message(1, code), sps: Self.sps(hasModel: false)) == nil)
     }
 
-    @Test("truncated or changed anywhere, nothing traps", arguments: 0..<100)
+    @Test("SEI messages and parameter sets that are changed or truncated anywhere do not trap", arguments: 0..<100)
     func hostile(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let code = Self.timing((14, 13, 20), frames: 15, hasModel: true, isFull: seed.isMultiple(of: 2))
@@ -210,7 +212,7 @@ struct SupplementalTimeTests {
         _ = Self.find([255, 255, 255, 255, 255, 255], sps: sps)
     }
 
-    @Test("the packet after onFI gets its time of day, corrected by the difference of their timestamps")
+    @Test("the packet after onFI gets its time of day plus the difference of their timestamps, later packets none")
     func onFI() {
         var run = FLVDemuxerTests.Run()
         run.video([0x17, 0, 0, 0, 0] + FLVDemuxerTests.record())
@@ -250,7 +252,7 @@ struct SupplementalTimeTests {
     }
 
     @Test(
-        "invalid times in data messages are ignored",
+        "onFI messages with invalid times are ignored",
         arguments: [
             .object([AMF0Property("st", .string("24:00:00"))]), .object([AMF0Property("st", .string("1:2"))]),
             .object([AMF0Property("st", .string("::"))]), .object([AMF0Property("st", .string("00:00:00.1234567890"))]),
@@ -269,7 +271,7 @@ struct SupplementalTimeTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("of 300 onFI messages at once ten are read; metadata after them still arrives")
+    @Test("of 300 onFI messages at once, ten are read; metadata after them still arrives")
     func flood() {
         var script = ClientScript()
         script.open()

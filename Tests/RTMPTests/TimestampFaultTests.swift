@@ -2,7 +2,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Faulty timestamps in captures: the timestamps of the packets")
+@Suite("Unusual and faulty RTMP timestamps, in captures and generated: the timestamps of the packets")
 struct TimestampFaultTests {
     /// Timestamps of the packets of a capture, in milliseconds and in order of arrival.
     private func times(_ name: String, _ kind: TrackKind) -> [Int64] {
@@ -22,7 +22,7 @@ struct TimestampFaultTests {
         #expect(zip(times, times.dropFirst()).allSatisfy { (30...70).contains($1 - $0) })
     }
 
-    @Test("a delta of -30 ms moves the time back by 30 ms, not forward by 49 days")
+    @Test("a timestamp delta of -30 ms moves the time back by 30 ms, not forward by 49 days")
     func negativeDelta() {
         let (video, audio) = (self.times("lib_nonmono", .video), self.times("lib_nonmono", .audio))
         // 1133 ms of video comes before 1103 ms of audio on one chunk stream.
@@ -31,7 +31,7 @@ struct TimestampFaultTests {
         #expect(zip(audio.dropFirst(), audio.dropFirst(2)).allSatisfy { (0...60).contains($1 - $0) })
     }
 
-    @Test("timestamps continue past 24.9 days and past the wrap at 49.7 days, with small steps back")
+    @Test("timestamps continue past 24.9 days and past the wrap at 49.7 days")
     func wraps() {
         var run = FLVDemuxerTests.Run()
         run.audio([0xAF, 0, 0x11, 0x90])

@@ -35,7 +35,7 @@ struct APIReference {
     /// Every route with its method.
     var routes: [String] { self.operations.map(\.heading) }
 
-    /// Every status of an error that an operation or the components declare.
+    /// Every error status that an operation declares.
     var errorStatuses: Set<String> {
         let own = self.operations.flatMap { operation -> [String] in
             guard case .object(let replies)? = operation.node[key: "responses"]?.content else { return [] }

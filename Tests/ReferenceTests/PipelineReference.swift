@@ -115,8 +115,8 @@ struct PipelineReference {
 
     // MARK: Examples
 
-    /// A value that is allowed: from a pipeline of the project if one has the key, otherwise the default or one made
-    /// from the schema or the table of examples; nil if there is none.
+    /// An example of a key's value: the one for its path, or from a pipeline of the project, or the default, or one made
+    /// from the schema, or the one for its name; nil if there is none.
     func example(of key: Key) -> JSONNode? {
         if let own = PipelineExamples.of(key) { return own }
         for pipeline in self.pipelines {

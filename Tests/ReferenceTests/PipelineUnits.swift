@@ -19,7 +19,8 @@ enum PipelineUnits {
         "background", "leftColor", "rightColor", "uid", "uids",
     ]
 
-    /// The unit of a number; nil for everything else. `?` for a number whose unit is not known here.
+    /// The unit of a number; nil for counts, ids, and values that are no numbers; `?` for a number whose unit is missing
+    /// here.
     static func unit(of key: PipelineReference.Key) -> String? {
         let type = key.member.type
         guard type.contains("integer") || type.contains("number") else { return nil }

@@ -60,14 +60,14 @@ struct ReferenceTests {
             isAlive: { path in DocumentChange.alive.contains { DocumentChange.isPart(path, of: $0) } })
     }
 
-    @Test("the page of the pipeline file has every key of the schema")
+    @Test("the pipeline reference page has exactly the keys of the schema, as generated from it")
     func keys() throws {
         let pipeline = try Self.pipeline()
         #expect(pipeline.keys.count > 400)
         try Self.check("ReferencePipeline.md", [("keys", { _ in pipeline.text })])
     }
 
-    @Test("every key has an example that its schema allows, and every number a unit")
+    @Test("every key of the pipeline file has an example that its schema allows, and every number a unit")
     func examples() throws {
         for key in try Self.pipeline().keys where !key.isContainer {
             #expect(PipelineUnits.unit(of: key) != "?", "\(key.path): name its unit in PipelineUnits")
@@ -80,7 +80,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("each path that can change while the room runs is a key")
+    @Test("each path that may change while the room runs is a key of the pipeline file")
     func live() throws {
         let paths = Set(try Self.pipeline().keys.map { $0.plainPath.replacing("[]", with: "") })
         for path in DocumentChange.alive { #expect(paths.contains(path), "\(path)") }
@@ -92,7 +92,7 @@ struct ReferenceTests {
         EventReference(schema: try #require(ProjectFile.json(text: EventDeclaration.document.text)))
     }
 
-    @Test("the page of events has every type, with its members and an example")
+    @Test("the events reference page has exactly the declared types, as generated with members and an example")
     func events() throws {
         let events = try Self.events()
         #expect(events.types == EventDeclaration.all.map(\.type))
@@ -106,7 +106,7 @@ struct ReferenceTests {
         for type in events.types { #expect(page.text.contains("\n### `\(type)`\n"), "\(type)") }
     }
 
-    @Test("the page of the API has every route of openapi.json")
+    @Test("the API reference page has exactly the routes, errors and schemas of openapi.json")
     func routes() throws {
         let api = APIReference(document: try #require(try ProjectFile.json("Sources/Control/openapi.json")))
         let shared = try Self.events().schemaNames
@@ -131,7 +131,7 @@ struct ReferenceTests {
         "rangeNotSatisfiable": "416", "upgradeRequired": "426", "serviceUnavailable": "503",
     ]
 
-    @Test("the API page lists exactly the HTTP statuses that the viewers' listener sends")
+    @Test("the API reference page lists exactly the HTTP statuses that Origin's sources send to viewers")
     func viewerStatuses() throws {
         let origin = Self.sources.filter { $0.path.hasPrefix("Sources/Origin/") }
         let answered = origin.flatMap { source in
@@ -151,7 +151,7 @@ struct ReferenceTests {
 
     // MARK: Metrics, alarms
 
-    @Test("the page of metrics has every metric that the sources name")
+    @Test("the metrics reference page has exactly the metrics that the sources name, each with a help text")
     func metrics() throws {
         let metrics = MetricReference(sources: Self.sources)
         #expect(metrics.families.count >= 44)
@@ -160,7 +160,7 @@ struct ReferenceTests {
         try Self.check("ReferenceMetrics.md", [("metrics", { _ in metrics.text })])
     }
 
-    @Test("the page of alarms has every type that a room sets, with cause and remedy")
+    @Test("the alarms reference page has every type that the sources raise, with cause, remedy and existing thresholds")
     func alarms() throws {
         let alarms = AlarmReference(sources: Self.sources)
         #expect(alarms.unknown.isEmpty, "\(alarms.unknown) raises an alarm whose type is not found")
@@ -181,7 +181,7 @@ struct ReferenceTests {
 
     // MARK: Errors
 
-    @Test("the page of errors has every code, refusal and exit code, with a remedy")
+    @Test("the errors reference page has every code, refusal, worker error and exit code, with no empty cell")
     func errors() throws {
         let errors = ErrorReference(sources: Self.sources)
         #expect(errors.refusals.count >= 13 && errors.workerCodes.count >= 16 && errors.exitCodes.count >= 12)
@@ -198,7 +198,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("the statuses of the error codes are those of openapi.json")
+    @Test("the HTTP statuses of the error codes are those of openapi.json, 405 and 500")
     func errorStatuses() throws {
         let api = APIReference(document: try #require(try ProjectFile.json("Sources/Control/openapi.json")))
         let told = try Self.filledRows("ReferenceErrors.md", "codes").flatMap { row in
@@ -208,7 +208,7 @@ struct ReferenceTests {
         #expect(Set(told) == api.errorStatuses.union(["405", "500"]))
     }
 
-    @Test("the errors page lists the exit codes of the commands other than run")
+    @Test("the errors reference page lists the exit codes of the commands other than run")
     func otherExitCodes() throws {
         let text = try ReferencePage("ReferenceErrors.md").text
         let section = try #require(text.components(separatedBy: "\n## Exit codes of other commands\n").last)

@@ -8,7 +8,7 @@ import RTMP
 import TestSupport
 import Testing
 
-@Suite("Signatures page: its worked examples give what the worker computes")
+@Suite("Signatures page: its worked examples, in text, Python and TypeScript, and the worker's own code")
 struct SignatureTests {
     /// A section of the page: its values, the signed text, the text's bytes in hexadecimal, and the result.
     struct Example {
@@ -38,7 +38,7 @@ struct SignatureTests {
         "Webhooks", "Keys of encrypted segments",
     ]
 
-    @Test("the page has a section for each of the six signatures and no other")
+    @Test("the signatures page has a section for each of the six signatures and no other")
     func sections() throws {
         let text = try ReferencePage("ReferenceSignatures.md").text
         let found = text.components(separatedBy: "\n## ").dropFirst().map { $0.prefix { $0 != "\n" } }
@@ -95,7 +95,7 @@ struct SignatureTests {
         return false
     }
 
-    @Test("the worker accepts the signed stream key")
+    @Test("the worker accepts the example's signed stream key, and refuses it without its last character")
     func streamKey() throws {
         let example = try Example("Signed stream keys")
         let values = example.values
@@ -109,7 +109,7 @@ struct SignatureTests {
         }
     }
 
-    @Test("the worker accepts the key in Tencent's form")
+    @Test("the worker accepts the example's key in Tencent's form")
     func tencent() throws {
         let example = try Example("Stream keys in Tencent's form")
         let (secret, name, expiry) = (example.values[0], example.values[1], example.values[2])
@@ -120,7 +120,7 @@ struct SignatureTests {
         #expect(isValid)
     }
 
-    @Test("the worker accepts the key in Alibaba's form")
+    @Test("the worker accepts the example's key in Alibaba's form")
     func alibaba() throws {
         let example = try Example("Stream keys in Alibaba's form")
         let values = example.values

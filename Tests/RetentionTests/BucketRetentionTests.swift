@@ -124,7 +124,9 @@ struct BucketRetentionTests {
             .first { $0.path == "live/a/" }?.verdict
     }
 
-    @Test("only ended rooms below the prefix are removed, when they are old enough", arguments: [false, true])
+    @Test(
+        "only ended rooms below the prefix are removed when old enough, also if the service ignores the prefix",
+        arguments: [false, true])
     func all(ignoresPrefix: Bool) async throws {
         let bucket = Self.everything(ignoresPrefix: ignoresPrefix)
         let before = bucket.keys
@@ -143,7 +145,7 @@ struct BucketRetentionTests {
         #expect(bucket.keys == before.filter { !$0.hasPrefix("live/a/") || foreign.contains($0) })
     }
 
-    @Test("after a kill before any of the deletions, the next run finds an ended room or none, and finishes")
+    @Test("if a removal is killed before any deletion, the next run finds the rest of the ended room and removes it")
     func killed() async throws {
         let whole = Objects.names.count
         for step in 0...whole {
@@ -171,7 +173,7 @@ struct BucketRetentionTests {
         }
     }
 
-    @Test("a room that has changed since it was found is kept; a refused deletion is reported")
+    @Test("a room in a bucket that has changed since it was found is kept; a refused deletion is reported")
     func changed() async throws {
         let bucket = Self.everything()
         let rooms = Self.retention(bucket)
@@ -206,7 +208,7 @@ struct BucketRetentionTests {
         #expect(bucket.keys.isSuperset(of: kept))
     }
 
-    @Test("a room is kept if a playlist is listed but does not exist, or is missing beside its media")
+    @Test("a room in a bucket is kept if a playlist is listed but does not exist, or its media has no playlist")
     func missing() async throws {
         let lost = Self.everything()
         lost.lose("live/a/audio.m3u8")
@@ -216,7 +218,7 @@ struct BucketRetentionTests {
         #expect(try await Self.verdict(bucket)?.reason == "audio.m3u8 is missing, but the room still has media")
     }
 
-    @Test("a prefix that selects only some of a room's objects does not select a room")
+    @Test("a prefix that selects only some of a room's objects finds no room")
     func part() async throws {
         let bucket = Self.everything()
         let rule = RetentionRule(after: 7 * Self.day, now: RoomsOnDisk.now)
@@ -226,7 +228,7 @@ struct BucketRetentionTests {
         #expect(try await Self.findings(whole).map(\.path) == ["live/a/"])
     }
 
-    @Test("recordings are kept unless their own age is given")
+    @Test("recordings in a bucket are kept unless an age for recordings is given")
     func recordings() async throws {
         for type in ["VOD", "EVENT"] {
             let bucket = Objects()
@@ -258,7 +260,7 @@ struct BucketRetentionTests {
         #expect(findings.contains { $0.path == "live/a/" && $0.isRemovable } && findings.count == 4)
     }
 
-    @Test("a room whose prefix is inside that of another room is a room of its own")
+    @Test("a room whose prefix is inside that of another room is found and kept separately")
     func nested() async throws {
         let bucket = Objects()
         bucket.room("live/a/", room: "outer")
@@ -280,7 +282,7 @@ struct BucketRetentionTests {
     }
 
     @Test(
-        "a list that repeats itself, or is not in order, is an error",
+        "an object listing that repeats itself, has an empty page before the last, or is not in order is an error",
         arguments: [
             ObjectPage([], next: "t"), ObjectPage([StoredObject(key: "a", bytes: 1, modified: 1)], next: "t"),
             ObjectPage(["b", "a"].map { StoredObject(key: $0, bytes: 1, modified: 1) }, next: nil),
@@ -291,7 +293,7 @@ struct BucketRetentionTests {
         await #expect(throws: MediaError.self) { try await rooms.find { _ in } }
     }
 
-    @Test("sizes are added without overflow")
+    @Test("sizes of objects are added up without overflow")
     func sizes() async throws {
         let objects = ["a-1-0.m4s", "a-1-1.m4s"].map { StoredObject(key: $0, bytes: .max, modified: 1) }
         let playlists = ["a.m3u8", "index.m3u8"].map { StoredObject(key: $0, bytes: 1, modified: 1) }

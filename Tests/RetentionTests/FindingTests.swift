@@ -7,7 +7,7 @@ import Testing
 struct FindingTests {
     private static let day = RoomsOnDisk.day
 
-    @Test("an ended room is removed when its newest file is old enough; a running room is kept at any age")
+    @Test("an ended room may be removed when its newest file is old enough; a running room is kept at any age")
     func age() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -29,7 +29,7 @@ struct FindingTests {
         #expect(found["out/damaged"]?.reason == "state.json is damaged")
     }
 
-    @Test("a state file is read whatever its JSON layout")
+    @Test("a state file is read whatever its line breaks; one of another version counts as damaged")
     func layout() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -100,7 +100,9 @@ struct FindingTests {
         #expect(skipped.map(\.path) == ["\(deepest)/rec"] && skipped.first?.text.hasPrefix("skip    1/2/") == true)
     }
 
-    @Test("a directory that cannot be read is reported", .enabled(if: geteuid() != 0))
+    @Test(
+        "a directory that cannot be read is reported, and rooms whose recording may be in it are kept",
+        .enabled(if: geteuid() != 0))
     func unreadable() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -130,7 +132,7 @@ struct FindingTests {
                 == .skip("recording.json is damaged, too large or cannot be read"))
     }
 
-    @Test("sizes of any number of bytes are written as MiB")
+    @Test("a finding's size is written in MiB, also the largest number of bytes")
     func sizes() {
         let finding = Finding(.output, path: "a", files: 1, bytes: .max, verdict: .remove)
         #expect(finding.text.contains("1 files, 8796093022208.0 MiB"))
@@ -152,7 +154,7 @@ struct FindingTests {
         #expect(try rooms.verdicts()["out/a"]?.reason.contains("rec/damaged") == true)
     }
 
-    @Test("recordings and clips are kept unless their own age is given")
+    @Test("recordings and clips are kept unless an age for recordings is given; other files of the room are removed")
     func recordings() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -181,7 +183,7 @@ struct FindingTests {
         #expect(!FileManager.default.fileExists(atPath: "\(rooms.root)/out/a"))
     }
 
-    @Test("transport streams are removed when all playlists have ended; playlists of other programs are not rooms")
+    @Test("MPEG-TS outputs may be removed when all playlists have ended; playlists of other programs are not rooms")
     func transport() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -211,7 +213,7 @@ struct FindingTests {
         }
     }
 
-    @Test("a root that is missing is an error")
+    @Test("a missing root directory is an error")
     func missing() throws {
         var finder = DirectoryRetention(
             root: "/nowhere-\(UUID().uuidString)", rule: RetentionRule(after: 60, now: RoomsOnDisk.now)
@@ -220,7 +222,7 @@ struct FindingTests {
     }
 
     @Test(
-        "durations have a unit and a range",
+        "a duration needs a unit s, m, h or d, and is from 60 s to 3,650 days",
         arguments: [
             ("60s", 60), ("30m", 1_800), ("12h", 43_200), ("7d", 604_800), ("3650d", 315_360_000),
             ("59s", nil), ("3651d", nil), ("7", nil), ("d", nil), ("", nil), ("-1d", nil), ("1.5d", nil), ("7 d", nil),

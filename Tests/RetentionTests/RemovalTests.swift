@@ -61,7 +61,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "after a kill before any of the removals, the next run finds an ended room or none, and finishes",
+        "if a removal is killed before any file, the next run finds the rest of the ended room and removes it",
         arguments: ["out/a", "ts/a", "rec/a"])
     func killed(path: String) throws {
         var step = 0
@@ -92,7 +92,7 @@ struct RemovalTests {
         #expect(step > 4)
     }
 
-    @Test("the state file is removed last, playlists are removed before their segments")
+    @Test("media playlists are removed first, and the multivariant playlist and the state file last")
     func order() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -160,7 +160,7 @@ struct RemovalTests {
         #expect(rooms.files(below: rooms.outside) == outside)
     }
 
-    @Test("a room that has changed since it was found is kept")
+    @Test("a room's directory that has changed since it was found is kept")
     func changed() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -298,7 +298,7 @@ struct RemovalTests {
         #expect(finder.remove(finding).problem == nil)
     }
 
-    @Test("the root can be a room itself; then the root directory is kept")
+    @Test("if the root is itself a room, its files are removed and the root directory is kept")
     func root() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }

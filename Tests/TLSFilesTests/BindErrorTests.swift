@@ -7,7 +7,7 @@ import Testing
 @Suite("Errors of a listener that cannot open its address")
 struct BindErrorTests {
     @Test(
-        "each names the address and the reason in words, without a type name, a function or an error number",
+        "a bind error names the address and the reason in words, without a function name or errno",
         arguments: [
             (EADDRINUSE, "is in use by another process"), (EADDRNOTAVAIL, "is not an address of this machine"),
             (EACCES, "is not allowed for this user"), (ENOENT, "the directory of"),
@@ -22,7 +22,7 @@ struct BindErrorTests {
         #expect(!error.what.contains("bind(") && !error.what.contains("errno"), "\(error.what)")
     }
 
-    @Test("a host that the resolver does not know is named as such")
+    @Test("a host that the resolver does not know gives an error that says so")
     func unknownHost() {
         let address = ListenAddress.tcp(host: "nosuch.invalid", port: 1)
         let error = MediaError.bindFailed(

@@ -26,7 +26,7 @@ struct CertificateStoreTests {
         CertificateFiles(certificate: "\(directory)/\(certificate)", key: "\(directory)/\(key)")
     }
 
-    @Test("a valid pair is accepted, with its expiry")
+    @Test("a valid certificate and key are accepted, and the certificate's validity is compared with a given time")
     func good() throws {
         try Self.withPairs { directory in
             let store = try CertificateStore(Self.files(directory), place: "viewer")
@@ -40,7 +40,7 @@ struct CertificateStoreTests {
     }
 
     @Test(
-        "a missing file, or a key that does not belong to the certificate, is refused with the file's name",
+        "a missing file, or a key that does not belong to the certificate, is refused with the reason",
         arguments: [
             ("a.crt", "b.key", "does not belong to"), ("none.crt", "a.key", "No such file"),
             ("a.crt", "none.key", "No such file"), ("a.key", "a.key", "certificate"),
@@ -56,7 +56,7 @@ struct CertificateStoreTests {
         }
     }
 
-    @Test("a renewed pair is loaded; while only one of both files is new, the old pair is used and one error reported")
+    @Test("a renewed certificate and key are loaded; while only one of both is new, one error is reported")
     func renewal() throws {
         try Self.withPairs { directory in
             let store = try CertificateStore(Self.files(directory), place: "viewer")

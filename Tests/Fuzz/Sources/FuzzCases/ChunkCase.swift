@@ -1,8 +1,8 @@
 import MediaKernels
 import RTMP
 
-/// Chunks only, compared with a plain reader that follows the specification literally, with the usual limits and with
-/// limits that a few bytes reach; and the messages read, written again with every legal form of header.
+/// Chunks only: the reader must give the same messages for any split, with the usual limits and with limits that a few
+/// bytes reach; and the messages that were read are written again with several forms of header and read back.
 ///
 /// Input: a seed for the splits (1 byte), then chunks.
 enum ChunkCase {
@@ -77,7 +77,7 @@ enum ChunkCase {
         for largest in [1, 40] {
             let cut = Self.read(stream, largest: largest, seed: seed)
             if cut.messages != whole.messages { return "other messages in pieces of \(largest)" }
-            if cut.failure != whole.failure { return "another end in pieces of \(largest)" }
+            if cut.failure != whole.failure { return "another failure in pieces of \(largest)" }
         }
         return Self.bounded(stream, seed, whole.messages) ?? Self.rewrite(whole.messages, seed)
     }
@@ -86,11 +86,13 @@ enum ChunkCase {
     private static func bounded(_ stream: [UInt8], _ seed: UInt64, _ messages: [Message]) -> String? {
         let whole = Self.read(stream, largest: .max, seed: 0, limits: Self.tight)
         let cut = Self.read(stream, largest: 40, seed: seed, limits: Self.tight)
-        if cut.messages != whole.messages || cut.failure != whole.failure { return "other bounds in pieces" }
-        if !messages.starts(with: whole.messages) { return "other messages within tight bounds" }
+        if cut.messages != whole.messages || cut.failure != whole.failure {
+            return "another result in pieces within tight limits"
+        }
+        if !messages.starts(with: whole.messages) { return "other messages within tight limits" }
         for message in whole.messages {
             let type = RTMPMessageType(rawValue: message.type)
-            if message.payload.count > Self.tight.length(of: type) { return "a message beyond its bound" }
+            if message.payload.count > Self.tight.length(of: type) { return "a message above the limit of its type" }
         }
         return nil
     }
@@ -124,6 +126,6 @@ enum ChunkCase {
         }
         let again = Self.read(bytes, largest: .max, seed: 0)
         if let failure = again.failure { return "cannot read what was written: \(failure)" }
-        return again.messages == messages ? nil : "what was written reads otherwise"
+        return again.messages == messages ? nil : "the messages differ when they are written and read again"
     }
 }

@@ -4,7 +4,7 @@ import RTMP
 /// A writer of chunks that follows the specification literally and makes every legal choice, with the messages it
 /// means.
 ///
-/// It is not the project's writer, which is tested with this.
+/// It is independent of the project's own writer.
 ///
 /// Spec: RTMP 1.0 §5.3.1 (headers, extended timestamps), §5.4.1 (Set Chunk Size), §5.4.2 (Abort).
 public struct ChunkModel {
@@ -89,9 +89,10 @@ public struct ChunkModel {
         }
     }
 
-    /// Whether a reader gets the intended messages from pieces of at most `largest` bytes.
+    /// Checks that a reader gets the intended messages from pieces of at most `largest` bytes.
     ///
-    /// - Parameter forgets: Number of chunk size changes hidden from the reader, which must then fail.
+    /// - Parameter forgets: Number of chunk size changes that are hidden from the reader, which should then fail.
+    /// - Returns: What differs; nil: nothing.
     public static func holds(seed: UInt64, steps: Int, largest: Int, forgets: Int = 0) -> String? {
         let (bytes, expected, _) = Self.schedule(seed: seed, steps: steps, forgets: forgets)
         let read = ChunkCase.read(bytes, largest: largest, seed: seed)

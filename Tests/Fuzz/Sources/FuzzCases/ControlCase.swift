@@ -68,9 +68,9 @@ enum ControlCase {
         if reply.status == .ok, reply.fields[.contentType]?.hasPrefix("text/") == true { return nil }
         guard case .bytes(let body, let range) = reply.body else { return "a reply without bytes" }
         let document = JSONParser.parse(Array(body[range]))
-        guard let root = document.root, document.mistakes.isEmpty else { return "a reply that is no JSON" }
+        guard let root = document.root, document.mistakes.isEmpty else { return "a reply that is not JSON" }
         let code = reply.status.code
-        if code == 500 { return "a mistake of ours" }
+        if code == 500 { return "a reply of status 500" }
         guard code >= 400 else { return nil }
         guard root[key: "code"]?.string?.isEmpty == false, root[key: "fix"]?.string?.isEmpty == false else {
             // The probes answer 503 and report the problem in their own form.
@@ -160,8 +160,9 @@ private final class FuzzRoom: RoomControlling, SceneControlling, OutputControlli
             case .success(let read):
                 do throws(DocumentChange.Refusal) {
                     let change = try DocumentChange(from: current, to: read.document)
-                    self.promise(change.document.revision >= current.revision, "a revision that goes back")
-                    self.promise(!change.document.shown.text().contains("\"streamKey\":"), "a key is shown")
+                    self.promise(change.document.revision >= current.revision, "a revision lower than the current one")
+                    self.promise(
+                        !change.document.shown.text().contains("\"streamKey\":"), "the shown document has a stream key")
                     if !isDryRun { document = change.document }
                     return DocumentReply(
                         revision: change.document.revision, changed: !isDryRun, isDryRun: isDryRun,
@@ -217,7 +218,9 @@ private final class FuzzRoom: RoomControlling, SceneControlling, OutputControlli
         self.promise(change.volume.map { (0...200).contains($0) } ?? true, "a volume beyond its range")
         self.promise(change.audioTrack.map { (0...255).contains($0) } ?? true, "an audio track beyond its range")
         self.promise(change.offsetMs.map { (-10_000...10_000).contains($0) } ?? true, "an offset beyond its range")
-        self.promise(change.rotation.map { [0, 90, 180, 270].contains($0) } ?? true, "a rotation nobody can make")
+        self.promise(
+            change.rotation.map { [0, 90, 180, 270].contains($0) } ?? true,
+            "a rotation other than 0, 90, 180 and 270 degrees")
     }
 
     func setText(_ id: String, _ text: String) throws(ControlFailure) -> String {
@@ -238,7 +241,7 @@ private final class FuzzRoom: RoomControlling, SceneControlling, OutputControlli
     }
 
     func putRelay(uid: String, streamType: String, relayID: String, url: String) throws(ControlFailure) -> String {
-        self.promise(!relayID.contains("/") && (1...64).contains(relayID.utf8.count), "a relay's id nobody may choose")
+        self.promise(!relayID.contains("/") && (1...64).contains(relayID.utf8.count), "a relay id that is not allowed")
         guard let url = RTMPURL(url) else { throw .invalidFormat("no URL", fix: "send rtmp://host/app/key") }
         return (["id": .string(relayID), "url": .string(url.redacted)] as JSONValue).text
     }

@@ -9,7 +9,7 @@ enum DecoderCase {
     static let entry = FuzzCase(
         "decoders", longest: 3000, mutate: TagRecords.mutate, seeds: TagRecords.seeds, run: Self.run)
 
-    /// Largest number of samples per frame; a room's limit is larger, and slower.
+    /// Largest number of pixels per frame. A room's limit is larger, which would make the case slow.
     private static let mostPixels: Int64 = 256 * 256
 
     static func run(_ bytes: [UInt8]) -> String? {
@@ -22,7 +22,7 @@ enum DecoderCase {
         var broken: String?
         func look(_ picture: Picture) {
             if Int64(picture.format.width) * Int64(picture.format.height) > Self.mostPixels {
-                broken = "a picture too large"
+                broken = "a frame above the pixel limit"
             }
         }
         for message in messages.prefix(60) {
@@ -47,8 +47,10 @@ enum DecoderCase {
                         _ = video?.decode(packet, look)
                     } else {
                         _ = sounds[packet.track]?.decode(packet) { block in
-                            if !block.samples.allSatisfy({ $0.isFinite }) { broken = "sound that is no number" }
-                            if block.samples.count > 4 << 20 { broken = "more sound than a packet can hold" }
+                            if !block.samples.allSatisfy({ $0.isFinite }) {
+                                broken = "an audio sample that is not finite"
+                            }
+                            if block.samples.count > 4 << 20 { broken = "more than 4 Mi audio samples from one packet" }
                         }
                     }
                 case .end: break

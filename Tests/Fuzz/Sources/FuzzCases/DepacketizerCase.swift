@@ -4,8 +4,8 @@ import WebRTC
 
 /// Sequences of RTP payloads to configurations and packets.
 ///
-/// Input: codec (1 byte: its number modulo the codecs), then records of flags (1 byte), step of the RTP time in units
-/// of 10 ms (1 byte, signed), length (2 bytes) and payload.
+/// Input: codec (1 byte, modulo the number of codecs), then records of flags (1 byte), step of the RTP timestamp in
+/// units of 900 ticks (1 byte, signed), length (2 bytes) and payload.
 enum DepacketizerCase {
     static let entry = FuzzCase(
         "depacketizers", longest: 4000, mutate: Self.mutate, seeds: Self.seeds, run: Self.run)
@@ -63,15 +63,15 @@ enum DepacketizerCase {
                 case .configuration: isConfigured = true
                 case .packet(let packet):
                     guard isConfigured else { return "a packet before its configuration" }
-                    if isWaiting, !packet.isKey { return "a frame without the key frame before it" }
+                    if isWaiting, !packet.isKey { return "a frame after damage and before a key frame" }
                     isWaiting = false
                     given += packet.count
-                case .end: return "an end"
+                case .end: return "a packet ends the source"
                 }
             }
         }
         // Lengths take four bytes where STAP-A has two.
-        return given <= sent * 2 + 4 * packets.count ? nil : "\(given) bytes of \(sent)"
+        return given <= sent * 2 + 4 * packets.count ? nil : "\(given) bytes are made from \(sent)"
     }
 
     private static func damages(_ assembly: MediaAssembly) -> UInt64 {

@@ -37,10 +37,10 @@ extension DoorCase {
     private static func question(_ request: PublishWebhook.Request, _ form: PublishWebhook.Form, _ stream: String)
         -> String?
     {
-        if form == .ome, request.fields.count != 1 { return "a question that is not signed" }
+        if form == .ome, request.fields.count != 1 { return "a request without a signature" }
         guard form == .nginx else {
-            guard let root = JSONParser.parse(request.body).root else { return "a question that is no JSON" }
-            if form == .srs, root[key: "stream"]?.string != stream { return "another stream is asked about" }
+            guard let root = JSONParser.parse(request.body).root else { return "a request body that is not JSON" }
+            if form == .srs, root[key: "stream"]?.string != stream { return "a request with another stream name" }
             return nil
         }
         // By bytes, like a receiver.
@@ -50,19 +50,22 @@ extension DoorCase {
             let count = items.count { item in
                 item.starts(with: beginning) { (0x41...0x5A).contains($0) ? $0 | 0x20 == $1 : $0 == $1 }
             }
-            if count != 1 { return "\(name) comes \(count) times" }
+            if count != 1 { return "the form has \(name) \(count) times" }
         }
         return nil
     }
 
     private static func answer(_ hook: PublishWebhook, _ status: Int, _ body: [UInt8]) -> String? {
         let answer = hook.answer(status: status, body: body)
-        if let alone = hook.answer(status: status), alone != answer { return "a body changes what the status says" }
+        if let alone = hook.answer(status: status), alone != answer {
+            return "the body changes the verdict of the status"
+        }
         switch answer {
-        case .allowed: return (200...299).contains(status) ? nil : "status \(status) lets in"
+        case .allowed: return (200...299).contains(status) ? nil : "status \(status) admits the publisher"
         case .refused(let reason):
             let scalars = reason?.unicodeScalars.map(\.value) ?? []
-            return scalars.count > 200 || scalars.contains { $0 < 0x20 } ? "a reason of more than a line" : nil
+            return scalars.count > 200 || scalars.contains { $0 < 0x20 }
+                ? "a reason of more than 200 characters, or with control characters" : nil
         case .failed: return nil
         }
     }

@@ -56,7 +56,7 @@ extension DoorCase {
         while input.left > 0 {
             if let broken = Self.step(&input, &street) { return broken }
             let most = Self.mostCallers + SRTHandshakeProxy<Int>.maximumRefusals
-            if street.front.count > most { return "too many are remembered" }
+            if street.front.count > most { return "more callers are remembered than the limit" }
         }
         return nil
     }
@@ -118,22 +118,23 @@ extension DoorCase {
     private static func called(_ datagram: [UInt8], _ who: Int, _ street: inout Street) -> String? {
         let isRelaying = street.callers[who].isRelaying
         if let first = datagram.first, street.front.passes(first, from: who, now: street.now), !isRelaying {
-            return "what nobody has let in is passed on"
+            return "a datagram is passed to a listener that has not agreed"
         }
         switch street.front.receive(datagram, from: who, now: street.now) {
         case .answer(let answer):
-            if answer.count > datagram.count { return "more is answered than was asked" }
+            if answer.count > datagram.count { return "an answer longer than its request" }
             if let handshake = SRTHandshake(answer), handshake.type == SRTHandshake.induction {
                 street.callers[who].cookie = handshake.cookie
             }
         case .decide(let caller):
-            if street.callers[who].cookie == nil { return "a caller without a cookie is decided on" }
+            if street.callers[who].cookie == nil { return "a caller without a cookie asks to publish" }
             if let name = caller.streamID {
                 if name.utf8.count > SRTStreamID.maximumLength { return "a stream id too long" }
                 return Self.streamID(name)
             }
-        case .forward, .left, .ask: if !isRelaying { return "a listener that has not agreed is spoken to" }
-        case .established, .refusedByListener: return "a caller speaks for its listener"
+        case .forward, .left, .ask:
+            if !isRelaying { return "a datagram is forwarded to a listener that has not agreed" }
+        case .established, .refusedByListener: return "a caller's datagram counts as its listener's"
         case .drop: break
         }
         return nil
@@ -145,8 +146,9 @@ extension DoorCase {
         case .established:
             if street.callers[who].isRelaying { return "a listener agrees twice" }
             street.callers[who].isRelaying = true
-        case .forward: if !street.callers[who].isRelaying { return "a listener that has not agreed is heard" }
-        case .answer, .decide, .left: return "a listener speaks for its caller"
+        case .forward:
+            if !street.callers[who].isRelaying { return "a datagram of a listener that has not agreed is forwarded" }
+        case .answer, .decide, .left: return "a listener's datagram counts as its caller's"
         case .refusedByListener(let code): if code < 0 { return "a negative code" }
         case .ask, .drop: break
         }

@@ -3,7 +3,7 @@ import LibAV
 import MediaTypes
 import RTMP
 
-/// Correctly signed keys: they are admitted once, and no digit can be changed.
+/// Correctly signed keys in Tencent's form: each is admitted once, and none with a changed digit.
 ///
 /// Input: expiry in Unix seconds (4 bytes), current time (4 bytes), index of the digit (1 byte), then bytes for the
 /// name.
@@ -36,25 +36,32 @@ extension DoorCase {
         guard let address = Self.address(name, time, digits) else { return "an address that cannot be read" }
         let verdict = check.verdict(on: address, name: name, now: now)
         let isInTime = now - check.skew <= expiry
-        guard case .valid = verdict else { return isInTime || verdict != .expired ? "a right key is \(verdict)" : nil }
-        if !isInTime { return "an old key is good" }
+        guard case .valid = verdict else {
+            return isInTime || verdict != .expired ? "a correctly signed key is \(verdict)" : nil
+        }
+        if !isInTime { return "an expired key is valid" }
         if let broken = Self.use(address, name, check, now) { return broken }
         digits[which % digits.count] ^= 1
         guard let forged = Self.address(name, time, digits) else { return "an address that cannot be read" }
-        return check.verdict(on: forged, name: name, now: now) == .wrong ? nil : "a wrong digit is not seen"
+        return check.verdict(on: forged, name: name, now: now) == .wrong
+            ? nil : "a key with a changed digit is not wrong"
     }
 
-    /// Valid once, and once more if the publish failed.
+    /// Checks that the key is admitted once, and once more if it is given back after a failed publish.
     private static func use(_ address: StreamAddress, _ name: String, _ check: SignedKeyCheck, _ now: Int64) -> String?
     {
         var admission = Admission(bindings: [])
         admission.signed = check
         admission.isSingleUse = true
         admission.signable = [SourceID(uid: name)]
-        guard case .source = admission.answer(to: address, now: now) else { return "a right key lets nobody in" }
-        guard case .deny = admission.answer(to: address, now: now) else { return "a key is good twice" }
+        guard case .source = admission.answer(to: address, now: now) else {
+            return "a correctly signed key is not admitted"
+        }
+        guard case .deny = admission.answer(to: address, now: now) else { return "a single-use key is admitted twice" }
         admission.giveBack(address, now: now)
-        guard case .source = admission.answer(to: address, now: now) else { return "what was given back is lost" }
+        guard case .source = admission.answer(to: address, now: now) else {
+            return "a key that was given back is not admitted"
+        }
         return nil
     }
 

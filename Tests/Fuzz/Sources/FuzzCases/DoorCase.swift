@@ -50,7 +50,7 @@ enum DoorCase {
         }
     }
 
-    /// However a header is split, the final answer is the same.
+    /// The first verdict on a prefix of a PROXY header must be that on the whole.
     private static func proxy(_ bytes: [UInt8]) -> String? {
         let whole = ProxyHeader.read(bytes)
         var first: ProxyHeader.Answer?
@@ -67,7 +67,7 @@ enum DoorCase {
             }
         }
         // An early refusal or result must equal the final one.
-        if let first, first != whole { return "another answer when it came in pieces" }
+        if let first, first != whole { return "the first verdict on a prefix differs from that on the whole" }
         return nil
     }
 
@@ -81,7 +81,7 @@ enum DoorCase {
             let check = SignedKeyCheck(form: form, secrets: ["s3cr3t", "old"], room: "r", app: "live")
             // An HMAC cannot be guessed; success would mean that it is not checked.
             if case .valid = check.verdict(on: address, name: address.key(app: "live") ?? "", now: 1_700_000_000) {
-                return "a key signed by nobody is taken as \(form)"
+                return "a key with a made-up signature is valid as \(form)"
             }
         }
         return nil
@@ -89,28 +89,38 @@ enum DoorCase {
 
     private static func address(_ text: String) -> String? {
         if let url = RTMPURL(text) {
-            if !(1...65_535).contains(url.port) || url.host.isEmpty { return "an address nobody can reach" }
+            if !(1...65_535).contains(url.port) || url.host.isEmpty {
+                return "an RTMP URL without a host or a valid port"
+            }
         }
         if let address = IPAddress(text) {
-            guard IPAddress(address.description) == address else { return "\(address) is another when read again" }
+            guard IPAddress(address.description) == address else {
+                return "\(address) differs when it is written and read again"
+            }
         }
         if let range = AddressRange(text) {
-            guard AddressRange(range.description) == range else { return "\(range) is another when read again" }
+            guard AddressRange(range.description) == range else {
+                return "\(range) differs when it is written and read again"
+            }
         }
         if let pattern = HostPattern(text) { _ = pattern.allows(host: text, port: 443) }
         if let entry = EgressEntry(text) {
-            guard EgressEntry(entry.description) == entry else { return "\(entry) is another when read again" }
+            guard EgressEntry(entry.description) == entry else {
+                return "\(entry) differs when it is written and read again"
+            }
         }
         if let target = EgressPolicy.Target(webhook: text) {
-            guard (1...65_535).contains(target.port), !target.host.isEmpty else { return "a webhook nobody can reach" }
+            guard (1...65_535).contains(target.port), !target.host.isEmpty else {
+                return "a webhook target without a host or a valid port"
+            }
             _ = EgressPolicy().refusal(of: target)
         }
         if let listen = try? ListenAddress(parsing: text) {
             guard (try? ListenAddress(parsing: listen.description)) == listen else {
-                return "\(listen) is another when read again"
+                return "\(listen) differs when it is written and read again"
             }
         }
-        if let date = ProgramDate.parse(text), date < 0 { return "a date before there were any" }
+        if let date = ProgramDate.parse(text), date < 0 { return "a date before 1970" }
         return nil
     }
 
@@ -122,7 +132,7 @@ enum DoorCase {
         if let number = directives.mediaSequence, number < 0 { return "a negative media sequence number" }
         if let part = directives.part, part < 0 { return "a negative part" }
         if directives.fault == nil, directives.part != nil, directives.mediaSequence == nil {
-            return "a part of no segment is no fault"
+            return "a part without a segment is no fault"
         }
         return nil
     }

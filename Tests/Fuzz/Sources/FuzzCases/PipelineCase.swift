@@ -37,11 +37,11 @@ enum PipelineCase {
         switch report.result {
         case .success(let pipeline):
             if let broken = Self.geometry(pipeline.scenes, pipeline) { return broken }
-            if pipeline.summary().isEmpty { return "nothing to say of a pipeline" }
+            if pipeline.summary().isEmpty { return "a pipeline with an empty summary" }
         case .failure(let refusal):
             if refusal.mistakes.isEmpty { return "refused without a mistake" }
             for mistake in refusal.mistakes where mistake.what.isEmpty || mistake.fix.isEmpty {
-                return "a mistake without words at \(mistake.path)"
+                return "a mistake without text or fix at \(mistake.path)"
             }
         }
         guard let base = Self.base else { return "the pipeline of this case is refused" }
@@ -51,7 +51,7 @@ enum PipelineCase {
             if let broken = Self.geometry([scene], base) { return broken }
             var shelf = SceneStore(base.scenes)
             shelf.put(scene)
-            if shelf[scene.sceneID] != scene { return "a scene lost on the shelf" }
+            if shelf[scene.sceneID] != scene { return "a stored scene is not found" }
         }
         if case .failure(let refusal) = ProgramRequest.parse(bytes), refusal.mistakes.isEmpty {
             return "a request refused without a mistake"
@@ -67,8 +67,8 @@ enum PipelineCase {
         }
         let text = root.text()
         let again = JSONParser.parse(Array(text.utf8))
-        if !again.mistakes.isEmpty { return "what was written is no JSON" }
-        if again.root?.text() != text { return "what was written reads otherwise" }
+        if !again.mistakes.isEmpty { return "the written text is not JSON" }
+        if again.root?.text() != text { return "the JSON differs when it is written and read again" }
         return nil
     }
 

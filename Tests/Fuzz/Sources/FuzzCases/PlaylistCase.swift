@@ -78,8 +78,8 @@ enum PlaylistCase {
             if requests.count > 4000 { return "\(requests.count) requests at once" }
         }
         linter.finish(at: now)
-        if linter.findings.count > linter.findingCount { return "more findings than were found" }
-        if linter.byteCount < 0 { return "fewer bytes than none" }
+        if linter.findings.count > linter.findingCount { return "more findings are listed than counted" }
+        if linter.byteCount < 0 { return "a negative number of bytes" }
         return nil
     }
 }

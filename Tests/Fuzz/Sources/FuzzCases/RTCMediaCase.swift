@@ -34,7 +34,9 @@ enum RTCMediaCase {
                 if rounds > 100 { return "a deadline that does not move" }
                 for sent in media.advance(to: now, into: &output) {
                     if sent.count > 1_200 { return "a datagram of \(sent.count) bytes" }
-                    guard let packets = RTCPPacket.parse(sent), !packets.isEmpty else { return "RTCP nobody reads" }
+                    guard let packets = RTCPPacket.parse(sent), !packets.isEmpty else {
+                        return "sent RTCP that cannot be parsed"
+                    }
                 }
             }
             for given in output {
@@ -63,7 +65,7 @@ enum RTCMediaCase {
         return [audio, video]
     }
 
-    /// Feedback that was read and is written again is read as the same.
+    /// RTCP packets that are read, written and read again must be equal.
     private static func rewrite(_ datagram: [UInt8]) -> String? {
         for packet in RTCPPacket.parse(datagram) ?? [] {
             var writer = RTCPWriter()
@@ -77,7 +79,9 @@ enum RTCMediaCase {
             case .referenceTime(let ssrc, let ntp): writer.referenceTime(ssrc: ssrc, ntp: ntp)
             default: continue
             }
-            if RTCPPacket.parse(writer.bytes) != [packet] { return "RTCP that reads otherwise when written" }
+            if RTCPPacket.parse(writer.bytes) != [packet] {
+                return "RTCP that differs when it is written and read again"
+            }
         }
         return nil
     }

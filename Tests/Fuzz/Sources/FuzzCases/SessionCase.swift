@@ -10,7 +10,7 @@ enum SessionCase {
     static let entry = FuzzCase(
         "session", longest: 6000, mutate: SessionMutator.mutate, seeds: Self.seeds, run: Self.run)
 
-    /// C0, C1 and C2.
+    /// C0, C1 and C2, as sent by a client.
     static let handshake = [3] + [UInt8](repeating: 7, count: 3072)
 
     struct Flags: OptionSet {
@@ -52,14 +52,14 @@ enum SessionCase {
         if let broken = cut.broken { return "in pieces: \(broken)" }
         // With time, late decisions and tight limits, the split matters.
         guard flags.isDisjoint(with: [.late, .timed, .narrow]) else { return nil }
-        guard whole.isClosed == cut.isClosed else { return "closed in one form only" }
+        guard whole.isClosed == cut.isClosed else { return "closed only in one piece, or only in pieces" }
         // A stream that breaks its connection may break it before or after the decision.
         if whole.isClosed { return nil }
-        if whole.events != cut.events { return "other events when cut" }
+        if whole.events != cut.events { return "other events in pieces" }
         return nil
     }
 
-    /// The byte-level part of ingest.
+    /// A server session with a demuxer, as in ingest, and what it reports.
     final class Peer {
         enum Event: Hashable {
             case request(PublishRequest)
@@ -114,7 +114,9 @@ enum SessionCase {
             if let waiting = self.waiting, self.fed >= waiting.at || self.flags.contains(.timed) {
                 self.decide(waiting.id)
             }
-            if self.session.bytesReceived > UInt64(self.fed) { self.broken = "counted more bytes than came" }
+            if self.session.bytesReceived > UInt64(self.fed) {
+                self.broken = "more bytes are counted than were received"
+            }
         }
 
         private func decide(_ id: Int) {
@@ -127,7 +129,7 @@ enum SessionCase {
             for action in actions {
                 if self.isClosed, case .send = action {
                 } else if self.isClosed {
-                    self.broken = "an action behind close"
+                    self.broken = "an action after close"
                 }
                 switch action {
                 case .send(let bytes):
@@ -171,7 +173,7 @@ enum SessionCase {
             do {
                 try reader.receive(Array(self.sent.dropFirst(3073)).span, into: &messages)
             } catch {
-                self.broken = "our own answer is no RTMP: \(error)"
+                self.broken = "the server's answer is not valid RTMP: \(error)"
             }
         }
     }

@@ -4,7 +4,9 @@ import RTMP
 /// A publisher that follows the specification literally, with media in messages and aggregates of every legal form, and
 /// the expected result.
 public enum SessionModel {
-    /// Whether a session gets the intended media from pieces of at most `largest` bytes.
+    /// Checks that a session delivers the intended media from pieces of at most `largest` bytes.
+    ///
+    /// - Returns: What differs; nil: nothing.
     public static func holds(seed: UInt64, largest: Int) -> String? {
         var random = FuzzRandom(seed: seed)
         // An aggregate may contain bytes that look like an extended timestamp.
@@ -22,18 +24,18 @@ public enum SessionModel {
             offset = end
         }
         if let broken = peer.broken { return broken }
-        if peer.isClosed { return "closed" }
+        if peer.isClosed { return "the session closed" }
         var media: [SessionCase.Peer.Event] = []
         for event in peer.events {
             switch event {
             case .media: media.append(event)
             case .request(let request):
                 if request.address.key(app: "live") != "key1" { return "another key" }
-            default: return "\(event) from nowhere"
+            default: return "unexpected event \(event)"
             }
         }
         if media.count != meant.count { return "\(media.count) of \(meant.count) messages" }
-        return media == meant ? nil : "another message, or another order"
+        return media == meant ? nil : "media or its order differs"
     }
 
     private static let setup: [[AMF0Value]] = [

@@ -5,7 +5,7 @@ import RTMP
 /// Audio and video messages, legacy and Enhanced RTMP, to configurations and packets.
 ///
 /// Input: flags (1 byte; 1: accept every codec), then records of kind (1 byte; odd: audio), milliseconds since the last
-/// (2 bytes), length (2 bytes) and payload.
+/// (2 bytes, signed; times 65,521 if the kind has 0x40), length (2 bytes) and payload.
 enum TagCase {
     static let entry = FuzzCase(
         "tags", longest: 3000, mutate: TagRecords.mutate, seeds: TagRecords.seeds, run: Self.run)
@@ -42,7 +42,7 @@ enum TagCase {
                 if packet.range.isEmpty { return "an empty packet would drain a decoder" }
                 if packet.timescale <= 0 { return "no timescale" }
                 if (packet.pts &- packet.dts).magnitude > 1_000_000_000_000 {
-                    return "presented far from where decoded"
+                    return "a presentation time far from the decode time"
                 }
             case .end: return "a message that ends the source"
             }
@@ -53,14 +53,14 @@ enum TagCase {
     private static func check(_ parameters: CodecParameters) -> String? {
         switch parameters.codec {
         case .h264:
-            guard let record = AVCRecord(record: parameters.configuration) else { return "an avcC nobody reads" }
-            if record.record != parameters.configuration { return "avcC is not what it is when written again" }
+            guard let record = AVCRecord(record: parameters.configuration) else { return "an avcC that cannot be read" }
+            if record.record != parameters.configuration { return "an avcC that differs when it is written again" }
             _ = SequenceParameterSet(record: parameters.configuration)
         case .hevc:
             guard let record = HEVCConfiguration(record: parameters.configuration) else {
-                return "an hvcC nobody reads"
+                return "an hvcC that cannot be read"
             }
-            if record.record != parameters.configuration { return "hvcC is not what it is when written again" }
+            if record.record != parameters.configuration { return "an hvcC that differs when it is written again" }
             _ = HEVCSequenceParameterSet(record: parameters.configuration)
         case .av1: _ = AV1SequenceHeader(record: parameters.configuration)
         default: break
@@ -98,8 +98,8 @@ enum TagCase {
             let isSame =
                 again.memory.bytes(in: again.range) == packet.memory.bytes(in: packet.range)
                 && again.pts - again.dts == packet.pts - packet.dts && again.isKey == packet.isKey
-            return isSame ? nil : "\(codec): a packet that reads otherwise when written"
+            return isSame ? nil : "\(codec): a packet that differs when it is written and read again"
         }
-        return "\(codec): a packet that nobody reads when written"
+        return "\(codec): a packet that gives none when it is written and read again"
     }
 }

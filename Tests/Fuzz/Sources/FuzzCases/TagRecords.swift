@@ -38,7 +38,7 @@ enum TagRecords {
         [0x68, 0xCE, 0x0F, 0xC8]
     )
 
-    /// A sequence header of that codec; nil for codecs that need none.
+    /// A sequence header of that codec; nil if there is none here.
     static func head(of codec: CodecName) -> RTMPMediaMessage? {
         switch codec {
         case .h264:
@@ -55,7 +55,7 @@ enum TagRecords {
         }
     }
 
-    /// The start of a stream: 48 kHz, two channels, 16 bits.
+    /// The start of a FLAC stream: 48 kHz, two channels, 16 bits.
     static let flac: [UInt8] =
         Array("fLaC".utf8) + [0x80, 0, 0, 34, 0x12, 0, 0x12, 0, 0, 0, 0, 0, 0, 0, 0x0B, 0xB8, 0x02, 0xF0]
         + [UInt8](repeating: 0, count: 20)

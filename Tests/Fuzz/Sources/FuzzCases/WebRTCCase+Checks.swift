@@ -61,7 +61,9 @@ extension WebRTCCase {
             if case .answer(let answer, _) = outcome, STUNMessage(answer)?.kind == .success { proven.insert(flags & 7) }
             if let broken = Self.check(outcome, bytes, agent, before, address, now) { return broken }
             for number in 0..<UInt8(8) where !proven.contains(number) {
-                if agent.isKnown(ICEAddress(ipv4: UInt32(number), port: 9), now: now) { return "a stranger is known" }
+                if agent.isKnown(ICEAddress(ipv4: UInt32(number), port: 9), now: now) {
+                    return "an address without a successful check is known"
+                }
             }
         }
         return nil
@@ -87,20 +89,24 @@ extension WebRTCCase {
         _ outcome: ICELiteAgent.Outcome, _ request: [UInt8], _ agent: ICELiteAgent, _ before: ICEAddress?,
         _ address: ICEAddress, _ now: Int64
     ) -> String? {
-        if agent.ufrags.count > 2 { return "three credentials" }
+        if agent.ufrags.count > 2 { return "more than two credentials" }
         switch outcome {
         case .ignored: return agent.selected == before ? nil : "an ignored message selects an address"
         case .answer(let bytes, let isMoved):
-            if bytes.count > request.count { return "\(bytes.count) bytes for \(request.count)" }
+            if bytes.count > request.count {
+                return "an answer of \(bytes.count) bytes to a request of \(request.count)"
+            }
             guard let answer = STUNMessage(bytes), answer.hasFingerprint,
                 answer.kind == .success || answer.kind == .error,
                 answer.transactionID.elementsEqual(request[8..<20])
-            else { return "an answer that is none" }
-            if isMoved != (agent.selected != before) { return "moved unnoticed" }
+            else { return "an answer that is no STUN response to its request" }
+            if isMoved != (agent.selected != before) {
+                return "the selected address changed without being reported, or the reverse"
+            }
             if isMoved, agent.selected != address || answer.kind != .success { return "another address is selected" }
             if answer.kind == .success {
                 if answer.mappedAddress != address { return "another address is reported" }
-                if !agent.isKnown(address, now: now) { return "a checked address is unknown" }
+                if !agent.isKnown(address, now: now) { return "an address with a successful check is unknown" }
             }
             return nil
         }

@@ -1,7 +1,7 @@
 import MediaTypes
 import WebRTC
 
-/// Offers: an answer is always one that the offerer can apply.
+/// Offers: each gets an answer that fits it, or a clear refusal.
 ///
 /// Spec: RFC 3264 §6, RFC 9429 §5.3.1.
 extension WebRTCCase {
@@ -73,7 +73,7 @@ extension WebRTCCase {
         section.attributes.filter { $0.name == name }.map(\.value)
     }
 
-    /// Numbers and names are those of the offer.
+    /// Checks that payload types and mids are those of the offer.
     private static func check(
         _ own: SessionDescription.Section, _ other: SessionDescription.Section, _ track: NegotiatedTrack
     ) -> String? {
@@ -99,7 +99,7 @@ extension WebRTCCase {
         return nil
     }
 
-    /// Nothing of the transport can come from the offer.
+    /// Checks that the transport's attributes are our own, not the offer's.
     private static func transport(_ own: SessionDescription.Section, _ session: NegotiatedSession) -> String? {
         let settings = Self.settings
         let expected = [

@@ -1,7 +1,8 @@
 import MediaTypes
 import WebRTC
 
-/// What WHIP clients and strangers send before any media: offers, fragments, connectivity checks, framed packets, requests.
+/// Data that WHIP clients and others send before any media: offers, fragments, connectivity checks, framed packets,
+/// requests.
 ///
 /// Input: selector (1 byte), then its bytes.
 enum WebRTCCase {
@@ -72,7 +73,7 @@ enum WebRTCCase {
         }
         let (whole, pieces) = (packets(max(1, rest.count)), packets(size))
         if whole.packets != pieces.packets || whole.end != pieces.end { return "other packets in other pieces" }
-        if pieces.most > FramedStream.largestPacket + 2 + size { return "\(pieces.most) bytes are held" }
+        if pieces.most > FramedStream.largestPacket + 2 + size { return "\(pieces.most) bytes are buffered" }
         for packet in whole.packets where packet.isEmpty || packet.count > FramedStream.largestPacket {
             return "a packet of \(packet.count) bytes"
         }
@@ -95,9 +96,10 @@ enum WebRTCCase {
         let endpoint = WHIPRequests(settings: WHIPSettings(app: "live", iceServers: [.init(url: "stun:s")]))
         let state = WHIPSessionState(etag: "\"e\"", remoteUfrag: "abcd", key: "k")
         switch endpoint.decision(on: request, session: { $0.hasPrefix("0") ? state : nil }) {
-        case .other: return request.path.hasPrefix("/whip/") ? "a path of WHIP is left to others" : nil
+        case .other: return request.path.hasPrefix("/whip/") ? "a path below /whip/ is not handled" : nil
         case .publish(let key, _, _):
-            return key.isEmpty || key.utf8.count > 512 || request.method != "POST" ? "a wrong publisher" : nil
+            return key.isEmpty || key.utf8.count > 512 || request.method != "POST"
+                ? "a publisher without a valid key or with another method than POST" : nil
         case .delete, .restart:
             let isKnown = text(1)?.split(separator: " ").last == "k"
             return isKnown ? nil : "a session is changed without its key"

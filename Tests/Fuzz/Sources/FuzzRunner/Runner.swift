@@ -2,7 +2,7 @@ import CLibFuzzer
 import FuzzCases
 import Glibc
 
-/// libFuzzer around one case: `FUZZ_CASE=session fuzz CORPUS -max_total_time=60 …`.
+/// Runs libFuzzer on one case: `FUZZ_CASE=session FuzzRunner CORPUS -max_total_time=60 …`.
 ///
 /// With `FUZZ_SEEDS=FOLDER` it writes the seeds of the case there and exits.
 @main
@@ -37,7 +37,7 @@ struct Runner {
 nonisolated(unsafe) private var chosen = FuzzCases.all[0]
 // Written once by `main`, before libFuzzer calls anything; libFuzzer has one thread.
 
-/// By meaning or by bytes, with equal probability.
+/// Mutates an input by its meaning, if the case can, or by bytes, with equal probability.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func customMutator(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ most: Int, _ seed: CUnsignedInt) -> Int {
     guard let mutate = chosen.mutate, seed & 1 == 0 else { return LLVMFuzzerMutate(data, size, most) }
