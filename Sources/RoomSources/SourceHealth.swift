@@ -60,6 +60,11 @@ package struct SourceHealth: Sendable {
         package var buffered: Int64?
         /// Current depth of the jitter buffer, which network jitter may have increased; nil for the configured depth.
         package var depth: Int64?
+        /// Whether the publisher sends key frames on request, as browsers do. Then the time between them is no problem.
+        package var answersKeyFrameRequests = false
+        /// How much later the video's timestamps were moved than the audio's since the publication began, because sender
+        /// reports have told when both were captured; in nanoseconds.
+        package var realigned: Int64 = 0
 
         package init() {}
 
@@ -133,6 +138,8 @@ package struct SourceHealth: Sendable {
     private static let fewest = 20
     /// Media that is late by less than this, or by less than what is buffered, does not indicate a slow network.
     private static let mostAbsorbed: Int64 = 500_000_000
+    /// If sender reports move audio and video against each other by more than this, then a new baseline is needed.
+    private static let mostRealigned: UInt64 = 20_000_000
     /// Least length of the measured time from which a source is judged.
     private static let shortest: Int64 = 2_000_000_000
 
@@ -147,6 +154,8 @@ package struct SourceHealth: Sendable {
     private var began: Int64?
     /// Delay of the video less that of the audio, in the first full window since the timestamps last jumped.
     private var baseline: Int64?
+    /// ``Surroundings/realigned`` when the measurement of the skew began.
+    private var realigned: Int64 = 0
     private var wasAbsent = false
     /// Whether the worker was behind at the last reading.
     private var wasBehind = false
@@ -165,6 +174,7 @@ package struct SourceHealth: Sendable {
         self.best = 0
         self.began = nil
         self.baseline = nil
+        self.realigned = 0
         self.figures = Figures()
     }
 
@@ -187,8 +197,12 @@ package struct SourceHealth: Sendable {
         let isMeasuredLate = isBehind || self.wasBehind
         self.wasBehind = isBehind
         if isMeasuredLate { self.entries = [] }
-        if let reading, !isBack, !isMeasuredLate {
+        if var reading, !isBack, !isMeasuredLate {
             if self.began == nil { self.began = now }
+            if (surroundings.realigned &- self.realigned).magnitude > Self.mostRealigned {
+                reading.isRenumbered = true
+                self.realigned = surroundings.realigned
+            }
             if reading.isRenumbered { self.baseline = nil }
             self.entries.append(
                 Entry(
@@ -339,7 +353,8 @@ package struct SourceHealth: Sendable {
             .skew, Self.level(Int64(clamping: figures.skew.magnitude), self.rules.skew),
             "audio and video have moved apart by \(Int64(clamping: figures.skew.magnitude) / milliseconds) ms")
         note(
-            .keyInterval, figures.keyGap > self.rules.keyInterval ? .alert1 : .normal,
+            .keyInterval,
+            figures.keyGap > self.rules.keyInterval && !surroundings.answersKeyFrameRequests ? .alert1 : .normal,
             "key frames are \(figures.keyGap / milliseconds) ms apart")
         let depth = max(self.rules.jitterBuffer, surroundings.depth ?? 0)
         if let buffered = surroundings.buffered, buffered / 2 > depth {

@@ -128,12 +128,14 @@ package struct RTCPeerMedia: Sendable {
         result.roundTrip = self.roundTrip.estimate
         result.estimate = self.estimate?.bitRate
         result.timeJumps = self.clock.jumps
-        result.tracks = self.tracks.indices.map { _ in RTCMediaStatistics.Track() }
+        result.tracks = self.tracks.map { RTCMediaStatistics.Track($0.kind) }
         for index in self.streams.indices {
             let track = self.streams[index].track
             let current = self.layers[track] == nil ? 0 : self.layers[track]?.current
             let rate = self.streams[index].meter.rate(at: now)
-            result.tracks[track].add(self.streams[index], isCurrent: self.streams[index].layer == current, rate: rate)
+            let isCurrent = self.streams[index].layer == current
+            result.tracks[track].add(self.streams[index], isCurrent: isCurrent, rate: rate)
+            if isCurrent { result.tracks[track].corrected = self.clock.corrected(stream: index) }
             result.tracks[track].layer = current
         }
         return result
