@@ -35,6 +35,8 @@ package struct RTCMediaStatistics: Sendable, Hashable {
         /// Share of packets of the current layer that the network lost in the last report interval, 0…1. Retransmission
         /// may have repaired it.
         package var fractionLost = 0.0
+        /// Packets that were sent according to their sequence numbers, without retransmissions.
+        package var expected: Int64 = 0
         /// Packets that the network lost, before retransmission.
         package var networkLost: Int64 = 0
         /// Interarrival jitter of the current layer in nanoseconds.

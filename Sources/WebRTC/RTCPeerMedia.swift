@@ -146,6 +146,7 @@ extension RTCMediaStatistics.Track {
     fileprivate mutating func add(_ stream: RTCPeerMedia.Stream, isCurrent: Bool, rate: Int) {
         self.packets += stream.packets
         self.bytes += stream.bytes
+        self.expected += stream.reports?.expected ?? 0
         self.networkLost += stream.reports?.lost ?? 0
         self.nacks += stream.nacks
         self.keyFrameRequests += stream.keyFrames.sent
