@@ -10,6 +10,8 @@ package struct WebRTCStatistics: Sendable, Hashable {
     package var media = RTCMediaStatistics()
     /// Frames that could not be given out because packets of them or of an earlier frame are missing.
     package var damagedFrames: UInt64 = 0
+    /// The part of ``damagedFrames`` that is video.
+    package var damagedVideoFrames: UInt64 = 0
     /// Packets of media that were dropped because the room was full.
     package var dropped: UInt64 = 0
     /// Datagrams that were refused: not authentic, repeated, malformed, or from an address without a valid check.
@@ -22,7 +24,11 @@ package struct WebRTCStatistics: Sendable, Hashable {
         self.cipher = session.cipher
         self.transport = session.cipher.map { _ in "udp" }
         self.media = media
-        self.damagedFrames = assemblies.reduce(0) { $0 + $1.lost + $1.dropped + $1.malformed + $1.tooLarge }
+        for (track, counters) in zip(media.tracks, assemblies) {
+            let damaged = counters.lost + counters.dropped + counters.malformed + counters.tooLarge
+            self.damagedFrames += damaged
+            if track.kind == .video { self.damagedVideoFrames += damaged }
+        }
         self.dropped = dropped
         let counters = session.counters
         self.refused =

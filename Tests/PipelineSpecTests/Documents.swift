@@ -135,7 +135,7 @@ enum Documents {
           "sei": { "layout": false, "payloadUuid": "00112233445566778899aabbccddeeff", "intervalMs": 500,
             "followIdr": false, "extraInfo": "hello" },
           "alarms": { "windowMs": 4000, "clearAfterMs": 9000, "gapMs": [40, 200, 700], "fpsPercent": [95, 80, 60],
-            "networkPercent": [95, 80, 60], "bitratePercent": 50, "skewMs": [70, 140, 280], "keyFrameIntervalMs": 5000 },
+            "networkPercent": [95, 80, 60], "lossPercent": [3, 6, 12], "bitratePercent": 50, "skewMs": [70, 140, 280], "keyFrameIntervalMs": 5000 },
           "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 7,
             "maxDiskBytes": 200000000 },
           "ext": { "anything": [1, { "a b": null }] }
