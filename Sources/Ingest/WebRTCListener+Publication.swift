@@ -123,8 +123,8 @@ extension WebRTCListener {
             let code: ErrorCode? =
                 switch end {
                 case .closedByPeer, .closed: nil
-                case .neverChecked, .handshakeTimedOut, .consentLost, .noMedia, .idle: .idleTimeout
-                case .handshakeFailed: .requestFailed
+                case .neverChecked, .consentLost: .iceFailed
+                case .handshakeTimedOut, .handshakeFailed, .noMedia, .idle: .requestFailed
                 }
             return self.end(publisher, refused: end.text, code)
         }
