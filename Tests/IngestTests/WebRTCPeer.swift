@@ -138,6 +138,15 @@ final class WebRTCPeer {
             111, self.audioSequence, self.audioTime, 0x2222, OpusPacketizer.payload([0xFC, 1, 2, 3, 4, 5]))
     }
 
+    /// A report that the last video frame was captured at an NTP time.
+    func videoReport(ntp: UInt64) -> [UInt8] {
+        var writer = RTCPWriter()
+        writer.senderReport(RTCPSenderReport(ssrc: 0x1111, ntp: ntp, timestamp: self.videoTime))
+        var bytes = writer.bytes
+        guard self.sender?.protectRTCP(&bytes) == .ok else { return [] }
+        return bytes
+    }
+
     private func packet(
         _ type: UInt8, _ sequence: UInt16, _ time: UInt32, _ ssrc: UInt32, _ payload: RTPPayload
     ) -> [UInt8] {
