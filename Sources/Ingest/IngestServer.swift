@@ -204,8 +204,9 @@ package final class IngestServer: Sendable {
             connections: 2 * self.configuration.maximumConnections, bodyBytes: WebRTCListener.largestBody,
             connectionsPerAddress: 64, crowd: self.configuration.maximumConnections)
         return try await HTTPListener.start(
-            listen: address, limits: limits, certificates: settings.certificates, group: nil,
-            place: "ingest.webrtc.listen", logger: self.logger
+            listen: address, limits: limits, certificates: settings.certificates,
+            proxies: WHIPProxies.listener(self.configuration.proxies), group: nil, place: "ingest.webrtc.listen",
+            logger: self.logger
         ) { [gate, loop, rtcDoors] request, answer in
             // TLS and requests have a thread of their own, so that they cannot delay the media of publishers.
             gate.pass {
