@@ -181,12 +181,14 @@ extension WebRTCListener {
                 algorithm: self.identity.fingerprint.algorithm, bytes: self.identity.fingerprint.bytes),
             candidates: self.candidates,
             videoCodecs: [CodecName.h264, .vp8, .vp9].filter { codecs.contains($0) },
-            takesOpus: codecs.contains(.opus), sessionID: UInt64.random(in: 0...(.max >> 2)))
+            takesOpus: codecs.contains(.opus), maxBitrateKbps: self.settings.maxBitrate.map { $0 / 1_000 },
+            sessionID: UInt64.random(in: 0...(.max >> 2)))
         do {
             let (negotiated, answer) = try SDPNegotiation.answer(to: offer, settings: settings)
             publisher.session = try WebRTCSession(
                 negotiated, credentials: credentials, identity: self.identity,
-                localSSRC: UInt32.random(in: 1...(.max)), now: self.core.clock.now(), limits: self.limits)
+                localSSRC: UInt32.random(in: 1...(.max)), now: self.core.clock.now(), limits: self.limits,
+                maxBitrate: self.settings.maxBitrate)
             publisher.remoteUfrag = negotiated.remoteUfrag
             publisher.answerSettings = settings
             publisher.sessionID = place.id

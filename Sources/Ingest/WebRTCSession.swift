@@ -107,10 +107,11 @@ package final class WebRTCSession {
     /// - Parameters:
     ///   - credentials: This side's ICE credentials in the answer.
     ///   - localSSRC: SSRC of the receiver in its reports; any number.
+    ///   - maxBitrate: Highest bit rate of video in bits per second for publishers that expect REMB.
     /// - Throws: ``MediaError`` if no fingerprint of the offer can be used.
     package init(
         _ negotiated: NegotiatedSession, credentials: ICECredentials, identity: DTLSIdentity, localSSRC: UInt32,
-        now: Int64, limits: Limits = Limits(), timer: DTLSTransport.Timer = .doubling
+        now: Int64, limits: Limits = Limits(), maxBitrate: Int? = nil, timer: DTLSTransport.Timer = .doubling
     ) throws(MediaError) {
         self.negotiated = negotiated
         self.limits = limits
@@ -123,6 +124,10 @@ package final class WebRTCSession {
             }, timer: timer)
         var settings = RTCPeerMediaSettings()
         settings.localSSRC = localSSRC
+        if let maxBitrate {
+            let audio = negotiated.tracks.contains { $0.kind == .audio } ? AnswerSettings.audioBitrate : 0
+            settings.highestBitRate = maxBitrate + audio
+        }
         settings.ignoresKeyFrameRequests = RTCPeerMediaSettings.ignoresKeyFrameRequests(software: negotiated.software)
         self.media = RTCPeerMedia(tracks: negotiated.tracks, settings: settings)
         self.assemblies = negotiated.tracks.map { MediaAssembly(track: $0) }

@@ -20,6 +20,8 @@ package struct WebRTCSettings: Sendable {
     package var iceServers: [WHIPSettings.ICEServer] = []
     /// Origins of web pages that may publish; `*`: all.
     package var allowedOrigins = ["*"]
+    /// Highest bit rate of video in bits per second that publishers are asked to send; nil: their own limit.
+    package var maxBitrate: Int?
     /// Replies to `GET` of other paths than `/whip/…`, such as the files of a page that publishes; nil: 404. The path is
     /// without query.
     package var page: (@Sendable (_ path: String) -> ListenerReply?)?

@@ -28,6 +28,9 @@ extension Pipeline {
         package var iceServers: [ICEServer] = []
         /// Origins of web pages that may publish; `*` means any.
         package var allowOrigins = ["*"]
+        /// Highest bit rate of video in bit/s that publishers are asked to send (100,000…100,000,000); `nil`: their own
+        /// limit.
+        package var maxBitrate: Int?
 
         package init() {}
     }
@@ -61,6 +64,9 @@ extension Pipeline.WebRTC {
                         accepts: HLSOutput.HTTP.isOrigin),
                     0...64, standIn: ""),
                 "origins of web pages that may publish (CORS); * means any"),
+            Field(
+                optional: "maxBitrate", \.maxBitrate, .integer(100_000...100_000_000),
+                "highest bit rate of video in bit/s that publishers are asked to send; default their own limit"),
         ])
 
     /// Codecs that the room accepts from all publishers if it has this listener and names no codecs.

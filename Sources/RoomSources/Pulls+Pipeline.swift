@@ -33,6 +33,7 @@ extension WebRTCSettings {
         self.init(listen: webRTC.listen.description, udp: webRTC.udp.description)
         self.publicAddresses = webRTC.publicAddresses
         self.allowedOrigins = webRTC.allowOrigins
+        self.maxBitrate = webRTC.maxBitrate
         for (index, server) in webRTC.iceServers.enumerated() {
             self.iceServers.append(
                 WHIPSettings.ICEServer(
