@@ -71,7 +71,8 @@ package final class HTTPListener: Sendable {
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, limits: HTTPListenerLimits, certificates: CertificateStore? = nil,
-        proxies: HTTPProxies? = nil, group: (any EventLoopGroup)?, place: String, logger: Logger, respond: @escaping Responder
+        proxies: HTTPProxies? = nil, group: (any EventLoopGroup)?, place: String, logger: Logger,
+        respond: @escaping Responder
     ) async throws(MediaError) -> HTTPListener {
         let loops = group ?? MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do throws(MediaError) {

@@ -55,3 +55,38 @@ extension WebRTCSettings {
         return literals.map { AnswerSettings.Candidate(address: $0, port: port) }
     }
 }
+
+extension WebRTCSettings {
+    /// Most addresses of a pipeline and of a variable together.
+    package static let mostAddresses = 16
+
+    /// The addresses of a pipeline and those of an environment variable, each once.
+    ///
+    /// - Parameters:
+    ///   - variable: Name of a variable with addresses separated by commas; nil: none.
+    ///   - environment: Returns the value of a variable; nil if it is not set.
+    /// - Throws: ``MediaError/Code/notReadable`` if the variable is not set or empty, ``MediaError/Code/rejected`` if it
+    ///   contains something else than addresses.
+    package static func publicAddresses(
+        _ written: [String], variable: String?, environment: (String) -> String?
+    ) throws(MediaError) -> [String] {
+        guard let variable else { return written }
+        let place = "ingest.webrtc.publicAddressesEnv"
+        let entries = (environment(variable) ?? "").split(separator: ",").map { entry in
+            String(entry.filter { !$0.isWhitespace })
+        }.filter { !$0.isEmpty }
+        guard !entries.isEmpty else {
+            throw MediaError(
+                .notReadable, "environment variable \(variable) is not set, or empty", at: place,
+                fix: "set the variable, or list the addresses in publicAddresses")
+        }
+        guard entries.allSatisfy({ IPAddress($0).map { !$0.isUnspecified } ?? false }) else {
+            throw MediaError(
+                .rejected, "environment variable \(variable) contains something else than IP addresses", at: place,
+                fix: "set it to IP addresses separated by commas")
+        }
+        var addresses: [String] = []
+        for entry in written + entries where !addresses.contains(entry) { addresses.append(entry) }
+        return Array(addresses.prefix(Self.mostAddresses))
+    }
+}

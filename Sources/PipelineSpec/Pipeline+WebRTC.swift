@@ -19,9 +19,11 @@ extension Pipeline {
         package var listen = ListenAddress.tcp(host: "0.0.0.0", port: 8889)
         /// UDP address at which the media of all publishers arrives. Default `0.0.0.0:8189`.
         package var udp = ListenAddress.tcp(host: "0.0.0.0", port: 8189)
-        /// IP addresses at which publishers reach the UDP port; empty: the address of ``udp``, which then is not a
-        /// wildcard.
+        /// IP addresses at which publishers reach the UDP port; empty, and without ``publicAddressesEnv``: the address of
+        /// ``udp``, which then is not a wildcard.
         package var publicAddresses: [String] = []
+        /// Environment variable with further addresses, separated by commas; `nil`: none.
+        package var publicAddressesEnv: String?
         /// Certificate of the HTTP listener; `nil`: HTTP.
         package var tls: TLSSettings?
         /// STUN and TURN servers that publishers are given; empty: none.
@@ -47,6 +49,10 @@ extension Pipeline.WebRTC {
             Field(
                 "publicAddresses", \.publicAddresses, .list(of: .ipLiteral, 0...8, standIn: "127.0.0.1"),
                 "IP addresses at which publishers reach the UDP port; default the address of udp, unless that is 0.0.0.0 or ::"
+            ),
+            Field(
+                optional: "publicAddressesEnv", \.publicAddressesEnv, .variable,
+                "environment variable with further publicAddresses, separated by commas, such as the address of a pod's node"
             ),
             Field(
                 optional: "tls", \.tls, .object(TLSSettings.rule),
@@ -131,11 +137,15 @@ extension PipelineRules {
         let path = "ingest.webrtc"
         guard let webRTC = self.pipeline.ingest.webRTC, log.isSound(path) else { return }
         webRTC.tls?.check(self.checks, at: "\(path).tls", &log)
-        if webRTC.publicAddresses.isEmpty, webRTC.udp.ipAddress.map({ $0.isUnspecified }) ?? true {
+        if webRTC.publicAddresses.isEmpty, webRTC.publicAddressesEnv == nil,
+            webRTC.udp.ipAddress.map({ $0.isUnspecified }) ?? true
+        {
             log.mistake(
                 "\(path).publicAddresses",
                 "is empty, and \(webRTC.udp) is not the address of one interface, so it is not known where publishers can send",
-                fix: "list the IP addresses at which publishers reach this machine, or put one of them into udp")
+                fix:
+                    "list the IP addresses at which publishers reach this machine, put one of them into udp, or name a variable in publicAddressesEnv"
+            )
         }
         let codecs = self.pipeline.ingest.codecs
         guard log.isSound("ingest.codecs") else { return }

@@ -101,7 +101,9 @@ private struct WebRTCReply: Reply {
         ReplyMember("lossPermille", "packets that the network lost in the last second, of the track with the most") {
             Int64(($0.statistics.fractionLost * 1000).rounded())
         },
-        ReplyMember("networkLost", "packets that the network lost, before retransmission") { $0.statistics.networkLost },
+        ReplyMember("networkLost", "packets that the network lost, before retransmission") {
+            $0.statistics.networkLost
+        },
         ReplyMember("recovered", "lost packets that arrived after a request") { $0.statistics.recovered },
         ReplyMember("abandoned", "lost packets that did not arrive in time") { $0.statistics.abandoned },
         ReplyMember("nacks", "requests for lost packets sent") { $0.statistics.nacks },

@@ -369,7 +369,8 @@ package struct SourceHealth: Sendable {
         let span = self.entries.reduce(Int64(0)) { $0 + $1.reading.span }
         let missing = self.entries.reduce(Int64(0)) { $0 &+ $1.packets.missing }
         let sent =
-            (figures.sentFps ?? figures.fps) &+ TimeMath.scale(missing * 1_000, by: TimeMath.nanoseconds, over: max(1, span))
+            (figures.sentFps ?? figures.fps)
+            &+ TimeMath.scale(missing * 1_000, by: TimeMath.nanoseconds, over: max(1, span))
         if !self.rules.variableFrameRate, expected > 0 {
             note(
                 .fps,

@@ -33,7 +33,8 @@ struct WHIPReachTests {
             ("10.0.0.1", "203.0.113.9", "203.0.113.9"), ("10.0.0.1", "198.51.100.1, 203.0.113.9", "203.0.113.9"),
             ("10.0.0.1", "203.0.113.9, 10.0.0.2", "203.0.113.9"), ("10.0.0.1", "203.0.113.9:5123", "203.0.113.9"),
             ("10.0.0.1", " [2001:db8::7]:443 ,\t10.0.0.2 ", "2001:db8::7"), ("10.0.0.1", "2001:db8::7", "2001:db8::7"),
-            ("10.0.0.1", "198.51.100.1, unknown", "10.0.0.1"), ("10.0.0.1", "203.0.113.9, unknown, 10.0.0.2", "10.0.0.2"),
+            ("10.0.0.1", "198.51.100.1, unknown", "10.0.0.1"),
+            ("10.0.0.1", "203.0.113.9, unknown, 10.0.0.2", "10.0.0.2"),
             ("10.0.0.1", "", "10.0.0.1"), ("10.0.0.1", nil, "10.0.0.1"), ("192.0.2.1", "203.0.113.9", "192.0.2.1"),
             (nil, "203.0.113.9", nil),
         ] as [(String?, String?, String?)])
@@ -80,8 +81,12 @@ struct WHIPReachTests {
             #expect(try await Self.post(url, fields: ["X-Forwarded-For: 192.0.2.9, 198.51.100.1"]) == 403)
             #expect(try await Self.post(url, header: "PROXY TCP4 198.51.100.2 10.0.0.1 40000 80\n") == 403)
             #expect(try await Self.post(url) == 403, "the proxy itself is not in the list")
-            let remotes = server.events.elements.compactMap { if case .connected(let remote) = $0 { remote } else { nil } }
-            #expect(remotes == ["192.0.2.7:0", "192.0.2.8:40000", "198.51.100.1:0", "198.51.100.2:40000"] + remotes.suffix(1))
+            let remotes = server.events.elements.compactMap {
+                if case .connected(let remote) = $0 { remote } else { nil }
+            }
+            #expect(
+                remotes == ["192.0.2.7:0", "192.0.2.8:40000", "198.51.100.1:0", "198.51.100.2:40000"]
+                    + remotes.suffix(1))
             #expect(remotes.count == 5 && remotes[4].hasPrefix("127.0.0.1:"))
         }
     }
@@ -91,7 +96,9 @@ struct WHIPReachTests {
         try await WHIPTests.with { server, url in
             #expect(try await Self.post(url, fields: ["X-Forwarded-For: 192.0.2.7"]) == 201)
             #expect(try await Self.post(url, header: "PROXY TCP4 192.0.2.8 10.0.0.1 40000 80\n") == 501, "no method")
-            let remotes = server.events.elements.compactMap { if case .connected(let remote) = $0 { remote } else { nil } }
+            let remotes = server.events.elements.compactMap {
+                if case .connected(let remote) = $0 { remote } else { nil }
+            }
             #expect(remotes.count == 1 && remotes[0].hasPrefix("127.0.0.1:"))
         }
     }

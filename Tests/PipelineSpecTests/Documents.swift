@@ -45,6 +45,7 @@ enum Documents {
             "rtmps": { "listen": "127.0.0.1:1937", "tls": { "certificate": "a.crt", "key": "a.key" } },
             "srt": { "listen": "127.0.0.1:9001", "latencyMs": 200, "passphraseEnv": "WORD", "pbkeylen": 24 },
             "webrtc": { "listen": "127.0.0.1:8890", "udp": "127.0.0.1:8190", "publicAddresses": ["192.0.2.1", "2001:db8::1"],
+              "publicAddressesEnv": "NODE_IP",
               "tls": { "certificate": "a.crt", "key": "a.key" }, "allowOrigins": ["https://studio.example"],
               "maxBitrate": 3000000,
               "iceServers": [ { "url": "turn:turn.example:3478", "username": "u", "credentialEnv": "TURN" } ] },

@@ -24,7 +24,8 @@ struct SourceHealthWebRTCTests {
     }
 
     @Test(
-        "audio that sender reports move is no skew; audio that moves without them is", arguments: [-150, 150] as [Int64])
+        "audio that sender reports move is no skew; audio that moves without them is",
+        arguments: [-150, 150] as [Int64])
     func realignment(by correction: Int64) {
         var statistics = WebRTCStatistics()
         statistics.media.tracks = [.init(.video), .init(.audio)]
