@@ -70,6 +70,7 @@ package final class IngestServer: Sendable {
         hub.onFullChange { [weak self] isFull in
             self?.tell { $0.publisher(of: source)?.setPaused(isFull) }
         }
+        hub.onKeyFrameRequest { [weak self] in self?.tell { $0.publisher(of: source)?.requestKeyFrame() } }
     }
 
     /// Runs `work` on the event loop soon; does nothing if the server has stopped.

@@ -82,7 +82,10 @@ extension WebRTCListener {
     }
 
     /// The subscribers have room again: video continues with the next key frame.
-    func resumed(_ publisher: WebRTCPublisher) {
+    func resumed(_ publisher: WebRTCPublisher) { self.requestKeyFrames(publisher) }
+
+    /// Asks for a key frame of every video track.
+    func requestKeyFrames(_ publisher: WebRTCPublisher) {
         let now = self.core.clock.now()
         self.with(publisher) { session, _ in session.requestKeyFrames(now: now) }
     }
