@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// The revision of the commands and the replies to them that earlier workers of the room have saved.
 package struct CommandMemory: Sendable {
-    /// Number of commands that have changed something, from 1; see ``CommandRevisions``.
+    /// 1 plus the number of commands that have changed something; see ``CommandRevisions``.
     package var revision: Int64
     /// Replies to commands with an idempotency key, the oldest first.
     package var replies: [KeptReply]
@@ -23,7 +23,7 @@ package struct CommandMemory: Sendable {
 /// The saved reply to a request with an `Idempotency-Key`.
 package struct KeptReply: Sendable, Hashable {
     package var key: String
-    /// Hash of the request in hexadecimal, made by ``CommandMemory/seal``.
+    /// The hash of the request as ``CommandMemory/seal`` has converted it.
     package var fingerprint: String
     package var status: Int
     package var entityTag: String?
@@ -66,12 +66,13 @@ package struct KeptReply: Sendable, Hashable {
 /// The effect of a command that is saved for later workers.
 package struct CommandRecord: Sendable {
     package var revision: Int64
-    /// The reply to save; nil if the command had no `Idempotency-Key`.
+    /// The reply to save; nil if the command had no `Idempotency-Key`, or may be repeated with it.
     package var reply: KeptReply?
 }
 
 /// Whether the effect of a command survives this worker.
 package enum CommandDurability: Sendable, Hashable {
+    /// The command is on disk, or its reply does not wait for that.
     case durable
     /// The command is in force in this worker, but it is not on disk yet.
     case late

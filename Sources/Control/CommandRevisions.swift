@@ -7,8 +7,8 @@ import Synchronization
 /// Counts the commands of operators and remembers replies, so that two operators do not overwrite each other's changes
 /// and a repeated request is not carried out twice.
 ///
-/// The revision is the number of commands that changed something, starting at 1. Changes by the room itself (timers,
-/// sources that start or stop) do not count. The entity tag (`ETag`) consists of the worker's number and the revision,
+/// The revision is 1 plus the number of commands that changed something. Changes by the room itself (timers, sources
+/// that start or stop) do not count. The entity tag (`ETag`) consists of the worker's number and the revision,
 /// such as `"3.17"`.
 ///
 /// Spec: RFC 9110 §13.1.1 (If-Match); `Idempotency-Key` as draft-ietf-httpapi-idempotency-key-header.
@@ -91,7 +91,7 @@ package final class CommandRevisions: Sendable {
     /// already carried out, then its reply is returned instead.
     ///
     /// - Parameter body: Carries out the command. Not called twice at the same time for one key. Its errors are
-    ///   remembered as replies too.
+    ///   remembered as replies too, except those of momentary causes, after which the client can repeat the request.
     package func carryOut(
         _ request: ListenerRequest, _ body: () throws(ControlFailure) -> ControlOutcome
     ) throws(ControlFailure) -> ListenerReply {
@@ -178,7 +178,7 @@ package final class CommandRevisions: Sendable {
     }
 
     /// Hash of a request that is the same in every process, because later workers compare it too: 64-bit FNV-1a over
-    /// the parts, each preceded by its length.
+    /// method, path and `If-Match`, each preceded by its length, and the body.
     private static func fingerprint(_ request: ListenerRequest) -> String {
         var bytes: [UInt8] = []
         let head = request.head

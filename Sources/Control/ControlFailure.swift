@@ -28,7 +28,7 @@ package struct ControlFailure: Error, Sendable, Hashable {
     /// What is wrong: one sentence without a full stop.
     package let what: String
     package let fix: String
-    /// All mistakes in the document, if the error is about a document; otherwise empty.
+    /// The mistakes in the document, at most 64, if the error is about a document; otherwise empty.
     package var details: [Detail] = []
 
     package init(code: String, number: Int, status: Int, what: String, fix: String) {
@@ -39,12 +39,13 @@ package struct ControlFailure: Error, Sendable, Hashable {
         self.fix = fix
     }
 
-    /// The request cannot be parsed.
+    /// The request is malformed. With another status: a value is not allowed (422), or the method (405) or the media
+    /// type (415) is wrong.
     package static func invalidFormat(_ what: String, fix: String, status: Int = 400) -> ControlFailure {
         ControlFailure(code: "invalidFormat", number: 1400, status: status, what: what, fix: fix)
     }
 
-    /// A newer request has superseded this one.
+    /// A newer change has superseded this request, or the request names an outdated revision.
     package static func superseded(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "superseded", number: 1301, status: 409, what: what, fix: fix)
     }
@@ -94,7 +95,8 @@ package struct ControlFailure: Error, Sendable, Hashable {
         ControlFailure(code: "invalidLayout", number: 1501, status: 422, what: what, fix: fix)
     }
 
-    /// The client has no permission. Status 401 asks for a token; 403 means that a token does not help.
+    /// The client has no permission. Status 401 asks for a token; 403 means that the client, its token or the requested
+    /// file or server is not permitted.
     package static func authDenied(_ what: String, fix: String, status: Int = 403) -> ControlFailure {
         ControlFailure(code: "authDenied", number: 0, status: status, what: what, fix: fix)
     }

@@ -16,7 +16,7 @@ package struct ControlOrigins: Sendable {
         head.headerFields[.origin].map { self.origins.contains($0.lowercased()) } ?? false
     }
 
-    /// Adds the CORS header fields that let the page read the reply.
+    /// Adds the CORS header fields that let the page read the reply, if its origin is allowed.
     func opening(_ reply: ListenerReply, to head: HTTPRequest) -> ListenerReply {
         guard !self.origins.isEmpty else { return reply }
         var reply = reply

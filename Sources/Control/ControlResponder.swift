@@ -38,7 +38,8 @@ package struct ControlResponder: Sendable {
         try self.ledger.carryOut(body)
     }
 
-    /// Answers a request at once, or when the event for which the request waits has occurred.
+    /// Answers a request: at once, or when its command is on disk, or when the event for which it waits has occurred.
+    /// Each wait has a time limit.
     ///
     /// - Parameter route: The route of the request's path, see ``ControlRoute/init(of:)``; nil if the path is unknown.
     package func answer(
@@ -66,7 +67,8 @@ package struct ControlResponder: Sendable {
         waiting?.answer(from: self.room.eventLog, request, place, answer)
     }
 
-    /// The reply to a request that does not wait for events. The room must answer commands at once.
+    /// The reply to a request that does not wait for events. If the reply to a command has to wait for the disk, then an
+    /// error is returned in its place.
     package func reply(to request: ListenerRequest, _ route: ControlRoute?) -> ListenerReply {
         let reply = Mutex<ListenerReply?>(nil)
         self.reply(to: request, route) { made in reply.withLock { $0 = made } }
@@ -124,7 +126,10 @@ package struct ControlResponder: Sendable {
         }
     }
 
-    /// Carries out a command. The reply is delayed until the command is on disk, but the thread does not wait for that.
+    /// Carries out a command.
+    ///
+    /// - Parameter waits: Whether the reply to a successful command is delayed, for a limited time, until the command is
+    ///   on disk. The thread does not wait for that.
     private func command(
         _ request: ListenerRequest, waits: Bool, _ answer: @escaping @Sendable (ListenerReply) -> Void,
         _ body: () throws(ControlFailure) -> ControlOutcome

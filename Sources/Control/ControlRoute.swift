@@ -28,7 +28,7 @@ package enum ControlRoute: Hashable {
     /// Starts the recording of a `record` output while the room continues; ``stop(outputID:)`` stops it.
     case start(outputID: String)
     case stop(outputID: String)
-    /// Makes the next frame of a rendition a key frame (IDR).
+    /// Makes the next frame that the encoder of a rendition receives a key frame (IDR).
     case keyframe(rendition: String)
     case metrics
     case metadata
@@ -52,7 +52,7 @@ package enum ControlRoute: Hashable {
     /// A command for the PK.
     package enum PKVerb: String, Hashable, CaseIterable { case start, punish, end }
 
-    /// Whether requests need no token, because the content is the same for every room.
+    /// Whether requests need no token: health endpoints, and content that is the same for every room.
     package var isOpen: Bool {
         switch self {
         case .page, .description, .version: true
@@ -110,7 +110,7 @@ package enum ControlRoute: Hashable {
         ("/v1/renditions/", { Self.named($0, before: ":keyframe").map { .keyframe(rendition: $0) } }),
     ]
 
-    /// The route of a request; nil if its path is malformed or unknown. Each request is parsed only once.
+    /// The route of a request; nil if its path is malformed or unknown.
     package init?(of request: ListenerRequest) {
         guard let target = request.target else { return nil }
         self.init(path: target.path)

@@ -49,7 +49,7 @@ package final class ControlServer: Sendable {
     /// Opens the listener.
     ///
     /// - Parameters:
-    ///   - token: The bearer token that every `/v1` request must carry, not empty; nil if none is needed.
+    ///   - token: The bearer token that permits commands, not empty; nil if requests need no token.
     ///   - group: Event loops to use; nil creates one thread for this listener.
     /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` if other machines can connect and there
     ///   is no token.
@@ -102,8 +102,8 @@ package final class ControlServer: Sendable {
             listener: listener, work: work, responder: responder, tokens: tokens, leaving: leaving)
     }
 
-    /// The queue for a request. Reads do not wait for commands, and commands that need no scene do not wait for those
-    /// that do.
+    /// The queue for a request. Reads do not wait for commands, except those of the document for its changes. Commands
+    /// that need no scene do not wait for those that do.
     private static func lane(_ request: ListenerRequest, _ route: ControlRoute?) -> ControlWork.Lane {
         let isReading = request.head.method == .get || request.head.method == .head
         return switch route {
@@ -141,7 +141,7 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// The access check of ``start(listen:token:room:group:logger:)``; also used to validate without starting.
+    /// The access check of ``start(listen:token:room:doors:group:logger:)``; also used to validate without starting.
     ///
     /// - Throws: ``MediaError/Code/rejected`` if other machines can connect and there is no token.
     package static func checkAccess(listen: ListenAddress, hasToken: Bool) throws(MediaError) {

@@ -1,8 +1,8 @@
 import Libc
 import Threading
 
-/// The threads that answer operators. A command that blocks (on a remote file, a lock, or the encoding of a JPEG)
-/// delays no reading request, no probe, nothing on the media path, and never the end of the room.
+/// The threads that answer operators. A command that blocks (on a remote file or a lock) delays no probe, no reading
+/// request except that of the document, nothing on the media path, and never the end of the room.
 ///
 /// Each kind of request (lane) has its own queue and threads.
 final class ControlWork: Sendable {

@@ -99,14 +99,15 @@ struct EventRequest {
                 let most = range.upperBound == .max ? "" : " to \(range.upperBound)"
                 throw .invalidFormat(
                     "\(name)=\(value.prefix(32)) is not a whole number from \(range.lowerBound)\(most)",
-                    fix: "send the number of an event, such as \"next\" of the last reply")
+                    fix: "send a whole number of that range; for \"after\" use \"next\" of the last reply")
             }
             return number
         }
     }
 }
 
-/// A request that waits for an event. It is answered once: when an event occurs, or after its time limit.
+/// A request that waits for an event. It is answered once: when an event occurs or the log ends, after its time limit,
+/// or when the client has disconnected.
 private final class WaitingPage: Sendable {
     private let log: EventLog
     private let query: EventRequest.EventQuery

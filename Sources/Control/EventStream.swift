@@ -3,8 +3,8 @@ import HTTPListener
 import NIOCore
 import Synchronization
 
-/// Sends events to a client as server-sent events, each with its number as `id` and its JSON line as `data`. A comment
-/// is sent after 15 s without events, so that intermediaries do not close the connection.
+/// Sends events to a client as server-sent events, each with its number as `id` and its JSON line as `data`. Every 15 s
+/// a comment is sent if no event is waiting, so that intermediaries do not close the connection.
 final class EventStream: ReplyStream {
     private static let beat = TimeAmount.seconds(15)
     private static let eventsAtOnce = 64
@@ -12,7 +12,7 @@ final class EventStream: ReplyStream {
     private let log: EventLog
     private let place: FollowerSlots.Place
     private let waker: StreamWaker
-    /// Number of the last event that was sent.
+    /// Number of the last event that was sent, or that the client had already.
     private let known: Mutex<Int64>
 
     init(_ log: EventLog, after known: Int64, on loop: (any EventLoop)?, _ place: FollowerSlots.Place) {

@@ -12,6 +12,7 @@ final class FollowerSlots: Sendable {
         deinit { self.places.taken.withLock { $0 -= 1 } }
     }
 
+    /// Default number of permissions, including those of ``reserved``.
     static let usual = 32
     /// Number of permissions that are reserved for clients with command access.
     static let reserved = 8
@@ -33,6 +34,6 @@ final class FollowerSlots: Sendable {
     }
 
     static let refusal = ControlFailure.limitExceeded(
-        "\(FollowerSlots.usual) clients follow this room already (\(FollowerSlots.reserved) are reserved for command access)",
+        "at most \(FollowerSlots.usual) clients may follow a room, \(FollowerSlots.reserved) of them with command access",
         fix: "close one of these connections, or poll GET /v1/events?after=N")
 }

@@ -1,6 +1,6 @@
 /// The health of a worker: the answers for the three probe endpoints, and the details on which they are based.
 package struct HealthReport: Sendable, Hashable {
-    /// `/livez`: whether every loop of the worker advances. Never depends on publishers.
+    /// `/livez`: whether the worker makes progress. Never depends on publishers.
     package var live: Bool
     /// `/readyz`: whether publishers may be sent to this worker.
     package var ready: Bool

@@ -97,8 +97,10 @@ package struct DurationHistogram: Sendable, Hashable {
     /// seconds.
     package static let bounds: [Int64] = [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1500, 2000, 3000, 5000, 10_000]
 
-    /// Number of durations in each bucket. Not cumulative: a bucket does not include those below it.
+    /// Number of durations in each bucket. Not cumulative: a bucket does not include those below it. Durations above the
+    /// last bound are only in ``count``.
     package private(set) var counts = [Int64](repeating: 0, count: Self.bounds.count)
+    /// Number of all durations.
     package private(set) var count: Int64 = 0
     /// Sum of all durations, in nanoseconds.
     package private(set) var sum: Int64 = 0

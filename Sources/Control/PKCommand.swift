@@ -21,7 +21,6 @@ package enum PKCommand: Sendable, Hashable {
     /// Begins the punishment phase.
     ///
     /// - Parameter punishMs: Its duration in milliseconds; nil for the planned duration; 0 if only a command ends it.
-    ///   command ends it.
     case punish(punishMs: Int?)
     case end
 }

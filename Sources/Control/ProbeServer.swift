@@ -40,6 +40,6 @@ package final class ProbeServer: Sendable {
         "this worker no longer serves the room; it only completes outputs",
         fix: "send the request to its successor, or use GET /livez")
 
-    /// Accepts no more connections, and closes the open ones within a second.
+    /// Accepts no more connections, lets replies in progress finish within a second, and closes the rest.
     package func stop() async { await self.listener.stop(within: .seconds(1)) }
 }

@@ -24,9 +24,10 @@ package protocol RoomControlling: Sendable {
     ///   - body: A pipeline file, or a patch of it.
     ///   - isPatch: Whether `body` is a JSON merge patch (RFC 7396).
     ///   - isDryRun: Whether to report only what would change.
-    /// - Returns: The JSON paths of the changes.
-    /// - Throws: ``ControlFailure``: 400 for invalid JSON, 422 for mistakes, 409 for an older `revision` and for
-    ///   changes that a running room cannot make. Each mistake has its path.
+    /// - Returns: The revision, the JSON paths of the changes, and when they become visible.
+    /// - Throws: ``ControlFailure``: 400 for invalid JSON, 403 for a file or server that requests may not use, 404 if the
+    ///   room was not made from a document, 409 for an older `revision` and for changes that a running room cannot make,
+    ///   410 if the room ends, 422 for mistakes. Each mistake has its path.
     func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> DocumentReply
 
     /// Commands for scenes.
@@ -43,7 +44,7 @@ package protocol RoomControlling: Sendable {
     /// - Parameter isDebug: Whether to include counters of corrected and dropped data.
     func statisticsJSON(isDebug: Bool) -> String
 
-    /// The active and the recently cleared alarms, as JSON.
+    /// The active alarms, the recently cleared ones, or both, as JSON.
     func alarmsJSON(_ state: AlarmState) -> String
 
     /// The metrics of the room for Prometheus; see ``MetricsText``.
@@ -79,7 +80,7 @@ package protocol RoomControlling: Sendable {
     ///
     /// - Parameter refuseSeconds: 0 to 86,400. With 0 the source may be published again at once, and an earlier refusal
     ///   is lifted.
-    /// - Returns: The new state of the source, as a JSON object.
+    /// - Returns: Whether the source was published, and its refusal, as a JSON object.
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source,
     ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for a file source.
     func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String
@@ -87,8 +88,8 @@ package protocol RoomControlling: Sendable {
     /// Cuts a part of the published media into a file, in the background.
     ///
     /// - Returns: The pending clip, as a JSON object.
-    /// - Throws: ``ControlFailure`` 422 for a range outside the available media, 409 for a name that is in use, 429 if
-    ///   too many clips are in progress, 404 for an unknown rendition.
+    /// - Throws: ``ControlFailure`` 422 for a range outside the available media, 409 for a name that is in use or a full
+    ///   disk, 429 if too many clips are in progress, 404 for an unknown rendition or if the room can make no clips.
     func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String
 
     /// One clip, as JSON.
@@ -103,16 +104,18 @@ package protocol RoomControlling: Sendable {
     ///
     /// - Parameters:
     ///   - source: The source; nil for the program.
-    ///   - width: Width in pixels, with the height in proportion; nil for the width in the room's image output, or at
-    ///     most 640.
+    ///   - width: Width in pixels, with the height in proportion; nil if the longer side is to have at most 640 pixels.
     /// - Returns: A JPEG file.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` if the source is unknown or has shown nothing yet.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` if the source is unknown, if there is no frame yet, or if the image
+    ///   cannot be made.
     func snapshot(of source: (uid: String, streamType: String)?, width: Int?) throws(ControlFailure) -> [UInt8]
 
-    /// Sends timed metadata to every viewer, synchronized with a frame.
+    /// Sends timed metadata to every viewer, synchronized with a frame. The same `id` with the same content again changes
+    /// nothing.
     ///
-    /// - Returns: When the metadata takes effect. The same `id` again changes nothing.
-    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` if the rate limit is exceeded.
+    /// - Returns: The id of the metadata, and when it takes effect.
+    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` if the rate limit is exceeded; 409 for a known `id` with another
+    ///   content.
     func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply
 
     /// Ends the room: all stages are flushed and the playlists are closed.
@@ -157,7 +160,7 @@ package protocol SceneControlling: Sendable {
     /// - Throws: ``ControlFailure/superseded(_:fix:)`` for an older `revision`.
     func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply
 
-    /// Removes a scene that is not on air.
+    /// Removes a scene. Throws 409 if it is on air or scheduled, or if the running PK needs it.
     func removeScene(_ sceneID: String) throws(ControlFailure) -> String
 
     /// Changes a text in every scene that contains it.
@@ -181,7 +184,7 @@ package protocol SceneControlling: Sendable {
 package protocol OutputControlling: Sendable {
     /// Disconnects an RTMP output from its server and connects again.
     ///
-    /// - Returns: The new state of the output, as a JSON object.
+    /// - Returns: The accepted request, as a JSON object.
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 if it has no connection.
     func restart(_ id: String) throws(ControlFailure) -> String
 
@@ -199,7 +202,7 @@ package protocol OutputControlling: Sendable {
     /// - Throws: The same errors as ``start(_:)``.
     func stop(_ id: String) throws(ControlFailure) -> String
 
-    /// Makes the next frame of a rendition a key frame.
+    /// Makes the next frame that the encoder of a rendition receives a key frame.
     ///
     /// - Returns: The accepted request, as a JSON object.
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown rendition, 409 before the program has begun.

@@ -32,7 +32,7 @@ enum CheckedPost {
     ///
     /// - Parameters:
     ///   - fields: All header fields except `Host`, `Content-Length` and `Connection`.
-    ///   - timeout: Timeout of the whole exchange, in nanoseconds.
+    ///   - timeout: Longest time until the head of the response, in nanoseconds; the connection is included.
     /// - Returns: The head of the response.
     /// - Throws: ``Failure``.
     static func send(

@@ -3,8 +3,8 @@ import Dispatch
 import Threading
 import Synchronization
 
-/// Stores the number of the last event that each webhook has received, in a file next to the journal, so that a
-/// successor continues there. After a worker is killed, an event may be sent twice, but is never omitted.
+/// Stores the number of the last event that each webhook has received or that was skipped for it, in a file next to the
+/// journal, so that a successor continues there. After a worker is killed, an event may be sent twice.
 package final class DeliveryLog: Sendable {
     package static let name = "events.delivered"
 
@@ -34,7 +34,8 @@ package final class DeliveryLog: Sendable {
         self.state = Mutex(State(delivered: delivered))
     }
 
-    /// Returns the number of the last event that a webhook has received; `nil` if no event has been sent to it yet.
+    /// Returns the number of the last event that a webhook has received or that was skipped for it; `nil` if none is
+    /// stored.
     func delivered(to id: String) -> Int64? { self.state.withLock { $0.delivered[id] } }
 
     func set(_ sequence: Int64, for id: String) { self.change(id, sequence) }

@@ -61,7 +61,8 @@ extension EventDeclaration {
         Self.end("room.draining", "This worker stops, and the playlists stay open for a successor."),
         EventDeclaration("room.superseded", "A newer worker serves the room; this one stops."),
         EventDeclaration(
-            "room.closed", "The room is closed; only webhook deliveries may still be in progress.",
+            "room.closed",
+            "The room is closed; viewers may still be served, and webhook deliveries may be in progress.",
             [
                 JSONField("outcome", .words(["ended", "damaged", "drained", "superseded", "failed"])),
                 JSONField("reason", .orNull(.string), "Why the room failed.", example: .null),
@@ -97,18 +98,18 @@ extension EventDeclaration {
                 JSONField("firstTick", .integer, "The first frame of this worker.", example: 0),
             ]),
         EventDeclaration(
-            "program.scene", "A scene goes on air.",
+            "program.scene", "A scene goes on air or is scheduled, or the scene on air has changed.",
             [
                 Self.scene, JSONField("tick", .orNull(.integer), "Its first frame.", example: 126),
-                JSONField("appliesAt", .orNull(.date), "Program time of that frame."),
+                JSONField("appliesAt", .orNull(.date), "Program date-time of that frame."),
                 JSONField(
-                    "reason", .string, "What put the scene on air: command, another event's type, or start.",
+                    "reason", .string, "What caused it: command, another event's type, or start.",
                     example: "command"),
                 JSONField("without", .list(.string), "Sources of the scene that are not shown.", example: []),
             ]),
         EventDeclaration(
             "program.failed",
-            "A scene requested by the loss of a source or a PK phase cannot be composed; the previous one stays.",
+            "A scene for the loss of a source, a PK phase or a restored command cannot be composed; the previous one stays.",
             [Self.scene, Self.reason("the image is missing. Write it there again")]),
         EventDeclaration(
             "scene.changed", "A scene was added or replaced.",
@@ -125,8 +126,8 @@ extension EventDeclaration {
             [JSONField("scene", .orNull(.string), "The scene of the PK.", example: "pk")]),
         Self.phase("pk.countdown", "The countdown before a PK has begun."),
         Self.phase("pk.started", "The PK has begun."),
-        Self.phase("pk.punish", "The PK has ended, and its punishment phase has begun."),
-        Self.phase("pk.ended", "The PK and its punishment phase have ended."),
+        Self.phase("pk.punish", "The punishment phase of the PK has begun."),
+        Self.phase("pk.ended", "The PK has ended, in whichever phase it was."),
         EventDeclaration(
             "metadata.taken", "An event for viewers was assigned to a frame.",
             [
@@ -149,10 +150,13 @@ extension EventDeclaration {
             [
                 JSONField("phase", phases, "The phase now.", example: "pk"),
                 JSONField("from", phases, "The phase before.", example: "countdown"),
-                JSONField("at", .orNull(.date), "Program time of the change."),
+                JSONField("at", .orNull(.date), "Program date-time of the change."),
                 JSONField(
-                    "endsAt", .orNull(.date), "Program time at which the phase ends; null: it ends by a command."),
-                JSONField("reason", .orNull(.words(["timer", "command", "sourceLost"])), "Why the phase ended."),
+                    "endsAt", .orNull(.date),
+                    "Program date-time at which the phase ends; null: a command ends it, or no phase follows."),
+                JSONField(
+                    "reason", .orNull(.words(["timer", "command", "sourceLost"])), "Only in pk.ended: why the PK ended."
+                ),
                 JSONField("uid", .orNull(.string), "The source that was lost.", example: .null),
             ])
     }

@@ -77,7 +77,9 @@ extension EventDeclaration {
     private static let ticks = JSONShape.object([
         JSONField("frames", .integer, "frames composed", example: 9000), JSONField("late", .integer, example: 0),
         JSONField("lost", .integer, example: 0),
-        JSONField("longestSwapUs", .integer, "longest duration of a scene switch", example: 310),
+        JSONField(
+            "longestSwapUs", .integer, "longest duration of a change of scene or format on the program thread, in µs",
+            example: 310),
         JSONField("repeated", .map(.integer), "repeated frames, by source"),
     ])
 
@@ -131,8 +133,8 @@ extension EventDeclaration {
             "sources",
             .list(
                 .object([
-                    Self.uid, JSONField("shown", .integer, "Frames on air."),
-                    JSONField("repeated", .integer, "Frames on air again because no newer one was there."),
+                    Self.uid, JSONField("shown", .integer, "Canvases composed with a pane of the source."),
+                    JSONField("repeated", .integer, "How often a frame was shown again because no newer one was due."),
                     JSONField(
                         "lipSyncMs",
                         .orNull(

@@ -5,12 +5,16 @@ extension EventDeclaration {
     static let sources: [EventDeclaration] = Self.sourceStates + Self.sourceMedia + Self.ingest + Self.connections
 
     private static let sourceStates: [EventDeclaration] = [
-        Self.state("source.connected", "A publisher has connected."),
-        Self.state("source.publishing", "A publisher was accepted; no frame is decoded yet."),
-        Self.state("source.live", "A source is live: its media is decoded."),
+        Self.state("source.connected", "A publisher was accepted; none of its media has arrived yet."),
+        Self.state("source.publishing", "The first media of a publisher has arrived; no frame is decoded yet."),
+        Self.state(
+            "source.live", "A source is live: a frame or audio was decoded, or media arrives again after a stall."),
         Self.state("source.stalled", "A publisher that is still connected sends nothing."),
-        Self.state("source.lost", "A publisher has disconnected, and the room does not wait for it."),
-        Self.state("source.reconnecting", "A publisher has disconnected and may return until graceUntil."),
+        Self.state("source.lost", "A publisher has disconnected; source.reconnecting or source.lost_final follows."),
+        Self.state(
+            "source.reconnecting",
+            "The room waits until graceUntil for a publisher that has disconnected, or a new connection replaces the publisher."
+        ),
         Self.state("source.lost_final", "The room no longer waits for a publisher."),
         Self.state("source.ended", "A file source has reached its end."),
     ]
@@ -30,7 +34,7 @@ extension EventDeclaration {
                     "picture", .orNull(.string), "Size and frame rate of a source that is live.",
                     example: name == "live" ? "1280x720 30 fps" : .null),
                 JSONField(
-                    "graceUntil", .orNull(.date), "Program time until which the room waits for the publisher.",
+                    "graceUntil", .orNull(.date), "Program date-time until which the room waits for the publisher.",
                     example: name == "reconnecting" ? nil : .null),
                 JSONField(
                     "playable", .orNull(.boolean), "For a live source: whether viewers can play the room.",
@@ -79,7 +83,7 @@ extension EventDeclaration {
             [Self.uid, Self.streamType, JSONField("wasPublishing", .boolean, "Whether a publisher was disconnected.")]),
         EventDeclaration(
             "source.changed",
-            "A command has changed a source's settings. Members that did not change are null.",
+            "A command has set a source's settings. Members that the command did not contain are null.",
             [
                 JSONField("uid", .string, "The source's uid.", example: "1001"), Self.streamType,
                 JSONField("volume", .orNull(.integer), "Volume, in percent.", example: 80),

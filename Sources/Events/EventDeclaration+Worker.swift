@@ -15,7 +15,7 @@ extension EventDeclaration {
                 JSONField("step", .string, "The step.", example: "encoder"),
                 JSONField("rendition", .orNull(.string), "The rendition of the step.", example: "480p"),
                 JSONField("taken", .boolean, "true: the step was taken; false: it was undone."),
-                JSONField("lagMs", .integer, "How far the program is behind its clock, in ms.", example: 240),
+                JSONField("lagMs", .integer, "How far the room is behind its clock, in ms.", example: 240),
                 JSONField("steps", .count, "Number of steps in force."),
             ]),
     ]

@@ -122,8 +122,8 @@ package final class EventDelivery: Sendable {
         self.state.withLock { $0.services.map { ($0.receiver.webhook.shownURL, $0.receiver.tally) } }
     }
 
-    /// Number of events that each current webhook has not received yet, with the public part of its URL; 0 for a
-    /// webhook that answered 410, which gets no more events.
+    /// Number of events after the last one that each current webhook has received or that was skipped for it, with the
+    /// public part of its URL; 0 for a webhook that answered 410, which gets no more events.
     package var backlogs: [(url: String, events: Int64)] {
         let (services, last) = (self.state.withLock(\.services), self.log.last)
         return services.map { service in
@@ -183,7 +183,7 @@ package final class EventDelivery: Sendable {
         self.notify(receiver.webhook, .removed(undelivered: left))
     }
 
-    /// Sends events to a webhook until it is removed or disabled, or the log is closed.
+    /// Sends events to a webhook until it is removed or disabled, or all events of a closed log are sent.
     ///
     /// - Parameter told: The number of an event: sending starts only when a later event exists, so that a new worker
     ///   has emitted an event of its own.

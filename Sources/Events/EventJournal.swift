@@ -7,8 +7,8 @@ import Synchronization
 /// delivers events that a killed worker had not delivered. The file is written on a queue of its own; if the disk does
 /// not accept data, only lines of this file are lost.
 ///
-/// There are two files, `events.jsonl` and the previous one, at most ``fileBytes`` each. Only their owner may read
-/// them, because events contain publishers' addresses.
+/// There are two files, `events.jsonl` and the previous one; each ends with the write that makes it larger than
+/// ``fileBytes``. Only their owner may read them, because events contain publishers' addresses.
 package final class EventJournal: Sendable {
     package static let name = "events.jsonl"
     package static let earlierName = "events.1.jsonl"

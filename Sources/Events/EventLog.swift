@@ -3,7 +3,7 @@ import Synchronization
 
 /// An event of the room, as it is stored in the log and the journal and sent to webhooks.
 package struct EventRecord: Sendable, Hashable {
-    /// Number of the event, starting at 1 and consecutive over all workers of the room.
+    /// Number of the event, starting at 1 and ascending over all workers of the room.
     package let sequence: Int64
     /// The event type, for example `source.live`.
     package let type: String

@@ -7,7 +7,7 @@ package struct Webhook: Sendable, Hashable {
     package let url: String
     /// Types of the events to send, such as `source.live` or `source.*`; empty: all.
     package let types: [String]
-    /// Timeout of a delivery attempt, in nanoseconds.
+    /// Longest time from the beginning of a delivery attempt until the head of the response, in nanoseconds.
     package let timeout: Int64
     package let signature: WebhookSignature
 

@@ -15,21 +15,22 @@ package struct WebhookQueue: Sendable, Hashable {
 
     /// A change of the delivery state, to be reported as an event.
     package enum Notice: Sendable, Hashable {
-        /// An attempt has failed, for this reason, after earlier ones succeeded.
+        /// The first of consecutive attempts has failed, for this reason.
         case failing(String)
         /// The receiver accepts events again, after this number of failures.
         case restored(failures: Int)
         /// The receiver answered 410 and gets no more events.
         case disabled
-        /// Number of events that were dropped from the log before they could be sent.
+        /// Number of events that were dropped from the log before they could be sent, those of other types included.
         case lost(Int64)
         /// The webhook was removed; `undelivered` is the number of events that it would still have received.
         case removed(undelivered: Int64)
     }
 
-    /// Delay after the first failure, in nanoseconds.
+    /// Delay after the first failure, in nanoseconds; it doubles with each further failure. Every delay is varied at
+    /// random by up to 25 %.
     private static let firstWait: Int64 = 500_000_000
-    /// Maximum delay, in nanoseconds.
+    /// Maximum delay before the variation, in nanoseconds. `Retry-After` may ask for up to an hour.
     private static let longestWait: Int64 = 30_000_000_000
 
     /// Event types to send, such as `source.live` or `source.*`; empty: all. A change does not affect events that were
@@ -66,9 +67,9 @@ package struct WebhookQueue: Sendable, Hashable {
         return .lost(count)
     }
 
-    /// Skips all events up to a number.
+    /// Skips the events of a page up to the event with number `last`.
     ///
-    /// - Returns: Number of events of the page that would have been sent.
+    /// - Returns: Number of these events that would have been sent.
     package mutating func drop(_ page: EventLog.Page, upTo last: Int64) -> Int64 {
         let left = page.events.filter { $0.sequence > self.delivered && $0.sequence <= last }
         self.delivered = max(self.delivered, min(page.next, last))

@@ -13,8 +13,9 @@ struct WebhookURL: Sendable, Hashable {
 
     /// Parses a URL.
     ///
-    /// - Returns: `nil` for anything but `http[s]://HOST[:PORT][/PATH][?QUERY]` without user, with a host of letters,
-    ///   digits, `-`, `.` and `_`, or an IPv6 address in brackets.
+    /// - Returns: `nil` for anything but `http[s]://HOST[:PORT][/PATH][?QUERY][#FRAGMENT]` without user, with a host of
+    ///   letters, digits, `-`, `.` and `_`, or an IPv6 address in brackets; `nil` beyond 2,048 bytes. The fragment is
+    ///   left out.
     init?(_ text: String) {
         let lower = text.prefix(8).lowercased()
         guard let scheme = ["http://", "https://"].first(where: { lower.hasPrefix($0) }), text.utf8.count <= 2048,

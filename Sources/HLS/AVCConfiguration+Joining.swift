@@ -7,8 +7,8 @@ extension AVCConfiguration {
     /// Spec: ISO/IEC 14496-15 §5.3.3.1.2: the profile and level of a record must cover all its sets, so this stream's
     /// are used.
     ///
-    /// - Returns: `nil` if both streams use the same parameter set id, if an id cannot be read, or if a decoder for
-    ///   this stream is not guaranteed to decode the other one.
+    /// - Returns: `nil` if both streams use the same parameter set id, if an id cannot be read, if there are too many
+    ///   parameter sets for one record, or if a decoder for this stream is not guaranteed to decode the other one.
     package func joined(with other: AVCConfiguration) -> AVCConfiguration? {
         guard let own = Self.profiles.firstIndex(of: self.sequence.profile),
             let given = Self.profiles.firstIndex(of: other.sequence.profile), given <= own,
@@ -27,7 +27,7 @@ extension AVCConfiguration {
     /// the earlier ones. Spec: H.264 Annex A.2.
     private static let profiles: [UInt8] = [66, 77, 100]
 
-    /// Whether all parameter sets have different ids.
+    /// Whether all parameter sets have ids that can be read and are different.
     ///
     /// - Parameter headerLength: Number of bytes before the id, which is the first field of the payload in sequence and
     ///   in picture parameter sets. Spec: H.264 §7.3.2.1.1, §7.3.2.2.

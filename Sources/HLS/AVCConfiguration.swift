@@ -31,8 +31,8 @@ package struct AVCConfiguration: Sendable, Hashable {
         self.sequence = sequence
     }
 
-    /// Reads an encoder's extradata, either in Annex B form (with start codes; SEI and other NAL units are ignored) or
-    /// as `avcC`.
+    /// Reads the parameter sets in an encoder's extradata, as ``init(nalUnits:)`` does: either in Annex B form (with
+    /// start codes; SEI and other NAL units are ignored) or as `avcC`.
     package init?(extradata: [UInt8]) {
         let record = AVCRecord(record: extradata)
         self.init(

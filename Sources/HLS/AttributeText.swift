@@ -2,15 +2,15 @@
 ///
 /// Spec: rfc8216bis §4.2: a quoted string has no line feed, carriage return or double quote, and is not empty.
 enum AttributeText {
-    /// Returns `text` in quotes. A double quote becomes a single quote and control characters are dropped: titles and
-    /// names are user input, and one of them must not break the playlist for every viewer.
+    /// Returns `text` in quotes, or `"-"` if nothing of it remains. A double quote becomes a single quote; control
+    /// characters, line separators and byte order marks are dropped: titles and names are user input, and one of them
+    /// must not break the playlist for every viewer.
     static func quoted(_ text: String) -> String {
         let result = self.clean(text)
         return "\"\(result.isEmpty ? "-" : result)\""
     }
 
-    /// Returns `text` without characters that a quoted string cannot contain, as ``quoted(_:)`` puts it between the
-    /// quotes; may be empty.
+    /// Returns `text` as ``quoted(_:)`` puts it between the quotes; may be empty.
     static func clean(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

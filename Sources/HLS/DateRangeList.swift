@@ -2,9 +2,9 @@
 ///
 /// Invariants:
 /// (1) A tag stays where it was first written: a playlist only grows at its end (rfc8216bis §6.2.1).
-/// (2) A range is removed with all its tags, but only once it is closed and ends before the first listed segment
-///     (§6.2.1).
-/// (3) An ID is never reused for another range.
+/// (2) A range is removed with all its tags. Callers remove it only once it is closed and ends before the first listed
+///     segment (§6.2.1), see ``passed(before:)``.
+/// (3) Callers never use an ID again for another range. A second range with the ID of a listed one is ignored.
 package struct DateRangeList: Sendable, Hashable {
     /// An `EXT-X-DATERANGE` line and its position in the playlist: before part `part` of segment `mediaSequence`; if
     /// `part` is 0, also before the segment's own tags.
@@ -64,7 +64,7 @@ package struct DateRangeList: Sendable, Hashable {
     }
 
     /// Returns the IDs of the ranges that may be removed from a playlist whose first segment begins at `date`: those
-    /// that ended before it.
+    /// that ended at or before it.
     package func passed(before date: Int64) -> [String] {
         self.ranges.filter { range in range.end.map { $0 <= date } ?? false }.map(\.id)
     }
@@ -88,6 +88,6 @@ package struct DateRangeList: Sendable, Hashable {
         self.removals += ids.map { Removal(id: $0, at: date) }
     }
 
-    /// Returns the IDs of the ranges that were removed at or after `date`.
+    /// Returns the IDs of the ranges that were removed when the playlist ended at `date` or later.
     func removed(since date: Int64) -> [String] { self.removals.filter { $0.at >= date }.map(\.id) }
 }

@@ -6,7 +6,8 @@ extension DeclaredBandwidth {
     /// Spec: rfc8216bis §4.4.6.3. No key frame is larger than the encoder's rate buffer, and there is one per GOP. The
     /// result is never more than the rate of all frames together.
     ///
-    /// - Parameters: The same as for ``init(videoBitrate:videoPeak:videoBuffer:audioBitrate:audioPeak:grid:)``.
+    /// - Parameter videoBuffer: The whole `bufsize` of the encoder in bits; 0 if it has no such limit. The other
+    ///   parameters are those of ``init(videoBitrate:videoPeak:videoBuffer:audioBitrate:audioPeak:grid:)``.
     package static func ofIFrames(
         videoBitrate: Int64, videoPeak: Int64, videoBuffer: Int64, grid: OutputGrid
     ) -> Int64 {

@@ -9,11 +9,13 @@ package struct FinishedPart: Sendable {
     package let start: Int64
     /// Duration in ticks of the track's timescale; more than 0.
     package let duration: Int64
-    /// The bytes of the part: a movie fragment, in the first part of a segment after the segment type box (`styp`).
+    /// The bytes of the part: a movie fragment, or two if the key frame has its own. Before it are the segment type box
+    /// (`styp`), in the first part of a segment, and event messages (`emsg`).
     package let memory: PacketMemory
     /// Whether the part contains an IDR frame; always true for audio.
     package let independent: Bool
-    /// Whether the part begins with an IDR frame; always true for audio.
+    /// Whether the part begins with an IDR frame; always true for audio. For a part that another worker wrote, equal to
+    /// ``independent``.
     package let startsWithKey: Bool
     /// Byte range in ``memory`` of the fragment that contains only the part's first frame, a key frame. `nil` if the
     /// part does not begin with a key frame or the key frame has no fragment of its own.
@@ -51,7 +53,7 @@ package struct FinishedPart: Sendable {
     ///
     /// - Parameters:
     ///   - samples: The samples in decoding order with increasing times; not empty.
-    ///   - end: End of the part in ticks; the last sample is extended up to it. `nil`: the last sample has its nominal
+    ///   - end: End of the part in ticks, which is where the last sample ends. `nil`: the last sample has its nominal
     ///     duration.
     ///   - messages: Timed metadata of the part.
     ///   - isolatesKey: Whether a key frame at the start of the part gets a fragment of its own.
@@ -103,8 +105,8 @@ package struct FinishedPart: Sendable {
 
 /// Key frames in a fragment of their own, for I-frame playlists.
 extension FinishedPart {
-    /// Writes two fragments if the part begins with a key frame, otherwise one. Each part reserves two sequence
-    /// numbers, so that the numbers increase in either case.
+    /// Writes two fragments if the part begins with a key frame and has further frames, otherwise one. Each part
+    /// reserves two sequence numbers, so that the numbers increase in either case.
     fileprivate static func isolated(
         number: Int64, start: Int64, _ rows: [PartSample], startsSegment: Bool, _ messages: [EventMessage],
         startsWithKey: Bool

@@ -24,7 +24,7 @@ package struct FinishedSegment: Sendable {
     package var gap: Bool { self.parts.isEmpty }
     /// End time in ticks of ``duration``'s timescale since the room's origin.
     package var end: Int64 { self.start + self.duration.ticks }
-    /// Whether the segment begins with an IDR frame; always true for audio.
+    /// Whether the segment begins with an IDR frame; always true for audio, false for video without parts.
     package var independent: Bool { self.parts.first?.startsWithKey ?? (self.kind == .audio) }
     package var byteCount: Int { self.parts.reduce(0) { $0 + $1.memory.count } }
     /// The bytes of the segment: those of its parts in order.

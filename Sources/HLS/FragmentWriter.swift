@@ -1,7 +1,7 @@
 package import MediaKernels
 package import MediaTypes
 
-/// Writes one movie fragment (`moof` and `mdat`): the bytes of a part.
+/// Writes one movie fragment (`moof` and `mdat`) with the boxes before it.
 ///
 /// Spec: ISO/IEC 14496-12 §8.8, CMAF ISO/IEC 23000-19 §7.3.2: one track, offsets relative to the fragment, the decode
 /// time on the media timeline, signed composition offsets.
@@ -20,7 +20,7 @@ package enum FragmentWriter {
     ///   - startsSegment: Whether to write the segment type box (`styp`) before the fragment.
     ///   - messages: Timed metadata (`emsg`), written between `styp` and the fragment.
     ///   - head: Bytes to write before everything else.
-    /// - Returns: The part's bytes; the samples are copied once.
+    /// - Returns: All these bytes; the samples are copied once.
     package static func fragment(
         kind: TrackKind, sequence: UInt32, decodeTime: Int64, samples: [PartSample], startsSegment: Bool,
         messages: [EventMessage] = [], after head: [UInt8] = []

@@ -6,9 +6,10 @@ package import MediaTypes
 package struct LiveEdgeUpdate: Sendable {
     /// The content of an object.
     package enum Content: Sendable {
-        /// A part or an initialization segment.
+        /// The bytes of a part, of an initialization segment, or of an encrypted segment.
         case whole(PacketMemory)
-        /// A segment that consists of the parts with these names, in order; all of the parts are available.
+        /// An unencrypted segment that consists of the parts with these names, in order; all of the parts are
+        /// available.
         case parts([String])
     }
 

@@ -34,10 +34,10 @@ package struct StreamUnit: Sendable {
 ///
 /// Invariants:
 /// (1) The result is whole packets of 188 bytes.
-/// (2) Clock references are at most ``longestClockGap`` apart. They are on the video stream, or on the audio stream if
-///     there is no video.
-/// (3) Units are written in the order of their decoding times. Except at a discontinuity, decoding times of video
-///     increase strictly and the clock never decreases.
+/// (2) Clock references are at most ``longestClockGap`` apart, except at a discontinuity and at a gap of 60 seconds or
+///     more. They are on the video stream, or on the audio stream if there is no video.
+/// (3) Units are written in the order of their decoding times. Except at a discontinuity, the clock never decreases,
+///     and decoding times of video increase strictly as far as presentation times allow.
 /// (4) A clock reference precedes the first unit. At a discontinuity the first packet of each stream has the
 ///     discontinuity indicator, since another worker's continuity counters may differ.
 ///
@@ -92,7 +92,7 @@ package struct MPEGTSMuxer: Sendable {
     ///
     /// - Parameters:
     ///   - units: Units in any order, but those of one kind in decoding order.
-    ///   - isDiscontinuous: Whether time does not continue from the previous segment.
+    ///   - isDiscontinuous: Whether time or the continuity counters do not continue from the previous segment.
     package mutating func segment(
         _ units: [StreamUnit], parameters: Parameters, isDiscontinuous: Bool = false
     ) -> [UInt8] {
@@ -123,7 +123,7 @@ package struct MPEGTSMuxer: Sendable {
         return self.writer.take()
     }
 
-    /// Writes clock references up to a time if video frames are further apart than invariant (2) allows. Gaps of 60
+    /// Writes clock references up to a time if the last one is further before it than invariant (2) allows. Gaps of 60
     /// seconds or more are not filled.
     private mutating func fillClock(upTo clock: Int64, pid: UInt16) {
         guard let last = self.lastClock, clock > last, clock &- last < 60 * Self.timescale else { return }

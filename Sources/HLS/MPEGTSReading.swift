@@ -9,7 +9,7 @@ package enum MPEGTSReading {
     ///   - timescale: Ticks per second of the track.
     ///   - reorder: Number of ticks by which decoding times are made earlier. In fragments an IDR frame's decoding time
     ///     equals its presentation time; in transport streams no frame may be decoded after its presentation time.
-    /// - Returns: `nil` for bytes that are not fragments of one track.
+    /// - Returns: `nil` if ``SegmentSamples`` cannot read the bytes.
     package static func units(
         _ bytes: [UInt8], kind: TrackKind, timescale: Int64, reorder: Int64 = 0
     ) -> [StreamUnit]? {
@@ -40,7 +40,8 @@ package enum MPEGTSReading {
         return samples.reduce(0) { max($0, -Int64($1.offset)) }
     }
 
-    /// Returns the timed metadata of a segment. Spec: ISO/IEC 23009-1 §5.10.3.3 (`emsg`, version 1).
+    /// Returns the ID3 metadata of a segment; other event messages are left out. Spec: ISO/IEC 23009-1 §5.10.3.3
+    /// (`emsg`, version 1).
     package static func metadata(_ bytes: [UInt8]) -> [StreamUnit] {
         let reader = BoxReader(bytes: bytes)
         guard let boxes = reader.boxes(in: 0..<bytes.count) else { return [] }

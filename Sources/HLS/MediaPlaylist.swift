@@ -41,8 +41,8 @@ package struct MediaPlaylist: Sendable {
         return self.segments.isEmpty && self.edge?.open == nil ? 3 : 6
     }
 
-    /// Number of segments that a delta update omits: those that end further than the skip boundary from the end of the
-    /// last complete segment. 0 for a playlist without parts.
+    /// Number of segments that a delta update omits: those that end further than the skip boundary before the end of
+    /// the last complete segment. 0 for a playlist without parts.
     ///
     /// Spec: rfc8216bis §6.2.5.1. Segments of an ended playlist are never skipped.
     package var skippableCount: Int {
@@ -77,7 +77,8 @@ package struct MediaPlaylist: Sendable {
     /// Returns the text of the playlist; each line ends with a line feed.
     ///
     /// - Parameters:
-    ///   - reports: Rendition reports about all other media playlists; ignored unless this is a low-latency playlist.
+    ///   - reports: Rendition reports about all other media playlists; ignored unless this is a low-latency playlist
+    ///     that has not ended.
     ///   - skipping: Whether to render a delta update, if there are segments to skip.
     ///   - skippingDateRanges: Whether the delta update also omits older date ranges.
     package func rendered(

@@ -24,7 +24,8 @@ package struct OutputGrid: Sendable, Hashable {
     /// mistake.
     package static let longestSegment = 60
 
-    /// Makes a grid. Parameters that are `nil` get the default for the frame rate, see ``defaultFrames(fps:)``.
+    /// Makes a grid. Parameters that are `nil` get the default for the frame rate, see ``defaultFrames(fps:)``. If only
+    /// `partFrames` is `nil`, a part is half a GOP, or a whole GOP of an odd length.
     ///
     /// - Throws: ``MediaError/Code/rejected`` for a value out of range, with the field and the remedy.
     package init(
@@ -65,9 +66,9 @@ package struct OutputGrid: Sendable, Hashable {
         self.sampleRate = sampleRate
     }
 
-    /// Returns the default GOP and part length in frames for a frame rate: about one second and half a second. 16
-    /// frames at 25 and 30 fps and 32 at 50 and 60 fps are also a whole number of AAC frames at 48 kHz, so audio and
-    /// video are cut at the same instant.
+    /// Returns the default GOP and part length in frames for a frame rate: about one second and half a second; below 10
+    /// fps one second for both. 16 frames at 25 and 30 fps and 32 at 50 and 60 fps are also a whole number of AAC
+    /// frames at 48 kHz, so audio and video are cut at the same instant.
     package static func defaultFrames(fps: Int) -> (gop: Int, part: Int) {
         switch fps {
         case 41...: (64, 32)

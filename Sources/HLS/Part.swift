@@ -11,7 +11,7 @@ package struct Part: Sendable, Hashable {
     /// Whether the part contains an IDR frame (`INDEPENDENT=YES`); always true for audio.
     package let independent: Bool
     package let gap: Bool
-    /// Size in bytes.
+    /// Size in bytes before encryption.
     package let byteCount: Int
 
     package init(

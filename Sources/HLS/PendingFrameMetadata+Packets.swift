@@ -3,7 +3,8 @@ package import MediaTypes
 
 /// Frame metadata for packets that are sent without being cut into parts: RTMP to CDNs, and HTTP-FLV to viewers.
 extension PendingFrameMetadata {
-    /// Drops the metadata of a frame that is not sent, and of the frames before it, so that the backlog does not grow.
+    /// Call this for a packet that is not sent: drops the metadata that neither its frame nor a later one needs, so
+    /// that the backlog does not grow.
     ///
     /// - Parameters: The same as for ``carrying(_:fps:step:)``.
     package mutating func passing(_ packet: CodedPacket, fps: Int, step: Int64) {

@@ -19,7 +19,7 @@ package struct FrameMetadata: Sendable, Hashable {
 /// Invariants: (1) each item is sent once; (2) with the part and the frame it belongs to, or with the next ones if
 /// those are already sent.
 package struct PendingFrameMetadata: Sendable {
-    /// Maximum number of waiting items; beyond it the oldest are dropped.
+    /// Maximum number of waiting messages, and of waiting texts; beyond it those for the earliest frames are dropped.
     private static let mostWaiting = 1_024
     /// Maximum number of frames that H.264 reorders (§A.3.1, `MaxDpbFrames`).
     private static let deepestReorder: Int64 = 16
@@ -64,7 +64,8 @@ package struct PendingFrameMetadata: Sendable {
         return self.messages.prefix(count).map(\.message)
     }
 
-    /// Removes the metadata of a frame and returns it as SEI NAL units; call this in decoding order.
+    /// Returns the SEI NAL units of a frame: the texts that wait for it, which are removed, or else the layout if the
+    /// plan has one for this frame. Call this in decoding order.
     ///
     /// - Parameter step: Ratio of the program's frame rate to the track's: 2 for a track at half the frame rate.
     package mutating func takeUnits(at frame: Int64, isKey: Bool, step: Int64) -> [[UInt8]] {

@@ -12,7 +12,7 @@ package import MediaTypes
 /// (4) The discontinuity sequence counts the removed segments that had a discontinuity tag, so the number of every
 ///     remaining segment is the same before and after a removal (§6.2.2).
 /// (5) A removed segment is kept until every player that may still know it has moved past it (§6.2.2), see
-///     ``takeExpired(at:)``.
+///     ``takeExpired(at:current:)``; for a shorter time while space is short, see ``limit(to:)`` and ``hurry(to:)``.
 package struct PlaylistWindow: Sendable {
     /// Whether old segments are removed from the playlist.
     package enum Style: Sendable, Hashable {
@@ -79,8 +79,8 @@ package struct PlaylistWindow: Sendable {
 
     /// Adds the next segment. Amortized O(1).
     ///
-    /// - Throws: ``MediaError/Code/internal`` for a number out of order, a segment longer than the target duration, or
-    ///   an ended playlist. The window is unchanged then.
+    /// - Throws: ``MediaError/Code/internal`` for a number out of order, a segment without duration or longer than the
+    ///   target duration, or an ended playlist. The window is unchanged then.
     package mutating func append(_ segment: Segment) throws(MediaError) {
         func refuse(_ what: String) -> MediaError {
             MediaError(.internal, what, at: "playlist[\(segment.uri)]", fix: "report this as a bug in the segmenter")

@@ -3,7 +3,8 @@ import MediaTypes
 extension ProgramDate {
     /// Parses a date of the form `YYYY-MM-DDThh:mm:ss[.fraction]Z`, to the nanosecond.
     ///
-    /// - Returns: Nanoseconds since the Unix epoch; `nil` for another form or a date that does not exist.
+    /// - Returns: Nanoseconds since the Unix epoch; `nil` for another form, a date that does not exist, or a year
+    ///   outside 1970–2200.
     package static func parse(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.count <= 30, bytes.last == UInt8(ascii: "Z"), bytes[4] == UInt8(ascii: "-"),

@@ -43,7 +43,7 @@ package struct ReloadDirectives: Sendable, Hashable {
         }
     }
 
-    /// Whether the request can be answered without waiting.
+    /// Whether the request asks for the current playlist, so that it never waits.
     package var isImmediate: Bool { self.mediaSequence == nil && self.part == nil }
 
     /// Parses a decimal-integer (§4.2): only digits, at most 2^63-1.

@@ -6,7 +6,7 @@ package struct RetiredSegment: Sendable, Hashable {
     package let deleteAt: Int64
     /// Whether the segment was a gap, so that there is no file.
     package let gap: Bool
-    /// Size in bytes.
+    /// Size in bytes before encryption.
     package let byteCount: Int
 
     package init(uri: String, map: InitializationSegment, deleteAt: Int64, gap: Bool, byteCount: Int) {

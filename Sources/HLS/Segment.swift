@@ -21,7 +21,7 @@ package struct Segment: Sendable, Hashable {
     /// Whether the segment is listed but not available, so that players skip it (`EXT-X-GAP`).
     package let gap: Bool
     package let parts: [Part]
-    /// Size in bytes; 0 for a gap.
+    /// Size in bytes before encryption. A gap may still have the size of the media that was lost.
     package let byteCount: Int
     /// Whether the segment starts with an IDR frame; always true for audio.
     package let independent: Bool
@@ -85,7 +85,7 @@ package struct Segment: Sendable, Hashable {
     }
 
     /// The `EXTINF` duration in units of 10 µs: the rounded end minus the rounded start, so that the sum over any run
-    /// of segments is within half a unit of the exact duration.
+    /// of segments is within one unit of the exact duration.
     package var listedDuration: Int64 {
         let timescale = Int64(self.duration.timescale)
         let end = TimeMath.rescale(self.start &+ self.duration.ticks, from: timescale, to: 100_000)

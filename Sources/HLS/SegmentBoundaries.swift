@@ -25,7 +25,8 @@ package struct SegmentBoundaries: Sendable, Hashable {
     /// Cuts the segment that contains a frame: the next segment begins with this frame.
     ///
     /// - Parameter frame: A frame that is not before any earlier cut.
-    /// - Returns: Index of the segment that begins with the frame; `nil` for a frame before an earlier cut.
+    /// - Returns: Index of the segment that begins with the frame; `nil` for a frame before an earlier cut or out of
+    ///   range.
     @discardableResult
     package mutating func cut(at frame: Int64) -> Int64? {
         self.cuts.removeAll { $0.isPlanned && $0.frame > frame }

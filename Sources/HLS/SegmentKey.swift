@@ -4,7 +4,7 @@
 package struct SegmentKey: Sendable, Hashable {
     /// The supported encryption methods (`METHOD`).
     package enum Method: String, Sendable, Hashable {
-        /// AES-128-CBC over whole segments.
+        /// AES-128-CBC over whole segments, and over each part by itself.
         case aes128 = "AES-128"
     }
 

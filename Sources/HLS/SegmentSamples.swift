@@ -24,7 +24,8 @@ package struct SegmentSamples: Sendable, Hashable {
 
     /// Reads the fragments of a segment.
     ///
-    /// - Returns: `nil` for bytes that are not fragments of one track, or whose sample data lies outside the segment.
+    /// - Returns: `nil` if there is no fragment, if one cannot be read, or if its sample data lies outside the segment.
+    ///   Of each fragment only the first track is read.
     package init?(_ bytes: [UInt8]) {
         let reader = BoxReader(bytes: bytes)
         guard let boxes = reader.boxes(in: 0..<bytes.count) else { return nil }

@@ -37,8 +37,8 @@ package struct TrackSegmenter: Sendable {
     /// Ticks from one frame of the track to the next: one frame of the program, or two for a track at half the frame
     /// rate.
     private let ticksPerPicture: Int64
-    /// Number of dropped packets: before the first tick or the first IDR frame, with a time that does not advance, or
-    /// out of range.
+    /// Number of dropped packets: before the first tick or the first IDR frame, with a time that does not advance,
+    /// empty, too large, or out of range.
     package private(set) var droppedPackets = 0
     /// End of the last sample's presentation, in ticks of the track's timescale; `nil` before the first.
     package private(set) var endTime: Int64?
@@ -138,7 +138,8 @@ package struct TrackSegmenter: Sendable {
 
     /// Takes over a part of the track that a previous worker has published; only before the first packet.
     ///
-    /// - Returns: The part, and the segment that it completes; empty if the part is not the next one.
+    /// - Returns: The part, and the segment that it completes; empty if the part is not the next one or a packet has
+    ///   been added.
     package mutating func restore(_ part: FinishedPart) -> [Output] {
         guard part.number == self.currentPart, self.samples.isEmpty, self.lastDTS == nil else { return [] }
         self.parts.append(part)
@@ -151,7 +152,8 @@ package struct TrackSegmenter: Sendable {
 
     /// Begins a new segment at a frame. No packet of this frame or a later one may have been added.
     ///
-    /// - Returns: The part and segments that end before the frame.
+    /// - Returns: The part and segments that end before the frame; empty if the track's media does not reach the frame
+    ///   yet: then the next packet completes them.
     package mutating func cut(at frame: Int64) -> [Output] {
         guard let slot = self.slots.cut(at: frame), let last = self.lastTime else { return [] }
         let first = slot * Int64(self.grid.partsPerSegment)

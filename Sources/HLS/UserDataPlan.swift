@@ -51,7 +51,7 @@ package struct UserDataPlan: Sendable, Hashable {
         self.rows.insert(Row(frame: frame, layout: layout), at: place)
     }
 
-    /// Number of layouts that are on air or scheduled.
+    /// Number of stored layouts: past ones that are not dropped yet, the one on air, and scheduled ones.
     package var layoutCount: Int { self.rows.count }
 
     /// Whether a frame without an event has an SEI message.
@@ -63,13 +63,13 @@ package struct UserDataPlan: Sendable, Hashable {
         return frame / self.interval != (frame - step) / self.interval || frame < step
     }
 
-    /// Drops the layouts that are no longer on air at `frame` and later.
+    /// Drops the layouts that a later one has replaced before or at `frame`.
     mutating func forget(before frame: Int64) {
         guard let last = self.rows.lastIndex(where: { $0.frame <= frame }), last > 0 else { return }
         self.rows.removeFirst(last)
     }
 
-    /// Returns the SEI NAL unit for a frame.
+    /// Returns the SEI NAL unit for a frame, with the layout that is on air; before the first layout, with that one.
     ///
     /// - Parameter event: Text for `app_data`; `nil`: ``extraInfo``.
     func unit(at frame: Int64, event: String?) -> [UInt8] {

@@ -33,7 +33,8 @@ package final class ClientPresence: Sendable {
     /// Records that the request has been answered, and drops the callback.
     package func forget() { self.state.withLock { $0.onLeave = nil } }
 
-    /// Records that the client has closed its side or canceled the request, and calls the callback.
+    /// Records that the reply cannot be sent any more: the client has left, or the connection was closed. Calls
+    /// the callback.
     package func leave() {
         let body = self.state.withLock { state in
             state.isGone = true

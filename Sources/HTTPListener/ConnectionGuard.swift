@@ -29,8 +29,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var unsent = 0
     private var nextLook: Scheduled<Void>?
 
-    /// Minimum number of bytes that count as progress between two checks; a client that reads one byte per second makes
-    /// no progress.
+    /// Number of bytes that the socket must accept to count as progress, since the last progress: a client that reads one
+    /// byte per second makes none.
     private static let leastProgress = 4 << 10
 
     private let isShared: Bool

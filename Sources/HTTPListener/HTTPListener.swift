@@ -13,7 +13,7 @@ package import TLSFiles
 /// later.
 package final class HTTPListener: Sendable {
     /// Answers one request by calling `answer` exactly once, immediately or later, from any thread. Called on the
-    /// connection's event loop, which all viewers share: it must not block.
+    /// connection's event loop, which many connections share: it must not block.
     package typealias Responder =
         @Sendable (_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) -> Void
 
@@ -68,7 +68,7 @@ package final class HTTPListener: Sendable {
     ///   - proxies: Proxies whose connections may begin with a header that names the client; `nil`: none.
     ///   - group: Event loops to use; `nil` creates one thread, which ``stop(within:)`` ends.
     ///   - place: Name of the listener in errors, such as `viewer`.
-    /// - Throws: ``MediaError/Code/bindFailed``.
+    /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` if TLS cannot use the certificate.
     package static func start(
         listen: ListenAddress, limits: HTTPListenerLimits, certificates: CertificateStore? = nil,
         proxies: HTTPProxies? = nil, group: (any EventLoopGroup)?, place: String, logger: Logger,

@@ -4,21 +4,23 @@ package import NIOCore
 package struct HTTPListenerLimits: Sendable {
     /// Maximum number of open connections; further ones wait in the kernel's queue until one closes.
     package var connections: Int
-    /// Maximum number of open connections from one address; further ones are closed at once. `nil`: no separate limit.
+    /// Maximum number of open connections from one address; further ones are closed at once, unless ``crowd`` is set and
+    /// an idle connection of the address can be closed in their favor. `nil`: no separate limit.
     package var connectionsPerAddress: Int?
-    /// Number of open connections from which idle ones (without a request) are closed in favor of new ones, the longest
+    /// Number of open connections above which idle ones (without a request) are closed in favor of new ones, the longest
     /// idle first, as well as those that do not read their reply. `nil`: they stay open. HTTP/1.1 only.
     package var crowd: Int?
     /// Maximum size of a request body in bytes.
     package var bodyBytes: Int
     /// Time after which a connection without a request is closed. A request must also be complete within this time.
     package var idle: TimeAmount
-    /// Time after which a connection or HTTP/2 stream is closed if it accepts none of the bytes that wait for it.
+    /// Time after which a connection is closed that accepts fewer than 4 KiB of the bytes that wait for it, or an HTTP/2
+    /// stream that accepts none.
     package var stalledWrite: TimeAmount
     /// Maximum total size of a request's header fields in bytes.
     package var headerBytes: Int
-    /// Maximum number of unsent bytes of all connections together. If there are more, connections that accept no bytes
-    /// are closed at once.
+    /// Maximum number of unsent bytes of all connections together. If there are more, connections without progress for
+    /// about two seconds are closed. The pieces of files that replies hold in memory have a limit of the same size.
     package var unsentBytes: Int
     /// Maximum number of files open for replies; requests for further ones get 503.
     package var files: Int
@@ -39,7 +41,8 @@ package struct HTTPListenerLimits: Sendable {
         self.files = files
     }
 
-    /// Time that a new connection has for its request before it can be closed in favor of others.
+    /// Time for which a connection must have been idle, or open without a request, before it can be closed in favor of
+    /// others. It does not apply if the new connection brings the listener to its maximum.
     static let patience = TimeAmount.seconds(1)
     /// Maximum number of unsent bytes of a connection in this process, not counting one chunk: data that the kernel
     /// does not accept at once.

@@ -11,7 +11,7 @@ package struct ListenerReply: Sendable {
         case buffers([ByteBuffer])
         /// The bytes of `range` of a file of `size` bytes. If the file cannot be opened, the reply becomes 404.
         case file(path: String, size: Int, range: Range<Int>)
-        /// Bytes produced over time. The reply has no length, and the connection closes after it.
+        /// Bytes produced over time. The reply has no length, and an HTTP/1.1 connection closes after it.
         case stream(any ReplyStream)
         /// A WebSocket that sends each piece in a binary frame. The reply must have status 101 (RFC 6455 §4.2.2), for a
         /// request that asked for a WebSocket. Only control frames are read from the client.
@@ -20,7 +20,7 @@ package struct ListenerReply: Sendable {
         package static func bytes(_ bytes: [UInt8]) -> Body { .bytes(bytes, range: 0..<bytes.count) }
         package static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
 
-        /// Number of bytes of the body; nil if it is not known in advance.
+        /// Number of bytes of the body; 0 for a stream or WebSocket, whose length is not known in advance.
         package var count: Int {
             switch self {
             case .none, .stream, .socket: 0

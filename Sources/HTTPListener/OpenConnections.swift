@@ -67,7 +67,7 @@ package final class OpenConnections: Sendable {
 
     /// Chooses the connection that has been idle for longest, for the caller to close it.
     ///
-    /// - Returns: The connection, which no longer counts; `nil` if none has been idle since `limit`.
+    /// - Returns: The connection, which is marked as leaving; `nil` if none has been idle since `limit`.
     private static func dismissIdlest(
         _ state: inout State, of address: String? = nil, before limit: NIODeadline
     ) -> (any Channel)? {

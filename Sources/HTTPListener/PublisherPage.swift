@@ -16,7 +16,7 @@ package struct PublisherPage: Sendable {
         case media = "/media.js"
         case session = "/session.js"
         case script = "/page.js"
-        /// Script of a worker.
+        /// Script of a web worker.
         case ticker = "/ticker.js"
     }
 
@@ -50,7 +50,7 @@ package struct PublisherPage: Sendable {
             case .ticker: ("text/javascript; charset=utf-8", String(cString: tandem_publisher_ticker_js()))
             }
         var fields: HTTPFields = [.contentType: type, .cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
-        // A worker has the policy of its own reply.
+        // A web worker has the policy of its own reply.
         if file == .html || file == .ticker { fields[.contentSecurityPolicy] = Self.contentSecurityPolicy }
         if file == .html, let name = HTTPField.Name("Referrer-Policy") { fields[name] = "no-referrer" }
         return ListenerReply(.ok, fields: fields, body: .text(text))

@@ -11,7 +11,8 @@ package protocol ReplyStream: AnyObject, Sendable {
     /// once, before the first ``next()``.
     func whenMore(_ body: @escaping @Sendable () -> Void)
 
-    /// Ends the stream, because the client has left or the listener stops.
+    /// Called when the listener takes no more pieces: the stream has ended, the client has left or is too slow, or the
+    /// listener stops.
     func cancel()
 }
 

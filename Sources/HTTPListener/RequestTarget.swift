@@ -6,7 +6,8 @@ import MediaTypes
 package struct RequestTarget: Sendable, Hashable {
     /// The percent-decoded path, which begins with `/`. It is not normalized: `..` stays `..`.
     package let path: String
-    /// The percent-decoded name-value pairs in the order of the query; a name without `=` has an empty value.
+    /// The percent-decoded name-value pairs in the order of the query; `+` is a space, and a name without `=` has an
+    /// empty value.
     package let query: [(name: String, value: String)]
     /// The pairs of ``query`` as received, in the same order.
     package let writtenQuery: [String]

@@ -12,7 +12,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
-    /// Event for the request handler: no frame is sent any more, because the client has closed the WebSocket or
+    /// Event for the request handler: only the close frame is still sent, because the client has closed the WebSocket or
     /// violated the protocol.
     struct Ended {}
 

@@ -53,8 +53,8 @@ public enum AudioMix {
         }
     }
 
-    /// Adjusts the beginning of `samples` so that it continues from the pair `last`: the step between them fades out
-    /// over `pairs` pairs instead of being audible as a click.
+    /// Adjusts the beginning of `samples` (interleaved stereo) so that it continues from the pair `last`: the step
+    /// between them fades out over `pairs` pairs instead of being audible as a click.
     public static func join(_ samples: inout [Float], after last: SIMD2<Float>, pairs: Int) {
         let pairs = min(pairs, samples.count / 2)
         guard pairs > 0 else { return }
@@ -71,7 +71,7 @@ public enum AudioMix {
         unsafe samples.withUnsafeMutableBufferPointer { unsafe $0.update(repeating: 0) }
     }
 
-    /// Returns the largest magnitude in `samples`; 0 if there are none. NaN is ignored.
+    /// Returns the largest magnitude in `samples`, of both channels; 0 if there are none. NaN is ignored.
     public static func peak(_ samples: UnsafeBufferPointer<Float>) -> Float {
         guard let base = samples.baseAddress else { return 0 }
         let raw = unsafe UnsafeRawPointer(base)
@@ -95,7 +95,8 @@ public enum AudioMix {
         return best
     }
 
-    /// Maximum magnitude of a decoded sample: 18 dB above full scale, far more than any encoder overshoots.
+    /// Magnitude to which ``sanitize(_:)-(UnsafeMutableBufferPointer<Float>)`` limits samples: 18 dB above full scale,
+    /// far more than any encoder overshoots.
     public static let largest: Float = 8
 
     /// Limits every float to ±``largest``; NaN becomes silence. Samples within the limit are not changed.

@@ -1,4 +1,5 @@
-/// Stretches interleaved stereo by parts per billion, to compensate for a source whose clock runs fast or slow.
+/// Stretches or shortens interleaved stereo by parts per billion, to compensate for a source whose clock runs fast or
+/// slow.
 ///
 /// A windowed sinc (``DriftFilter``) is evaluated at a position that moves slightly faster or slower than the input.
 /// The position is an exact fraction: at a constant ratio, the output length is exact to within one pair, even after
@@ -31,7 +32,7 @@ public struct DriftResampler: Sendable {
         self.carry = [Float](repeating: 0, count: (Self.carryPairs + Self.piecePairs) * 2)
     }
 
-    /// Discards all input so far. Does not allocate.
+    /// Discards all input so far, and continues as if silence had preceded. Does not allocate.
     public mutating func reset() {
         for index in self.carry.indices { self.carry[index] = 0 }
         self.place = 0

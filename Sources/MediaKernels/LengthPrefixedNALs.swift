@@ -33,7 +33,7 @@ public enum LengthPrefixedNALs {
     public struct Summary: Sendable, Hashable {
         /// Whether the last unit ends exactly at the last byte, as in a valid payload.
         public var lands = false
-        /// Types of the non-empty units.
+        /// Types of the non-empty units that do not begin with a start code.
         public var types: NALTypes = []
         /// Number of non-empty units.
         public var units = 0
@@ -43,7 +43,7 @@ public enum LengthPrefixedNALs {
         public var startCodeUnits = 0
     }
 
-    /// Walks `bytes` once and summarizes the content.
+    /// Walks `bytes` once and summarizes the units, up to the first error if there is one.
     public static func summary(_ bytes: UnsafeRawBufferPointer, lengthSize: Int) -> Summary {
         var summary = Summary()
         summary.lands = unsafe self.walk(bytes, lengthSize: lengthSize) { range in

@@ -43,9 +43,9 @@ public struct Limiter: Sendable {
 
     /// Creates a limiter whose look-ahead contains silence.
     ///
-    /// - Parameter ceiling: Maximum output magnitude, 0.1…1, including peaks between samples as measured with four-fold
-    ///   oversampling. The default is −1.5 dBTP: peaks that four-fold oversampling misses (``TruePeak``) still stay
-    ///   below −1 dBTP.
+    /// - Parameter ceiling: Maximum output magnitude, including peaks between samples as measured with four-fold
+    ///   oversampling; limited to 0.1…1. The default is −1.5 dBTP: peaks that four-fold oversampling misses
+    ///   (``TruePeak``) still stay below −1 dBTP.
     public init(ceiling: Float = 0.841_395) {
         self.ceiling = min(1, max(0.1, ceiling))
         self.delay = [Float](repeating: 0, count: Self.latencyPairs * 2)

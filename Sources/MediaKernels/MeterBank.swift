@@ -4,10 +4,11 @@
 /// loudness is over 0.4 s and short-term over 3 s, in whole blocks. The coefficients of the weighting are for 48 kHz.
 @safe
 public struct MeterBank: Sendable {
-    /// Pairs per block: an AAC frame, 21.3 ms.
+    /// Pairs per block: an AAC frame, 21.3 ms at 48 kHz.
     public static let blockPairs = 1024
-    /// Number of blocks in the window for momentary loudness (405 ms) and in that for short-term loudness (3.008 s).
+    /// Number of blocks in the window for momentary loudness: 405 ms at 48 kHz.
     public static let momentaryBlocks = 19
+    /// Number of blocks in the window for short-term loudness: 3.008 s at 48 kHz.
     public static let shortTermBlocks = 141
 
     /// Filter state and results of one signal. Lanes 0 and 1 are the first filter for left and right. Lanes 2 and 3 are
@@ -55,14 +56,14 @@ public struct MeterBank: Sendable {
         self.energies.removeSubrange(start..<start + Self.shortTermBlocks)
     }
 
-    /// Measures the first ``blockPairs`` pairs of `sound`; a shorter block counts as silence after its end. Does not
-    /// allocate.
+    /// Measures the first ``blockPairs`` pairs of `sound` with meter `index`; a shorter block counts as silence after
+    /// its end. Does nothing if there is no such meter. Does not allocate.
     public mutating func measure(_ index: Int, _ sound: [Float]) {
         self.measure(index, sound, nil, sound)
     }
 
-    /// Measures a block of two signals of the same length at once, in hardly more time than one signal takes. Does not
-    /// allocate.
+    /// Measures a block of two signals of the same length at once, in hardly more time than one signal takes; only the
+    /// first if `other` is `nil`. Does not allocate.
     public mutating func measure(_ index: Int, _ sound: [Float], _ other: Int?, _ otherSound: [Float]) {
         guard self.meters.indices.contains(index) else { return }
         let second = other.flatMap { self.meters.indices.contains($0) && $0 != index ? $0 : nil }
@@ -145,8 +146,8 @@ public struct MeterBank: Sendable {
         return self.meters[index].peak
     }
 
-    /// Returns the mean square over the last `blocks` blocks (1…``shortTermBlocks``), both channels added. Loudness in
-    /// LUFS is −0.691 + 10 log₁₀ of this value.
+    /// Returns the mean square after K-weighting over the last `blocks` blocks (1…``shortTermBlocks``), both channels
+    /// added; 0 if there is no such meter. Loudness in LUFS is −0.691 + 10 log₁₀ of this value.
     public func power(_ index: Int, blocks: Int) -> Float {
         guard self.meters.indices.contains(index) else { return 0 }
         let blocks = max(1, min(Self.shortTermBlocks, blocks))

@@ -6,7 +6,7 @@ public enum NALInsertion {
     /// Returns the frame with `units` in front of its first coded slice: after the access unit delimiter, the parameter
     /// sets and the SEI messages of the frame.
     ///
-    /// Spec: ITU-T H.264 §7.4.1.2.3. Copies the packet once.
+    /// Spec: ITU-T H.264 §7.4.1.2.3.
     ///
     /// - Parameters:
     ///   - range: The payload in `memory`: NAL units with lengths of four bytes.

@@ -1,5 +1,5 @@
-/// Converts H.264 payloads from encoders to the only form that the rest of the program accepts: four-byte lengths, no
-/// empty units, no start codes.
+/// Converts H.264 payloads of publishers to the only form that the rest of the program accepts: NAL units with
+/// four-byte lengths, no empty units, no start codes.
 @safe
 public enum NALSanitizer {
     /// Result of checking a payload.
@@ -10,7 +10,7 @@ public enum NALSanitizer {
         case rewritten(LengthPrefixedPayload)
         /// The payload has no NAL unit.
         case empty
-        /// The payload is neither length-prefixed nor Annex B.
+        /// The payload is not length-prefixed and does not begin with a start code.
         case malformed
     }
 

@@ -10,10 +10,11 @@ import Synchronization
 /// its packets.
 @safe
 package enum PacketAllocator {
-    /// Size of the smallest block that is kept, in bytes; a smaller one has no space for the padding and a payload.
+    /// Size of the smallest block that is kept for reuse, in bytes; for a smaller size the C library's allocator is
+    /// used.
     package static let smallest = 128
     /// Maximum number of bytes in unused blocks, unless more bytes than this are in use: then as many may be unused as
-    /// are in use. Blocks that are not needed again are freed within two minutes; see ``releaseUnused()``.
+    /// are in use. Blocks that are not needed again are freed by ``releaseUnused()``, which a room calls every minute.
     ///
     /// The value equals the maximum number of waiting bytes of one source, which are released at once when the source
     /// ends. A hundred sources whose key frames coincide release half of their memory at once, and need as much again
@@ -38,7 +39,8 @@ package enum PacketAllocator {
 
     private static let idle = Mutex(Idle())
 
-    /// Returns a block of at least `size` bytes. The caller owns it, and returns it with ``free(_:size:)``.
+    /// Returns a block of at least `size` bytes, with any content. The caller owns it, and returns it with
+    /// ``free(_:size:)``.
     ///
     /// - Returns: Its address and its actual size; `nil` if there is no memory.
     package static func allocate(size: Int) -> (base: UnsafeMutableRawPointer, size: Int)? {

@@ -12,7 +12,7 @@ public struct ChunkProgress: Sendable, Hashable {
 }
 
 extension PacketAssembler {
-    /// Appends the payload of RTMP chunks. This is the only time that the bytes of a message are copied.
+    /// Appends the payload of RTMP chunks to the message that is being assembled.
     ///
     /// Starts at `offset` and continues until the input or the message ends, or until a header that is not
     /// `continuation`. Between two chunks of one message there is usually a type 3 header of one byte; the loop skips

@@ -1,13 +1,13 @@
 import Libc
 
-/// The bytes of one coded packet: written once by a ``PacketAssembler``, then immutable and shared by reference.
+/// The bytes of one coded packet: written before the object is returned, then immutable and shared by reference.
 ///
 /// Invariant: ``padding`` zero bytes follow the ``count`` payload bytes, because libavcodec's bit readers read past the
 /// end of their input (`AV_INPUT_BUFFER_PADDING_SIZE`). So a packet can be passed to a decoder without a copy.
 @safe
 public final class PacketMemory: @unchecked Sendable {
-    // @unchecked Sendable: the block is written only through the unique PacketAssembler that made it; `finish()`
-    // consumes that assembler. After that, only a PacketPool writes here, and only while it has the only reference.
+    // @unchecked Sendable: the block is written only before this object owns it, by the one function or PacketAssembler
+    // that made it. After that, only a PacketPool writes here, and only while it has the only reference.
 
     /// Number of zero bytes after the payload.
     public static let padding = 64
@@ -17,7 +17,7 @@ public final class PacketMemory: @unchecked Sendable {
     /// Size of the block in bytes.
     private var size: Int
     private var payload: Int
-    /// Number of payload bytes.
+    /// Number of payload bytes; 0 while the object is unused in a ``PacketPool``.
     public var count: Int { self.payload }
     /// Size of the memory block in bytes, including payload and padding.
     public var blockSize: Int { self.size }
@@ -118,7 +118,8 @@ public struct PacketAssembler: ~Copyable {
     ///
     /// - Parameters:
     ///   - expected: The announced length in bytes.
-    ///   - reserve: Maximum number of bytes that are allocated in advance; longer packets are moved as they grow.
+    ///   - reserve: Maximum number of payload bytes that are allocated in advance, at least 64; longer packets are
+    ///     moved as they grow.
     public init(expecting expected: Int, reserving reserve: Int = Self.usualReserve) {
         (unsafe self.base, self.size) = unsafe PacketMemory.allocate(capacity: max(64, min(expected, reserve)))
         self.expected = expected
@@ -127,7 +128,7 @@ public struct PacketAssembler: ~Copyable {
 
     deinit { unsafe PacketAllocator.free(self.base, size: self.size) }
 
-    /// Appends a copy of `bytes`. Amortized O(*n*); the block doubles when it is full.
+    /// Appends a copy of `bytes`. Amortized O(*n*): a block that is full at least doubles.
     @inline(__always)
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return }

@@ -59,7 +59,7 @@ public enum PartAssembly {
     /// order.
     ///
     /// - Parameters:
-    ///   - prefix: Everything up to the first row of the `trun` table.
+    ///   - prefix: Bytes of the fragment up to the first row of the `trun` table.
     ///   - samples: Samples in decoding order. The sum of their sizes plus the `mdat` header must be below 4 GiB, the
     ///     limit of the box's size field; a larger sum is written modulo 2^32.
     ///   - table: The columns that `prefix` announces.

@@ -26,7 +26,8 @@ enum TruePeak {
     ///
     /// - Parameters:
     ///   - window: Interleaved stereo, ``taps`` − 1 pairs more than `pairs`.
-    ///   - pairs: A multiple of 4: points after this number of pairs are computed, from number `taps / 2 - 1` on.
+    ///   - pairs: Number of pairs after which points are computed, a multiple of 4; the first of them is pair number
+    ///     `taps / 2 - 1` of the window.
     static func between(_ window: UnsafePointer<Float>, pairs: Int) -> Float {
         unsafe self.table.withUnsafeBufferPointer { table in
             guard let weights = table.baseAddress else { return 0 }

@@ -112,8 +112,8 @@ package struct AV1Units {
         return (header >> 3 & 15, payload)
     }
 
-    /// Reads a `leb128()` number: seven bits per byte, the low ones first. `nil` if it has more than 32 bits. Spec:
-    /// §4.10.5.
+    /// Reads a `leb128()` number: seven bits per byte, the low ones first. `nil` if it has more than 32 bits or the
+    /// bytes end. Spec: §4.10.5.
     private static func leb128(at offset: inout Int, _ byte: (Int) -> UInt8?) -> Int? {
         var value: UInt64 = 0
         for index in 0..<UInt64(8) {

@@ -36,8 +36,8 @@ package struct AVCRecord: Sendable, Hashable {
         self.rest = Array(record[offset...])
     }
 
-    /// Makes a record from parameter sets in the stream; `nil` if one kind is missing, or the SPS is too short to
-    /// contain its profile.
+    /// Makes a record from parameter sets in the stream, without ``rest``; `nil` if one kind is missing, if the first
+    /// SPS is too short to contain its profile, or if a set is empty or does not fit the record.
     package init?(sequenceParameterSets sequence: [[UInt8]], pictureParameterSets picture: [[UInt8]]) {
         guard let first = sequence.first, first.count >= 4, !picture.isEmpty, sequence.count <= 31,
             picture.count <= 255,
@@ -50,7 +50,7 @@ package struct AVCRecord: Sendable, Hashable {
         self.rest = []
     }
 
-    /// Makes a record from an encoder's Annex B parameter sets; `nil` if one kind is missing.
+    /// Makes a record from the SPS and PPS in an encoder's Annex B bytes; `nil` if one kind is missing.
     package init?(annexB: [UInt8]) {
         let units = AnnexB.units(of: annexB)
         self.init(

@@ -17,9 +17,9 @@ package struct AudioSpecificConfig: Sendable, Hashable {
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
 
-    /// Reads a configuration record.
+    /// Reads the object type, sample rate and channels at the beginning of a configuration record.
     ///
-    /// - Returns: `nil` if the record ends early, or contains a value that is reserved or not supported.
+    /// - Returns: `nil` if the record ends before that, or contains a value that is reserved or not supported.
     package init?(record: [UInt8]) {
         var reader = BitReader(record)
         guard let short = reader.bits(5) else { return nil }

@@ -13,7 +13,8 @@ package struct BoxReader: Sendable {
 
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Returns the boxes in a range; `nil` if a box extends beyond the range.
+    /// Returns the boxes in a range, without those inside them; `nil` if a box extends beyond the range or its header
+    /// is invalid.
     package func boxes(in range: Range<Int>) -> [Box]? {
         var boxes: [Box] = []
         var position = range.lowerBound
@@ -37,7 +38,8 @@ package struct BoxReader: Sendable {
         return boxes
     }
 
-    /// Returns the first box at a path of types, for example `["mdia", "mdhd"]`, in `range`; `nil` if there is none.
+    /// Returns the first box at a path of types, for example `["mdia", "mdhd"]`, in `range`; `nil` if there is none, or
+    /// if the boxes beside it are invalid.
     package func first(_ path: [String], in range: Range<Int>) -> Box? {
         var range = range
         var found: Box?

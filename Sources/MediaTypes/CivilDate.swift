@@ -1,7 +1,7 @@
 /// A date of the proleptic Gregorian calendar.
 ///
-/// Both conversions count in 400-year eras that start on 1 March: a leap day is then the last day of its year and needs
-/// no special case.
+/// Both conversions count in years that start on 1 March: a leap day is then the last day of its year and needs no
+/// special case.
 package struct CivilDate: Sendable, Hashable {
     package let year: Int64
     /// Month, 1…12.

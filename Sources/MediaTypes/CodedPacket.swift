@@ -42,8 +42,9 @@ public struct CodecParameters: Sendable, Hashable {
     public let configuration: [UInt8]
     /// Orientation of the video according to the container; RTMP cannot express it.
     public let orientation: VideoOrientation
-    /// Sample rate in hertz and number of channels, for a codec whose stream does not contain them; otherwise 0.
+    /// Sample rate in hertz, for a codec whose stream does not contain it; otherwise 0.
     public let sampleRate: Int
+    /// Number of channels, for a codec whose stream does not contain it; otherwise 0.
     public let channels: Int
     /// Track number within its kind; 0 is the main track. Publishers number further audio tracks as they like.
     public var track: UInt8 = 0
@@ -87,8 +88,9 @@ public struct CodedPacket: Sendable {
     public var duration: Int64
     /// Ticks per second: 1,000 for RTMP.
     public var timescale: Int32
-    /// Whether decoding can begin with the packet. For H.264: whether it is an IDR frame (NAL unit type 5) or the first
-    /// frame of an open GOP (a recovery point), whatever the container's flag says.
+    /// Whether decoding can begin with the packet. H.264 from a publisher: whether it is an IDR frame (NAL unit type 5)
+    /// or the first frame of an open GOP (a recovery point), whatever the container's flag says. From a file: the
+    /// container's flag.
     public var isKey: Bool
     /// Arrival time of the last byte, in nanoseconds of the process's monotonic clock; 0 if arrival has no meaning.
     public var arrival: Int64
@@ -121,11 +123,13 @@ public struct CodedPacket: Sendable {
     }
 }
 
-/// One item of the sequence that a publisher or a file sends: a packet, a change of format, or the end.
+/// One item of the sequence that a publisher or a file sends: a packet, the format of the packets after it, or the end.
 public enum SourceItem: Sendable {
-    /// New codec parameters of a track. Repeated only if they change.
+    /// Codec parameters of the following packets of a track. A publisher's are repeated only if they change; a looping
+    /// file repeats them at each start.
     case configuration(CodecParameters)
     case packet(CodedPacket)
-    /// The publisher has disconnected or unpublished; a later ``configuration(_:)`` begins a new publication.
+    /// The publisher has disconnected or unpublished, or the file has ended; a later ``configuration(_:)`` begins a new
+    /// publication.
     case end
 }

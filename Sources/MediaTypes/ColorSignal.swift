@@ -1,8 +1,10 @@
 /// Color description of a video, in the code points of ITU-T H.273 (2 is "unspecified" in each).
 public struct ColorSignal: Sendable, Hashable {
-    /// Code points ColourPrimaries, TransferCharacteristics and MatrixCoefficients.
+    /// ColourPrimaries.
     public var primaries: UInt8
+    /// TransferCharacteristics.
     public var transfer: UInt8
+    /// MatrixCoefficients.
     public var matrix: UInt8
 
     public init(primaries: UInt8 = 2, transfer: UInt8 = 2, matrix: UInt8 = 2) {

@@ -3,7 +3,7 @@
 package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     /// A newer request has replaced this one, or a newer worker serves the room.
     case superseded
-    /// The request, or the data of a publisher, cannot be parsed.
+    /// The request, or the data of a publisher, cannot be parsed or contains an invalid value.
     case invalidFormat
     /// The room has ended or is ending.
     case roomExited
@@ -45,7 +45,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case configInvalid
     /// An address is in use or not available.
     case bindFailed
-    /// No publisher connected within the time set in the pipeline.
+    /// The room had no publisher for the time set in the pipeline: none came, or all have left.
     case idleTimeout
     /// No connectivity check of a WebRTC publisher has reached the UDP port in time.
     case iceFailed

@@ -2,8 +2,9 @@
 ///
 /// Spec: ITU-T H.265 §7.3.2.2.1, §7.3.3.
 package struct HEVCSequenceParameterSet: Sendable, Hashable {
-    /// Coded frame size in luma samples, before cropping.
+    /// Coded frame width in luma samples, before cropping.
     package let width: Int
+    /// Coded frame height in luma samples, before cropping.
     package let height: Int
     /// The 12 bytes from general_profile_space to general_level_idc, as in an `HEVCDecoderConfigurationRecord`.
     package let profile: [UInt8]

@@ -4,7 +4,7 @@ package struct JSONField: Sendable, Hashable {
     package let shape: JSONShape
     /// Description of the value, with its unit; empty if the name is sufficient.
     package let meaning: String
-    /// Whether the member is absent in some objects.
+    /// Whether the member may be absent.
     package var isOptional: Bool
     private let shown: JSONValue?
 

@@ -34,7 +34,7 @@ package struct JSONNode: Sendable, Equatable {
         if case .string(let text) = self.content { text } else { nil }
     }
 
-    /// The value of a number without fraction, otherwise `nil`.
+    /// The value of an ``Content/integer(_:)``, otherwise `nil`, also for a whole number that is too large.
     package var integer: Int64? {
         if case .integer(let number) = self.content { number } else { nil }
     }

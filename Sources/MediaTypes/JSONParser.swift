@@ -11,12 +11,13 @@ package struct JSONParser {
 
     /// Result of parsing a text.
     package struct Document: Sendable, Equatable {
-        /// The parsed tree; `nil` if the text is not JSON. If a key occurs twice, the first value is kept.
+        /// The parsed tree; `nil` if the text is not JSON or exceeds a limit. If a key occurs twice, the first value is
+        /// kept.
         package var root: JSONNode?
-        /// Every duplicate key, and the first syntax error after them.
+        /// The duplicate keys, then the error that ended the parsing, if there was one.
         package var mistakes: [SpecDiagnostic]
 
-        /// The parsed tree if the text has no mistakes; `nil` if it is not JSON or a key occurs twice.
+        /// The parsed tree if there are no ``mistakes``, otherwise `nil`.
         package var faultless: JSONNode? { self.mistakes.isEmpty ? self.root : nil }
     }
 
@@ -207,8 +208,8 @@ package struct JSONParser {
         Failure(what: what, fix: fix, line: self.line, column: self.column)
     }
 
-    /// Returns the current character for a message. Never more than one character, because the text may contain
-    /// secrets.
+    /// Describes the current byte for a message: the character if it is visible ASCII, otherwise its number. Never
+    /// shows more, because the text may contain secrets.
     func shown() -> String {
         guard let byte = self.peek() else { return "the end of the text" }
         return byte.isVisible ? String(UnicodeScalar(byte)) : "byte \(byte)"

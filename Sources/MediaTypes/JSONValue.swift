@@ -1,13 +1,13 @@
-/// A JSON value that this process writes, for example an event or a state. Objects keep the order of their members.
+/// A JSON value to be written, for example an event or a state. Objects keep the order of their members.
 package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// A number with at most three decimals, given in thousandths; no reported value has a finer resolution.
+    /// A number given in thousandths, written with three decimals; no reported value has a finer resolution.
     case thousandths(Int64)
-    /// Any other number, as read from JSON text.
+    /// Any other number, as read from JSON text; an infinity or NaN is written as `null`.
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -98,7 +98,8 @@ package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
 
     /// Appends `text` in quotes.
     ///
-    /// Spec: RFC 8259 §7. Quotes, backslashes and control characters are escaped, everything else stays as it is.
+    /// Spec: RFC 8259 §7. Quotes, backslashes, control characters and the separators U+2028 and U+2029 are escaped;
+    /// everything else stays as it is.
     private static func quote(_ text: String, to out: inout String) {
         out += "\""
         for scalar in text.unicodeScalars {

@@ -54,7 +54,7 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// becomes the loopback address of its family; a Unix socket stays `unix:/path`.
     ///
     /// - Parameters:
-    ///   - scheme: `http` or `rtmp`.
+    ///   - scheme: Scheme of the URL, for example `http` or `rtmps`.
     ///   - boundPort: The port that the kernel assigned for port 0; `nil` keeps the configured port.
     package func url(scheme: String, boundPort: Int? = nil) -> String {
         switch self {

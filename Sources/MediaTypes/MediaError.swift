@@ -6,34 +6,35 @@ public struct MediaError: Error, Sendable, Hashable, CustomStringConvertible {
         private init(_ name: String) { self.description = name }
 
         public static let outOfMemory = Code("outOfMemory")
-        /// Something that is required is not available: a codec, filter or format of the libav build, a font, or a
-        /// scene that was not built in time.
+        /// Something that is required is not available, for example a codec or filter of the libav build, a font, a
+        /// system limit, a server, or a scene that was not built in time.
         public static let unavailable = Code("unavailable")
-        /// The codec or filter rejected the parameters.
+        /// A setting, parameter or request was rejected, by a codec or filter or by this program.
         public static let rejected = Code("rejected")
-        /// The data cannot be decoded or demuxed.
+        /// Media cannot be decoded or demuxed, or a file that the program reads is damaged.
         public static let invalidData = Code("invalidData")
         /// Video has a color format that the libraries cannot convert.
         public static let unsupportedColor = Code("unsupportedColor")
         /// Video frames are larger than the room's limits.
         public static let tooLarge = Code("tooLarge")
-        /// A file is missing or cannot be read.
+        /// A file, or a variable with a secret, is missing or cannot be read.
         public static let notReadable = Code("notReadable")
-        /// A file or directory cannot be created.
+        /// A file or directory cannot be created, or a directory is not usable for output.
         public static let notCreatable = Code("notCreatable")
-        /// A write failed after earlier writes had succeeded.
+        /// Output was lost after the output had begun: a write failed or did not complete, or written media cannot be
+        /// read again.
         public static let outputLost = Code("outputLost")
-        /// There is no space left on the device.
+        /// There is too little space left on the device.
         public static let diskFull = Code("diskFull")
-        /// Started work was not finished in time; another worker will finish it.
+        /// Started work was not finished before the worker ended; another worker may finish it.
         public static let unfinished = Code("unfinished")
-        /// An address is in use or not available.
+        /// The program cannot listen on an address, for example because it is in use.
         public static let bindFailed = Code("bindFailed")
         /// A newer worker serves this room.
         public static let superseded = Code("superseded")
-        /// The room in this directory has ended.
+        /// The room or the recording in this directory has ended.
         public static let roomExited = Code("roomExited")
-        /// A request from outside named something that does not exist.
+        /// Something that was requested does not exist, for example the media of a clip.
         public static let notFound = Code("notFound")
         /// An internal error of this program.
         public static let `internal` = Code("internal")

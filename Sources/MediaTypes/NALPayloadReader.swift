@@ -6,8 +6,9 @@ package import MediaKernels
 /// Spec: ITU-T H.264 §7.3.1, §7.4.1.1 (`emulation_prevention_three_byte`).
 package struct NALPayloadReader: Sendable {
     private let memory: PacketMemory
-    /// Offset of the next byte in ``memory``, and of the first byte after the unit.
+    /// Offset of the next byte in ``memory``.
     private var offset: Int
+    /// Offset of the first byte after the unit.
     private let end: Int
     /// Number of zero bytes directly before ``offset``.
     private var zeros = 0
@@ -46,7 +47,7 @@ package struct NALPayloadReader: Sendable {
         return byte
     }
 
-    /// Skips `count` bytes.
+    /// Skips `count` bytes, without counting emulation prevention bytes.
     ///
     /// - Returns: Whether all of them were available; if not, no more bytes can be read.
     package mutating func skip(_ count: Int) -> Bool {

@@ -2,9 +2,9 @@
 ///
 /// Spec: ITU-T H.264 §E.1.1, §E.1.2.
 package struct PictureTimingRules: Sendable, Hashable {
-    /// Ticks of `time_scale` per unit of a time code.
+    /// `num_units_in_tick`: length of a clock tick, in units of 1/``timeScale`` s.
     package var unitsInTick: UInt32
-    /// Number of ticks per second (`time_scale`).
+    /// `time_scale`: number of time units per second.
     package var timeScale: UInt32
     /// Sizes in bits of the two delay fields at the beginning of each message; `nil` if messages have none.
     private var delayLengths: DelayLengths?
@@ -18,7 +18,7 @@ package struct PictureTimingRules: Sendable, Hashable {
     /// Reads the information from the VUI part of a sequence parameter set.
     ///
     /// - Parameter reader: Positioned at `vui_parameters_present_flag`.
-    /// - Returns: `nil` if time codes cannot be read with this information.
+    /// - Returns: `nil` if the parameter set has no timing information, or ends early.
     init?(_ reader: inout BitReader) {
         guard reader.flag() == true, Self.skipLook(&reader), reader.flag() == true, let units = reader.bits(32),
             let scale = reader.bits(32), units > 0, scale > 0, reader.flag() != nil
@@ -72,7 +72,7 @@ package struct PictureTimingRules: Sendable, Hashable {
     /// Spec: §D.1.3, §D.2.3, Table D-1.
     ///
     /// - Parameter payload: The message without its header.
-    /// - Returns: `nil` if there is no complete time code.
+    /// - Returns: The first time code of the message; `nil` if it has none, or one that is incomplete or invalid.
     package func time(of payload: NALPayloadReader) -> WallClockTime? {
         guard self.hasPictureStructure else { return nil }
         var reader = payload
@@ -87,7 +87,7 @@ package struct PictureTimingRules: Sendable, Hashable {
         let whole = Int64(hours * 3600 + minutes * 60 + seconds)
         let ticks = Int64(frames) &* Int64(self.unitsInTick) &* (countsFields ? 2 : 1)
         let fraction = TimeMath.scale(ticks, by: TimeMath.nanoseconds, over: Int64(self.timeScale))
-        // A frame count of more than a second is not a time code.
+        // A frame count of two seconds or more is not a time code.
         guard fraction < 2 * TimeMath.nanoseconds else { return nil }
         return WallClockTime(nanoseconds: whole &* TimeMath.nanoseconds &+ fraction, hasZone: false)
     }

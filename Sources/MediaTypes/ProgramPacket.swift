@@ -1,7 +1,8 @@
-/// An item that a source's decoder receives, in coded form and with program time instead of the source's own time.
+/// An item of a source's coded video, with program time instead of the source's own time, for output without decoding
+/// (passthrough).
 package enum ProgramPacket: Sendable {
     case configuration(CodecParameters)
-    /// A coded frame and its presentation time, in nanoseconds of program time.
+    /// A coded frame and its presentation time, in nanoseconds of program time. The packet keeps its own timestamps.
     case picture(CodedPacket, pts: Int64)
     /// The publication has ended.
     case end

@@ -3,9 +3,10 @@ package struct RTMPURL: Sendable, Hashable {
     package let host: String
     /// TCP port: that of the URL, or else 1935, or 443 over TLS.
     package let port: Int
-    /// RTMP application: all path segments but the last, or the only segment.
+    /// RTMP application: all path segments but the last, or the only segment; all segments if the caller passed a key.
     package let app: String
-    /// Stream name: the last path segment with the query; only the query if the path has one segment.
+    /// Stream name: the last path segment with the query; only the query if the path has one segment; the key if the
+    /// caller passed one.
     package let streamName: String
     /// Whether the connection uses TLS (`rtmps`).
     package let isSecure: Bool
@@ -14,8 +15,10 @@ package struct RTMPURL: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - allowsTLS: Whether `rtmps` is accepted too, because the caller supports TLS.
-    ///   - key: The stream name with its query, if the URL ends with the application; `nil`: the URL contains the name.
-    /// - Returns: `nil` for another scheme, no host, no path, or a port outside 1 to 65,535.
+    ///   - key: The stream name with its query, if the URL ends with the application (a query of the URL is ignored
+    ///     then); `nil`: the URL contains the name.
+    /// - Returns: `nil` for another scheme, no host, no path, or a port outside 1 to 65,535. A user name and a password
+    ///   are ignored.
     package init?(_ text: String, allowsTLS: Bool = false, key: String? = nil) {
         let scheme = text.prefix { $0 != ":" }.lowercased()
         guard scheme == "rtmp" || allowsTLS && scheme == "rtmps", text.dropFirst(scheme.count).hasPrefix("://") else {

@@ -5,7 +5,7 @@ public enum TimeMath {
     public enum Rounding: Sendable { case down, nearest, up }
 
     /// Returns `value * numerator / denominator`.
-    /// - Parameter denominator: Must be positive; a constant in the program, never external data.
+    /// - Parameter denominator: Must be positive, otherwise the process ends; check external values before.
     /// - Returns: The exact quotient, rounded as requested; saturated at the limits of `Int64`.
     public static func scale(
         _ value: Int64, by numerator: Int64, over denominator: Int64, rounding: Rounding = .nearest
@@ -36,7 +36,8 @@ public enum TimeMath {
         return quotient
     }
 
-    /// Converts `ticks` of `timescale` ticks per second into ticks of `other` ticks per second.
+    /// Converts `ticks` of `timescale` ticks per second into ticks of `other` ticks per second; saturated at the limits
+    /// of `Int64`. `timescale` must be positive.
     public static func rescale(
         _ ticks: Int64, from timescale: Int64, to other: Int64, rounding: Rounding = .nearest
     ) -> Int64 {
@@ -47,7 +48,7 @@ public enum TimeMath {
     public static let nanoseconds: Int64 = 1_000_000_000
 }
 
-/// A monotonic clock. The program uses the machine's; tests pass their own values and never sleep.
+/// A monotonic clock. The program uses the machine's; a test may pass a clock that it advances itself.
 public protocol MonotonicClock: Sendable {
     /// Nanoseconds since an arbitrary start; never goes back.
     func now() -> Int64

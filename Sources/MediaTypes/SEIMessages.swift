@@ -7,8 +7,9 @@ package import MediaKernels
 ///
 /// Spec: ITU-T H.264 §7.3.2.3, §7.3.2.3.1.
 package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
-    /// Maximum number of bytes read per NAL unit, including its header, and maximum number of messages per unit.
+    /// Maximum number of bytes read per NAL unit, including its header.
     package static let unitLimit = 4096
+    /// Maximum number of messages read per NAL unit.
     package static let messageLimit = 16
 
     package struct Message: Sendable {
@@ -59,7 +60,7 @@ package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
         return Message(type: type, payload: payload)
     }
 
-    /// Advances to the next NAL unit with messages; `false` if there is none.
+    /// Advances to the next SEI NAL unit; `false` if there is none.
     private mutating func openUnit() -> Bool {
         while self.place + 5 <= self.end {
             var length = 0

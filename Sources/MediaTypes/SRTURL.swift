@@ -1,4 +1,4 @@
-/// An SRT URL for pulling a stream: `srt://host:port[?streamid=…&latency=…&passphrase=…&pbkeylen=…]`.
+/// An SRT URL for pulling a stream: `srt://host:port[?streamid=…&latency=…&passphrase=…&pbkeylen=…&mode=caller]`.
 package struct SRTURL: Sendable, Hashable {
     package let host: String
     package let port: Int
@@ -16,8 +16,9 @@ package struct SRTURL: Sendable, Hashable {
 
     /// Parses an SRT URL.
     ///
-    /// - Returns: `nil` for another scheme, no host, no port from 1 to 65,535, an unknown query parameter, a latency
-    ///   outside 20 to 8,000, a passphrase that is not 10 to 79 bytes long, or a `mode` other than `caller`.
+    /// - Returns: `nil` for another scheme, no host, no port from 1 to 65,535, an unknown query parameter, a stream id
+    ///   of more than ``longestStreamID`` bytes, a latency outside 20 to 8,000, a passphrase that is neither empty nor
+    ///   10 to 79 bytes long, a `pbkeylen` other than 16, 24 or 32, or a `mode` other than `caller`.
     package init?(_ text: String) {
         guard text.lowercased().hasPrefix("srt://") else { return nil }
         var authority = text.dropFirst("srt://".count)
@@ -63,7 +64,7 @@ package struct SRTURL: Sendable, Hashable {
         (self.streamID, self.latencyMs, self.passphrase, self.keyLength) = (streamID, latency, passphrase, keyLength)
     }
 
-    /// Whether SRT accepts the passphrase.
+    /// Whether SRT accepts the passphrase: 10 to 79 bytes.
     package static func isPassphrase(_ text: String) -> Bool { (10...79).contains(text.utf8.count) }
 
     /// Decodes `%XX`; `nil` if the result is not UTF-8 or contains control characters.
@@ -74,7 +75,7 @@ package struct SRTURL: Sendable, Hashable {
         return text
     }
 
-    /// `srt://host:port`, for logs and states.
+    /// The URL for logs and states: `srt://host:port`, without the query.
     package var redacted: String {
         "srt://\(self.host.contains(":") ? "[\(self.host)]" : self.host):\(self.port)"
     }

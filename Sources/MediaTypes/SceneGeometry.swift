@@ -1,8 +1,9 @@
-/// A rectangle on the canvas in pixels; all four numbers even, so that chroma stays aligned.
+/// A rectangle on the canvas or in a source's frame, in pixels. On the canvas all four numbers are even, so that chroma
+/// stays aligned.
 package struct PixelRect: Sendable, Hashable {
-    /// Position of the left edge, in pixels from the left edge of the canvas.
+    /// Position of the left edge, in pixels from the left edge of the canvas or frame.
     package var x: Int
-    /// Position of the top edge, in pixels from the top edge of the canvas.
+    /// Position of the top edge, in pixels from the top edge of the canvas or frame.
     package var y: Int
     package var width: Int
     package var height: Int
@@ -28,7 +29,7 @@ package struct CanvasSize: Sendable, Hashable {
 
 /// How video with another aspect ratio is scaled into a rectangle.
 package enum Adaption: String, Sendable, CaseIterable {
-    /// Shows the whole video, centered; the rest of the rectangle has the background color.
+    /// Shows the whole video, centered; the rest of the rectangle shows what lies below it.
     case fit
     /// Fills the rectangle; the excess is cut equally on both sides.
     case cropFill

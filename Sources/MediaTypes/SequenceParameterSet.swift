@@ -8,15 +8,17 @@ package struct SequenceParameterSet: Sendable, Hashable {
     package let level: UInt8
     /// `chroma_format_idc`: 0 monochrome, 1 4:2:0, 2 4:2:2, 3 4:4:4.
     package let chromaFormat: UInt8
-    /// Bit depths of luma and chroma samples, 8…14.
+    /// Bit depth of luma samples, 8…14.
     package let lumaBitDepth: UInt8
+    /// Bit depth of chroma samples, 8…14.
     package let chromaBitDepth: UInt8
-    /// Frame size after cropping, in luma samples.
+    /// Frame width after cropping, in luma samples.
     package let width: Int
+    /// Frame height after cropping, in luma samples.
     package let height: Int
-    /// `frame_mbs_only_flag`: whether the video is progressive, that is, no frame is coded as fields even in parts.
+    /// `frame_mbs_only_flag`: whether no frame is coded as fields, not even in parts.
     package let framesOnly: Bool
-    /// Information for reading picture timing SEI messages; `nil` if the messages cannot contain a time code.
+    /// Information for reading picture timing SEI messages; `nil` if the parameter set has no timing information.
     package let timing: PictureTimingRules?
 
     /// Codec string for playlists and MP4, `avc1.PPCCLL`. Spec: RFC 6381 §3.3.

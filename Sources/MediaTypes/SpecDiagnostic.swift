@@ -15,21 +15,24 @@ package struct SpecDiagnostic: Sendable, Hashable {
         self.fix = fix
     }
 
-    /// Line in the file from 1; 0 if the mistake is in a flag.
+    /// Line in the file from 1; 0 if the mistake is in a flag or has no position.
     package var line: Int { if case .text(let line, _) = self.position { line } else { 0 } }
-    /// Column in the file from 1; 0 if the mistake is in a flag.
+    /// Column in the file from 1; 0 if the mistake is in a flag or has no position.
     package var column: Int { if case .text(_, let column) = self.position { column } else { 0 } }
-    /// The flag with the mistake, for example `--set canvas.width`, without its value, which may be a secret.
+    /// The flag with the mistake, for example `--set canvas.width`, without its value, which may be a secret; `nil` if
+    /// the mistake is not in a flag.
     package var flag: String? { if case .flag(let path, _) = self.position { "--set \(path)" } else { nil } }
 
-    /// Returns the message `FILE:LINE:COLUMN: path: what. Fix: remedy`, or with the flag instead of the file.
+    /// Returns the message `FILE:LINE:COLUMN: path: what. Fix: remedy`, with the flag instead of the file if the
+    /// mistake is in a flag.
     package func text(file: String) -> String {
         let place = self.flag ?? (self.line > 0 ? "\(file):\(self.line):\(self.column)" : file)
         let subject = self.path.isEmpty ? "" : "\(self.path): "
         return "\(place): \(subject)\(self.what). Fix: \(self.fix)"
     }
 
-    /// The message as a JSON object with the members `path`, `line` and `column` or else `flag`, `what` and `fix`.
+    /// The message as a JSON object with the members `path`, `what` and `fix`, and with `line` and `column`, or `flag`,
+    /// if the mistake has a position.
     package var json: JSONNode {
         var members = [JSONMember("path", .string(self.path))]
         if let flag {

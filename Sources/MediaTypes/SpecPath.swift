@@ -9,7 +9,8 @@ package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
 
     package init() {}
 
-    /// Parses `key(.key | [index])*` with keys of letters, digits, `_`, `$` and `-`; at most 32 steps; otherwise `nil`.
+    /// Parses `key(.key | [index])*` with keys of 1 to 64 ASCII letters, digits, `_`, `$` and `-`, and indices of at
+    /// most nine digits; at most 32 steps. `nil` for any other text.
     package init?(_ text: String) {
         var rest = Substring(text)
         while !rest.isEmpty {
@@ -45,15 +46,19 @@ package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns `path.key`; a key that is not a plain word is written in brackets and quotes.
+    /// Returns `path.key`, or `key` for an empty path; a key that is not a plain word is written in brackets and
+    /// quotes.
     package static func join(_ path: String, _ key: String) -> String {
         if self.isPlain(key[...]) { return path.isEmpty ? key : "\(path).\(key)" }
         return "\(path)[\(SpecText.quoted(key))]"
     }
 
-    /// Returns the path without its last step; `nil` for the document itself.
+    /// Returns the path without its last step; empty for a path of one step, `nil` for an empty path.
     package static func parent(of path: String) -> String? {
         guard !path.isEmpty else { return nil }
+        if path.hasSuffix("\"]"), let quoted = path.ranges(of: "[\"").last {
+            return String(path[..<quoted.lowerBound])
+        }
         guard let cut = path.lastIndex(where: { $0 == "." || $0 == "[" }) else { return "" }
         return String(path[..<cut])
     }

@@ -1,6 +1,6 @@
 /// Functions that format values for messages.
 package enum SpecText {
-    /// Returns the text in quotes, escaped as in JSON and truncated after 40 characters, so that a message has one
+    /// Returns the text in quotes, escaped as in JSON and truncated after 40 Unicode scalars, so that a message has one
     /// line.
     package static func quoted(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(40)
@@ -8,7 +8,7 @@ package enum SpecText {
         return JSONValue.string(String(start) + (isCut ? "…" : "")).text
     }
 
-    /// Returns the words as a list for a message: `"a", "b" or "c"`.
+    /// Returns the words as a list for a message: `"a", "b" or "c"`; an empty text for no words.
     package static func choice(_ words: [String], quoted: Bool = true) -> String {
         let shown = quoted ? words.map(self.quoted) : words
         guard let last = shown.last, shown.count > 1 else { return shown.first ?? "" }
@@ -27,7 +27,8 @@ package enum SpecText {
         return text
     }
 
-    /// Returns `numerator / denominator` with up to three decimals, rounded to the nearest, without trailing zeros.
+    /// Returns `numerator / denominator` with up to three decimals, rounded to the nearest, without trailing zeros; `0`
+    /// if the numerator is negative or the denominator is not positive.
     package static func decimal(_ numerator: Int, over denominator: Int) -> String {
         guard denominator > 0, numerator >= 0 else { return "0" }
         let thousandths = Int128(numerator) * 1000 + Int128(denominator) / 2
@@ -37,7 +38,8 @@ package enum SpecText {
         return fraction.isEmpty ? "\(quotient / 1000)" : "\(quotient / 1000).\(fraction)"
     }
 
-    /// Returns the known word that `word` is probably a misspelling of; `nil` if no known word is similar enough.
+    /// Returns the known word that `word` is probably a misspelling of; `nil` if no known word is similar enough, or if
+    /// `word` has more than 64 bytes. Ignores case.
     package static func nearest(to word: String, among known: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         var best: (word: String, distance: Int)?
@@ -49,8 +51,8 @@ package enum SpecText {
         return best.word
     }
 
-    /// Returns the edit distance: the number of insertions, deletions, replacements and swaps of neighbors that turn
-    /// one word into the other.
+    /// Returns the edit distance in bytes: the smallest number of insertions, deletions, replacements and swaps of
+    /// neighbors that turn one word into the other.
     package static func distance(_ first: String, _ second: String) -> Int {
         let a = Array(first.utf8)
         let b = Array(second.utf8)

@@ -24,8 +24,8 @@ package struct StartupSegments: Sendable, Hashable {
     ///   - gopFrames: Frames from one IDR frame to the next, at least 1.
     ///   - segmentFrames: Frames of a full segment, a multiple of `gopFrames`.
     ///   - steps: For each rendition, the number of canvas frames per frame of the rendition.
-    /// - Returns: If only the full segment length fits, three full segments are used, unless they are longer than
-    ///   ``longestWait`` together: then `nil`, and the first playlist lists one segment.
+    /// - Returns: If only the full segment length fits, three full segments are used. `nil` if these would be longer
+    ///   than ``longestWait`` together, or if no length fits: the first playlist then lists one segment.
     package init?(fps: Int, gopFrames: Int, segmentFrames: Int, steps: [Int]) {
         guard fps > 0, gopFrames > 0, segmentFrames > 0 else { return nil }
         let shortest = min(max(1, (fps + 1) / 2), segmentFrames)

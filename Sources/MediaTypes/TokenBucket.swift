@@ -1,4 +1,5 @@
-/// A rate limiter (token bucket). The caller passes the current time, in nanoseconds of a monotonic clock.
+/// A rate limiter (token bucket): it begins full, with `burst` tokens, and gains `perSecond` tokens per second up to
+/// that number. The caller passes the current time, in nanoseconds of a monotonic clock.
 package struct TokenBucket: Sendable {
     private let perSecond: Int64
     /// Capacity and current level in billionths of a token, so that nanoseconds times tokens per second need no
@@ -14,7 +15,7 @@ package struct TokenBucket: Sendable {
         self.last = now
     }
 
-    /// Takes one token; returns `false` if there is none.
+    /// Takes one token; returns `false` if there is no whole token, and takes none then.
     package mutating func take(now: Int64) -> Bool {
         // A minute fills every bucket in use, and keeps the product far from overflow.
         let elapsed = min(max(0, now &- self.last), 60_000_000_000)

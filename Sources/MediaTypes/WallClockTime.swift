@@ -23,7 +23,7 @@ public struct WallClockTime: Sendable, Hashable {
     }
 
     /// Returns the nanoseconds since the Unix epoch. A time without time zone is taken in the zone in which it is
-    /// nearest to `reference`.
+    /// nearest to `reference`, so that the result differs from it by 7.5 minutes at most.
     ///
     /// - Parameter reference: The server's own time, in nanoseconds since the Unix epoch.
     public func resolved(near reference: Int64) -> Int64 {

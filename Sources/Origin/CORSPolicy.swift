@@ -19,8 +19,8 @@ package struct CORSPolicy: Sendable, Hashable {
         self.rule = allowOrigins.contains("*") ? .everyone : .listed(Set(allowOrigins.map(Self.normalized)))
     }
 
-    /// Returns the `Origin` value if the response depends on it; otherwise an empty string. Responses with the same key
-    /// have the same CORS fields.
+    /// Returns the `Origin` value if it is in the list of allowed origins; otherwise, and if every page is allowed, an
+    /// empty string. Responses with the same key have the same CORS fields.
     package func key(origin: String?) -> String {
         switch self.rule {
         case .everyone: ""

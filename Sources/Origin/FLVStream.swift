@@ -24,7 +24,8 @@ package final class FLVStream: ReplyStream, LiveReader {
         var overruns: [Int64] = []
     }
 
-    /// Number of GOP drops within ``overrunSpan`` after which a viewer is disconnected.
+    /// Number of GOP drops within ``overrunSpan`` at which a viewer is disconnected. Drops in one call of
+    /// ``receive(_:now:)`` count once.
     static let mostOverruns = 4
     /// Time span in nanoseconds in which GOP drops are counted: one minute.
     static let overrunSpan: Int64 = 60_000_000_000

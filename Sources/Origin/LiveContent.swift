@@ -10,9 +10,9 @@ import Synchronization
 ///
 /// Spec: rfc8216bis §6.2.5.2 (blocking reload), §6.2.6 (preload hints).
 ///
-/// Requests that wait for the same playlist state or object share a list. Only ``publish(_:)`` wakes requests: it
-/// checks each list once, whatever its length, and answers all its requests in one task per event loop. So a thousand
-/// waiting players cost the publisher one wake-up.
+/// Requests that wait for the same playlist state or object share a list. ``publish(_:)`` checks each list once,
+/// whatever its length, and answers all its requests in one task per event loop. So a thousand waiting players cost the
+/// publisher one wake-up per event loop.
 package final class LiveContent: OriginContent {
     /// The playlist state or object that requests wait for.
     private struct Awaited: Hashable {
@@ -85,7 +85,8 @@ package final class LiveContent: OriginContent {
     /// Number of waiting requests.
     package var waitingCount: Int { self.state.withLock { $0.waiterCount } }
 
-    /// Number of bytes in memory; shared bytes count once.
+    /// Number of bytes of objects in memory, without playlists. A segment that shares the bytes of several parts does
+    /// not count.
     package var heldBytes: Int {
         self.state.withLock { state in
             state.objects.values.reduce(0) { sum, object in
@@ -230,7 +231,8 @@ package final class LiveContent: OriginContent {
         request.client.whenGone { [weak self] in self?.drop(id, awaited) }
     }
 
-    /// Drops the request of a client that has disconnected.
+    /// Removes the request of a client that has disconnected, and answers it with status 503, which the client no
+    /// longer gets.
     private func drop(_ id: UInt64, _ awaited: Awaited) {
         let waiter = self.state.withLock { state -> Waiter? in
             guard let index = state.waiters[awaited]?.firstIndex(where: { $0.id == id }) else { return nil }

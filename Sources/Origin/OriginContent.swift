@@ -40,9 +40,9 @@ package enum OriginAnswer: Sendable {
 /// The content of the playback listener: the objects that a packager has published, by name. The methods are called
 /// from many threads.
 package protocol OriginContent: Sendable {
-    /// Answers a request by calling `answer` once on the event loop of the request's client: immediately, when the
-    /// requested object is published, or after a timeout of the implementation. Must not block. If the client has
-    /// disconnected, `answer` may not be called.
+    /// Answers a request by calling `answer` once: before this returns, or later on the event loop of the request's
+    /// client, when the requested object is published or after a timeout of the implementation. Must not block. If the
+    /// client has disconnected, `answer` may not be called.
     func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void)
 
     /// Whether the room has ended, so that nothing more will be published.

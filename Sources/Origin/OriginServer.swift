@@ -25,11 +25,12 @@ package final class OriginServer: Sendable {
         }
     }
 
-    /// Number of file descriptors that viewers may use: the process's limit minus what the room itself needs.
+    /// Number of file descriptors that viewers may use: the process's limit minus 256 for the room itself, at least
+    /// 192.
     private static var descriptors: Int { max(192, sysconf(Int32(_SC_OPEN_MAX)) - 256) }
 
-    /// Maximum number of open files that are being sent: a sixth of ``descriptors``, at most 2,048. Viewers of the same
-    /// segment share one open file.
+    /// Maximum number of open files that are being sent: a sixth of ``descriptors``, at least 128 and at most 2,048.
+    /// Viewers of the same segment share one open file.
     private static var mostFiles: Int { min(max(128, Self.descriptors / 6), 2_048) }
 
     /// Nice value of the listener's thread; on Linux each thread has its own (setpriority(2)). The thread has a third
@@ -64,8 +65,8 @@ package final class OriginServer: Sendable {
     ///   - keyURI: URI of an external key server; `nil` if this listener serves the keys.
     ///   - players: The playlists whose requests are counted to estimate the number of players.
     ///   - certificates: Certificates for HTTPS with HTTP/2; `nil`: unencrypted HTTP/1.1.
-    ///   - connections: Maximum number of open connections, 1 or more, also limited by the process's file descriptors.
-    ///     Browsers open up to six per viewer. A connection needs about 12 KB besides shared bytes.
+    ///   - connections: Maximum number of open connections, 1 or more, also limited by ``descriptors`` without
+    ///     ``mostFiles``. Browsers open up to six per viewer. A connection needs about 12 KB besides shared bytes.
     ///   - connectionsPerAddress: See ``HTTPListenerLimits/connectionsPerAddress``.
     ///   - group: Event loops to use; `nil` makes one thread for this listener.
     /// - Throws: ``MediaError/Code/bindFailed``.

@@ -27,8 +27,8 @@ final class PlaylistVersion: Sendable {
         var places: [Int]?
     }
 
-    /// Maximum number of cached forms: viewers with individual tokens would otherwise fill the memory with one playlist
-    /// each.
+    /// Maximum number of cached forms, beyond which only forms without a query are cached: viewers with individual
+    /// tokens would otherwise fill the memory with one playlist each.
     private static let mostForms = 64
     /// Maximum size in bytes of all cached forms with a query.
     private static let mostBytes = 8 << 20

@@ -1,8 +1,8 @@
 import MediaTypes
 import HTTPListener
 
-/// Appends the query of a viewer's playlist request to every URI in the playlist: a token that opens the playlist must
-/// also open everything it lists.
+/// Appends the query of a viewer's playlist request to every URI of this server in the playlist: a token that opens the
+/// playlist must also open everything it lists.
 ///
 /// Spec: rfc8216bis §6.2.5: delivery directives belong to the playlist request and are not passed on. Neither is the
 /// player's client data (CTA-5004 §2), which would give a segment another URI with each reload.
@@ -37,7 +37,8 @@ enum QueryPropagation {
         }.joined(separator: "&")
     }
 
-    /// Appends `query` to every URI in a playlist; the URIs in these playlists have no query of their own.
+    /// Appends `query` to every URI in a playlist except those on other servers; the URIs in these playlists have no
+    /// query of their own.
     ///
     /// - Returns: `nil` if the playlist would become too long.
     static func pass(_ query: String, into playlist: [UInt8]) -> [UInt8]? {
@@ -63,7 +64,8 @@ enum QueryPropagation {
         return result
     }
 
-    /// Returns the offsets in a playlist at which a query is inserted, after every URI, in increasing order.
+    /// Returns the offsets in a playlist at which a query is inserted, after every URI that is not on another server,
+    /// in increasing order.
     static func places(in playlist: [UInt8]) -> [Int] {
         let attribute = Array("URI=\"".utf8)
         var places: [Int] = []

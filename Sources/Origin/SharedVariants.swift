@@ -27,7 +27,8 @@ package struct SharedVariants<Key: Hashable & Sendable, Form: Sendable>: Sendabl
     /// - Parameters:
     ///   - isForAll: Whether every request may need the form: then it is cached regardless of the limits.
     ///   - make: Makes the form and returns it with its size in bytes; `nil` if it cannot be made.
-    /// - Returns: `nil` if the form is not cached: the caller makes it, outside the lock.
+    /// - Returns: `nil` if the form is not cached, and the caller makes it outside the lock; also if `make` returns
+    ///   `nil`.
     package mutating func form(
         _ key: Key, isForAll: Bool, make: () -> (form: Form, bytes: Int)?
     ) -> Form? {

@@ -8,11 +8,15 @@ import Synchronization
 /// A signed URL has three parameters: `exp`, the Unix time in seconds at which the URL expires; `scope`, the prefix of
 /// the paths for which it is valid (`/` if it is missing); `sig`, the signature. The prefix is compared byte by byte:
 /// `/720p` covers `/720p.m3u8` with its segments and keys, but also `/720p60.m3u8`; `/live/` covers everything below
-/// it. The signature is HMAC-SHA256 in hexadecimal digits over these lines, without a line break at the end:
+/// it. The signature is HMAC-SHA256 in hexadecimal digits over these four lines, without a line break at the end:
 ///
-///     tandem-playback ROOM SCOPE EXP
+///     tandem-playback
+///     ROOM
+///     SCOPE
+///     EXP
 ///
-/// A client that can open a playlist can open everything it lists, because the playlist's URIs carry the query.
+/// The URIs of this server that a playlist lists carry the query. So a client that can open a playlist can open
+/// everything that it lists, as far as the scope covers it.
 package struct SignedURLVerifier: Sendable, CustomReflectable {
     /// The result of checking a request's URL.
     package enum Verdict: Sendable, Hashable {

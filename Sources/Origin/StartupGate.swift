@@ -2,8 +2,8 @@ package import MediaTypes
 import NIOCore
 import Synchronization
 
-/// Makes playback requests wait while a worker is about to publish: if it continues a room, from the start of the
-/// worker, otherwise from its first frame, until the first playlist is available.
+/// Makes playback requests wait, for five seconds at most, while a worker is about to publish: from the start unless
+/// the gate is made open, and from ``hold()`` on, until ``open()``.
 ///
 /// Without this, requests would get status 404, after which some players stop permanently.
 package final class StartupGate: OriginContent {

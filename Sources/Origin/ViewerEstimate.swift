@@ -23,8 +23,8 @@ package struct ViewerEstimate: Sendable {
         while self.samples.count > 1, now &- self.samples[1].time >= Self.window { self.samples.removeFirst() }
     }
 
-    /// Returns the average number of players in the last 30 seconds, rounded. Players that have just arrived count
-    /// gradually.
+    /// Returns the average number of players in about the last 30 seconds, rounded. A time before the first sample
+    /// counts as without players, so players that have just arrived count gradually.
     package func viewers(_ watched: Int64, at now: Int64) -> Int64 {
         guard let first = self.samples.first else { return 0 }
         let span = max(Self.window, now &- first.time) / 1_000_000

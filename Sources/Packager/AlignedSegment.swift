@@ -4,12 +4,12 @@ import HLS
 struct AlignedSegment: Sendable {
     /// Index of the segment interval on the output's segment grid.
     let slot: Int64
-    /// The tracks' segments by track index; `nil` for a track without media in this interval.
+    /// The tracks' segments by track index; `nil` for a track whose segment is missing: it gets a gap.
     var segments: [FinishedSegment?]
 
     /// Codec configuration changes that take effect with this segment.
     var changes: [ConfigurationChange] = []
-    /// Frames of the program that the segment covers; `nil` if it has the regular length.
+    /// Frames of the program that the segment covers; `nil`: those that the regular grid has for ``slot``.
     var frames: Range<Int64>?
     /// Whether every playlist gets an `EXT-X-DISCONTINUITY` before this segment, even if no configuration changes.
     var isBreak = false
@@ -26,7 +26,6 @@ struct AlignedSegment: Sendable {
 struct ConfigurationChange: Sendable, Hashable {
     let track: Int
     let initialization: [UInt8]
-    /// The initialization segment's URI if the live-edge playlist has already listed it; `nil` if the publication
-    /// chooses the name.
+    /// The initialization segment's URI if the live edge has already chosen it; `nil` if the publication chooses it.
     var map: InitializationSegment?
 }

@@ -1,5 +1,7 @@
 package import MediaTypes
 
+/// A small file in a room's directory, which only the worker with the valid claim on the room can change.
+///
 /// Each write creates a temporary file in the same directory, flushes that file to disk and, if the claim is still
 /// valid, renames it to the final name.
 package struct ClaimedFile: Sendable {

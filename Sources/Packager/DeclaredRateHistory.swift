@@ -9,7 +9,7 @@ struct DeclaredRateHistory: Sendable {
 
     private var now: BitRates
     private var before: [(rates: BitRates, last: Int64)] = []
-    /// Upper bound of all bit rates of this run, including those of segments that are no longer listed.
+    /// Upper bound of all bit rates so far, including those of segments that are no longer listed.
     private(set) var highest: BitRates
 
     init(_ rates: BitRates) { (self.now, self.highest) = (rates, rates) }

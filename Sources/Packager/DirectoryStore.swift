@@ -201,7 +201,8 @@ package struct DirectoryStore: SegmentStore {
         return try body()
     }
 
-    /// Flushes the directory to disk, so that renames survive a crash of the machine once this returns.
+    /// Flushes the directory to disk, so that renames survive a crash of the machine once this returns. Returns the
+    /// error number, if any.
     private func synchronizeDirectory() -> Int32? {
         let descriptor = open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno }
@@ -210,7 +211,7 @@ package struct DirectoryStore: SegmentStore {
         return fsync(descriptor) == 0 || errno == EINVAL ? nil : errno
     }
 
-    /// Writes all bytes to a file descriptor.
+    /// Writes all bytes to a file descriptor. Returns the error number, if any.
     package static func write(_ piece: PacketMemory, to descriptor: Int32) -> Int32? {
         var written = 0
         while written < piece.count {

@@ -53,7 +53,7 @@ package struct DiskUse: Sendable, Hashable {
 
     /// File systems with at least one purpose, in the order of the directories.
     package let volumes: [Volume]
-    /// Total size in bytes of the files in all measured directories.
+    /// Total space in bytes of the files in all measured directories.
     package let used: Int64
 
     /// Makes a value from measured file systems.
@@ -98,7 +98,8 @@ package struct DiskUse: Sendable, Hashable {
         }
     }
 
-    /// Returns the sorted names of the entries of an open directory; the descriptor's position does not change.
+    /// Returns the sorted names of the entries of an open directory, including `.` and `..`; none if it cannot be read.
+    /// The descriptor's position does not change.
     static func names(in descriptor: Int32) -> [String] {
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { return [] }
@@ -118,10 +119,12 @@ package struct DiskUse: Sendable, Hashable {
         return names.sorted()
     }
 
-    /// Maximum number of entries that are read per directory: enough for a day of segments in ten renditions.
+    /// Maximum number of entries that are read per directory: enough for a day of one-second segments in ten
+    /// renditions.
     private static let mostEntries = 1_000_000
 
-    /// Calls `body` for each entry of a directory, in no particular order. Blocks if the disk hangs.
+    /// Calls `body` for each entry of a directory except `.` and `..`, in no particular order. Blocks if the disk
+    /// hangs.
     ///
     /// - Parameters:
     ///   - prefix: Prefix of the names to visit; other entries cost no `stat` call.

@@ -3,7 +3,8 @@ package import MediaTypes
 
 /// An output's directory: media files, and small notes that a worker leaves for later workers.
 package protocol OutputDirectory: Sendable {
-    /// Reads a file of the output; `nil` if the file no longer exists. Blocks while reading.
+    /// Reads a file of the output; `nil` if it cannot be read, or for the worker's own `.json` files. Blocks while
+    /// reading.
     func bytes(ofFile name: String) -> [UInt8]?
 
     /// Stores a note, a small hidden file, for the next worker of the room.

@@ -12,12 +12,12 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var multivariantName: String
     /// Frame rate, GOP, segment and part lengths, and audio sample rate of the output.
     package var grid: OutputGrid
-    /// Minimum duration of the listed segments in seconds; at least three target durations. Ignored for event
-    /// playlists.
+    /// Minimum duration of the listed segments in seconds. At least three target durations are used, and at most seven
+    /// days. Ignored for event playlists.
     package var windowSeconds: Int
     package var playlistType: PlaylistType
     /// Seconds for which the file of a segment stays after the time that the HLS specification requires; at least one
-    /// target duration.
+    /// target duration is used.
     package var deleteGraceSeconds: Int
     /// Title for the players' user interface.
     package var title: String?
@@ -31,16 +31,17 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var variants: [Variant]?
     /// Whether ``HLSPackager/receive(track:_:)`` blocks while the store is behind, so that no track becomes a gap for
     /// being late: for jobs that run faster than real time. If it is false, a track that is two segments behind the
-    /// others is listed as a gap.
+    /// fastest one is listed as a gap.
     package var waitsForStore: Bool
-    /// Maximum time in nanoseconds for which a part is withheld from viewers until it is stored for the next worker.
-    /// With the encoders' delay, a part is available at most 150 ms after its last frame.
+    /// Maximum time in nanoseconds for which a part is withheld from viewers until it is stored for the next worker. If
+    /// that takes longer, a ``LiveEdgeMark`` is written, which may take up to the same time again.
     package var storePatience: Int64 = 50_000_000
     /// Whether every video rendition also has an I-frame playlist.
     package var iFramePlaylists = false
     /// The shorter segments at the start of a room, for a fast first playback. Playlists are then first shown when they
-    /// list ``StartupSegments/listed`` segments or the room ends. Later workers of the room do not use this setting.
-    /// `nil`: the first segment has the full length and playlists are shown with it.
+    /// list ``StartupSegments/listed`` segments or the room ends. Later workers of the room make no short segments and
+    /// use this setting only to number theirs. `nil`: the first segment has the full length and playlists are shown
+    /// with it.
     package var opening: StartupSegments?
     /// Encryption of the segments; `nil`: segments are not encrypted.
     package var encryption: EncryptionSettings?

@@ -4,11 +4,12 @@ package import MediaTypes
 extension HLSPackager {
     /// Where a worker's run starts on the room's timeline.
     struct Plan {
-        /// Index of the first segment that the segmenters make, including slate.
+        /// Index of the run's first segment, which may be a segment of the previous worker or slate.
         var firstSlot: Int64
         /// First live frame of the run, counted from the room's origin.
         var firstTick: Int64
-        /// Frames to fill with slate: from the start of segment `firstSlot` to `firstTick`; `nil` without slate.
+        /// Frames from the start of segment `firstSlot` to `firstTick`. Slate fills those that the previous worker's
+        /// media does not cover. `nil` if the run does not continue without a hole.
         var fill: Range<Int64>?
         /// Segment boundaries. A later worker's first segment is shorter if the previous worker ended between two
         /// regular boundaries.
@@ -16,8 +17,8 @@ extension HLSPackager {
         /// First frames of segments that begin off the regular grid.
         var cuts: [Int64] = []
 
-        /// Moves the first live frame to `frame` or later, if viewers have already seen frames up to there; slate fills
-        /// the difference.
+        /// Moves the first live frame to `frame` or the next multiple of `unit`, if viewers have already seen frames up
+        /// to there; slate fills the difference.
         mutating func reach(_ frame: Int64, unit: Int) {
             guard let fill = self.fill, frame > fill.upperBound else { return }
             self.firstTick = (frame + Int64(unit) - 1) / Int64(unit) * Int64(unit)
@@ -44,7 +45,8 @@ extension HLSPackager {
     package var hasPublishedBefore: Bool { self.claimed.nextMediaSequence > 0 }
 
     /// Whether this worker can continue the playlists seamlessly: a previous worker has published in this room, and the
-    /// outage is not longer than the playlist window or five minutes, so that its viewers may still be playing.
+    /// outage is no longer than the playlist window and no longer than five minutes, so that its viewers may still be
+    /// playing.
     package func canContinue(at now: Int64) -> Bool {
         guard let origin = self.claimed.origin, self.claimed.nextMediaSequence > 0 else { return false }
         let target = self.settings.grid.targetDuration
@@ -228,7 +230,8 @@ extension HLSPackager {
             for (slot, changes) in changes.sorted(by: { $0.key < $1.key }) {
                 for change in changes { _ = edge.change(change, from: slot) }
             }
-            // If only gaps are listed, the run has not begun.
+            // Segments of the previous worker begin the run even if all of them are gaps, which `receive` does not
+            // count as media.
             if shown.contains(where: { !$0.segments.isEmpty }) { edge.begin(at: plan.firstSlot) }
             for track in output.indices { _ = edge.receive(output[track], track: track) }
             intake.edge = edge
@@ -338,7 +341,8 @@ extension HLSPackager {
         }
     }
 
-    /// Removes files that previous workers wrote but never listed, because they were killed before.
+    /// Removes files that previous workers wrote but never listed, because they were killed before, and playlists that
+    /// this worker no longer writes.
     private func removeOrphans(besides record: LiveEdgeRecord) {
         let before = self.claimed.incarnation - 1
         guard before >= 1 else { return }

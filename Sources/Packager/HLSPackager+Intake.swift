@@ -71,8 +71,8 @@ extension HLSPackager {
             self.showEdge()
         }
 
-        /// Sends changes of the live edge to the playback listener. Called with the lock held, so that updates are sent
-        /// in the order they were made.
+        /// Stores changes of the live edge for the next worker, then sends them to the playback listener. Called with
+        /// the lock held, so that updates are sent in the order they were made.
         mutating func showEdge() {
             guard let viewers = self.viewers, let update = self.edge?.takeUpdate(), !update.isEmpty else { return }
             if let keeper = self.keeper, let edge = self.edge, case let record = edge.record, record != self.kept {

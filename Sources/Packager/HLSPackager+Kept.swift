@@ -20,7 +20,8 @@ struct ResumedLiveEdge: Sendable {
     var parts: [FinishedPart] = []
     /// Parts that the previous worker listed after ``parts`` and that this worker has to replace.
     var replaced: [(part: FinishedPart, name: String, mediaSequence: Int64)] = []
-    /// URIs of ``parts`` and of the part in the preload hint, by part number.
+    /// URIs that the previous worker gave to parts of this run, by part number: those of ``parts``, of complete
+    /// segments before them, and the one in the preload hint.
     var names: [Int64: String] = [:]
     /// The frame after the last of ``parts``; 0 if there are none.
     var end: Int64 = 0
@@ -109,8 +110,8 @@ extension HLSPackager {
         return kept
     }
 
-    /// Whether a part has outstanding reordered frames: one of its frames is displayed after the part's end, so a frame
-    /// with an earlier display time follows in the next part.
+    /// Whether a part has outstanding reordered frames: one of its frames is displayed at or after the part's end, so a
+    /// frame with an earlier display time follows in the next part.
     private static func isOpen(_ part: FinishedPart) -> Bool {
         guard let samples = SegmentSamples(part.memory.bytes) else { return false }
         return samples.fragments.contains { fragment in
@@ -146,7 +147,7 @@ extension HLSPackager {
     }
 
     /// Removes the live-edge files and parts that the previous worker has stored, because this run does not continue
-    /// them.
+    /// them or has no live edge.
     func forget(_ record: LiveEdgeRecord) {
         for name in [LiveEdgeRecord.name, LiveEdgeMark.name] + record.names.sorted() { try? self.store.remove(name) }
     }

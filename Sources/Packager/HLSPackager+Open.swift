@@ -18,8 +18,9 @@ extension HLSPackager {
     ///   - tracks: Renditions in the order in which players should try them, then the audio at one or several bit
     ///     rates.
     ///   - keeper: Receives everything that the playlists list, on the thread of ``run()`` and before that on the
-    ///     thread of ``begin(now:)``.
-    ///   - report: Receives the output's events, on the thread of ``run()``.
+    ///     thread of ``begin(now:slate:)``.
+    ///   - report: Receives the output's events, on the thread of ``run()`` and before that on the thread of
+    ///     ``begin(now:slate:)``.
     /// - Throws: ``MediaError/Code/rejected`` for invalid tracks or names, or a grid that differs from the room's;
     ///   ``MediaError/Code/notCreatable``; ``MediaError/Code/roomExited`` for a room that has ended (unless
     ///   `newSession`); ``MediaError/Code/invalidData`` for a damaged state file or an unreadable codec configuration.
@@ -37,11 +38,11 @@ extension HLSPackager {
             keeper: keeper, report: report)
     }
 
-    /// Reads the tracks of the running room in a directory, for a worker that must offer the same ones. Changes nothing
-    /// in the directory.
+    /// Reads the tracks of the unfinished room in a directory, for a worker that must offer the same ones. Changes
+    /// nothing in the directory.
     ///
     /// - Returns: The names of the room's tracks, and whether its multivariant playlist has an audio-only variant;
-    ///   `nil` if the directory has no running room that has listed something, or its state cannot be read.
+    ///   `nil` if the directory has no room that has begun and not ended, or its state cannot be read.
     package static func running(in directory: String) -> (tracks: Set<String>, hasAudioOnly: Bool)? {
         let store = DirectoryStore(directory: directory)
         guard let bytes = store.read(StateFile.name), let state = try? StateFile(json: bytes, path: StateFile.name),
@@ -124,10 +125,10 @@ extension HLSPackager {
                 guard old.grid == grid || old.nextMediaSequence == 0 else {
                     throw MediaError(
                         .rejected,
-                        "the room in \(settings.directory) has another frame rate or segment length "
-                            + "(\(old.grid.fps) fps, \(old.grid.segmentGops) GOPs of \(old.grid.gopFrames) frames "
-                            + "per segment)", at: "hls",
-                        fix: "keep frame rate and segment length for the life of a room, or choose another directory")
+                        "the room in \(settings.directory) has another frame rate, sample rate, segment length or "
+                            + "part length (\(old.grid.fps) fps, \(old.grid.segmentGops) GOPs of "
+                            + "\(old.grid.gopFrames) frames per segment)", at: "hls",
+                        fix: "keep these settings for the life of a room, or choose another directory")
                 }
                 state = old
                 state.grid = grid

@@ -40,8 +40,8 @@ struct ShownTrack: Sendable {
 struct PreviousLiveEdge: Sendable {
     var record = LiveEdgeRecord(tracks: [], recorded: 0)
     var mark: LiveEdgeMark?
-    /// Maximum number of segments by which a mark may be ahead of the state file. A larger distance means a damaged
-    /// file: it would take hours without a single write.
+    /// Maximum number of segments after those in the state file that a mark can turn into gaps: more would take hours
+    /// without a single write of the state file.
     private static let mostLost: Int64 = 4_096
 
     init(_ store: any SegmentStore) {
@@ -55,7 +55,7 @@ struct PreviousLiveEdge: Sendable {
     /// The record's entry of a track; `nil` if it has none.
     func track(_ name: String) -> LiveEdgeRecord.Track? { self.record.tracks.first { $0.name == name } }
 
-    /// Whether viewers saw more of the segment than the record contains.
+    /// Finds out whether viewers saw more of a segment than the record contains.
     ///
     /// - Parameters:
     ///   - parts: Number of the segment's parts in the record.

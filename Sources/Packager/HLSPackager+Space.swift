@@ -2,12 +2,12 @@ import MediaTypes
 
 /// Behavior of an output when disk space runs out.
 extension HLSPackager {
-    /// Number of segments that stay listed when the disk is full.
+    /// Maximum number of listed segments when the disk is full; see ``limitWindow(to:)``.
     package static let fewestSegments = 10
 
     /// Limits the number of listed segments in every playlist, but never to less than three target durations; `nil`
-    /// removes the limit. The oldest segments are unlisted, and their files are deleted three target durations later.
-    /// `EVENT` playlists are not affected. Callable from any thread, at any time.
+    /// removes the limit. The oldest segments are unlisted. While the limit is set, their files are deleted after three
+    /// target durations. `EVENT` playlists are not affected. Callable from any thread, at any time.
     package func limitWindow(to most: Int?) {
         let isNews = self.intake.withLock { intake in
             guard intake.mostSegments != most, !intake.isOver else { return false }

@@ -5,7 +5,8 @@ import Synchronization
 /// The interface to the playback listener: notifications for viewers and the objects they can request.
 extension HLSPackager {
     /// Registers `viewers`, which is called with every change at the live edge, including each new part; call this
-    /// before ``begin(now:)``. The calls come from the encoders' threads, one at a time, and must not block.
+    /// before ``begin(now:slate:)``. The calls come one at a time, from the encoders' threads, the writer's thread and
+    /// that of ``begin(now:slate:)``, with a lock held, and must not block.
     package func attach(_ viewers: @escaping @Sendable (LiveEdgeUpdate) -> Void) {
         self.intake.withLock { intake in
             intake.viewers = { [weak self] update in
@@ -85,9 +86,9 @@ extension HLSPackager {
         return (names(.video), names(.audio))
     }
 
-    /// Looks up an object that viewers can request now: a playlist, an initialization segment, a key, or a segment that
-    /// is listed or was until recently; `nil` for every other name, even if a file of that name exists. Callable from
-    /// any thread.
+    /// Looks up an object that viewers can request now: a playlist, an initialization segment, a key, a segment that is
+    /// listed or was until recently, or an additional object (``show(_:as:contentType:)``, ``serve(_:)``); `nil` for
+    /// every other name, even if a file of that name exists. Callable from any thread.
     package func object(named name: String) -> PublishedObject? {
         self.objects.withLock { $0[name] } ?? self.keyObject(named: name) ?? self.extras.withLock { $0[name] }
             ?? self.beside.withLock { $0 }.lazy.compactMap { $0(name) }.first

@@ -14,7 +14,7 @@ package final class HLSPackager: Sendable {
     package enum Outcome: Sendable, Equatable {
         /// The playlists end with `EXT-X-ENDLIST`.
         case ended
-        /// The room has ended, but the end could not be written to the store. Only for an output with
+        /// The room has ended, but the end could not be written to the store. Only with
         /// ``HLSOutputSettings/waitsForStore``.
         case endLost
         /// The playlists are left open for the next worker.
@@ -27,7 +27,7 @@ package final class HLSPackager: Sendable {
     package struct Beginning: Sendable, Hashable {
         /// Time zero of the room: nanoseconds since the Unix epoch.
         package let origin: Int64
-        /// First live frame of this run, counted from the room's origin. Segments begin with this frame.
+        /// First live frame of this run, counted from the room's origin.
         package let firstTick: Int64
 
         package init(origin: Int64, firstTick: Int64) {
@@ -60,7 +60,7 @@ package final class HLSPackager: Sendable {
     let writer = Mutex<PublicationWriter?>(nil)
     /// Objects that viewers can request, by name.
     let objects = Mutex<[String: PublishedObject]>([:])
-    /// The publication whose playlists were last written to disk; `nil` before the first.
+    /// The publication last made available to viewers, whose playlists may not be on disk yet; `nil` before the first.
     let listing = Mutex<Publication?>(nil)
     /// Objects besides the media that viewers can request.
     let extras = Mutex<[String: PublishedObject]>([:])
@@ -155,8 +155,8 @@ package final class HLSPackager: Sendable {
     ///
     /// - Parameters:
     ///   - parameters: H.264 with a global header; width and height in pixels.
-    ///   - firstTick: The first frame with the configuration. It should be the first frame of a segment; otherwise that
-    ///     segment's earlier frames are lost.
+    ///   - firstTick: The first frame with the configuration. It should be the first frame of a segment; otherwise
+    ///     players cannot decode that segment's earlier frames.
     /// - Throws: ``MediaError/Code/invalidData`` for a configuration that cannot be read; nothing is changed then.
     package func configure(
         track: Int, _ parameters: CodecParameters, width: Int, height: Int, firstTick: Int64
@@ -309,7 +309,8 @@ package final class HLSPackager: Sendable {
     /// own.
     ///
     /// If the store does not accept the end, or the last segment before the next worker, the write is retried every
-    /// second. A caller that cannot wait that long stops the process and leaves the end to another worker.
+    /// second, except with ``HLSOutputSettings/waitsForStore``. A caller that cannot wait that long stops the process
+    /// and leaves the end to another worker.
     package func run() -> Outcome {
         while true {
             _ = self.work.wait(
@@ -322,7 +323,7 @@ package final class HLSPackager: Sendable {
     /// Nanoseconds between two attempts to write the end of the playlists.
     private static let endPace = 1_000_000_000
 
-    /// Publishes everything that is ready, without waiting.
+    /// Publishes everything that is ready, without waiting for more media.
     ///
     /// - Returns: How the run ended; `nil` while more media may come or the end could not be written.
     package func step() -> Outcome? {

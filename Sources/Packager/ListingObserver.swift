@@ -4,15 +4,15 @@ package import MediaTypes
 /// Receives everything that an output lists, in playlist order and before the playlists are written, for example for a
 /// recording.
 ///
-/// The methods are called on the writer's thread, which also publishes the live playlists: implementations must return
-/// quickly.
+/// The methods are called on the writer's thread, which also publishes the live playlists, and at the start on that of
+/// ``HLSPackager/begin(now:slate:)``: implementations must return quickly.
 package protocol ListingObserver: Sendable {
     /// Called before the playlists list a new segment of all tracks; the segment's files are already written. A
     /// repeated media sequence number replaces the earlier segment: a worker was killed before its state file contained
     /// the number.
     func keep(_ slot: ListedSegmentSet)
 
-    /// Called when a date range has begun or ended.
+    /// Called when a date range has begun or ended, and at the start of a worker for every range that is listed.
     func keep(_ change: DateRange.Change)
 
     /// Called with the text of the multivariant playlist, and again whenever it changes.

@@ -46,7 +46,7 @@ struct LiveEdgePublication: Sendable {
     ///   - publication: The output's state at the start of the run.
     ///   - firstListed: Number of segments that each playlist lists when it is first shown, unless the room ends
     ///     earlier.
-    ///   - isStored: Returns whether a file with a segment's name exists that viewers can request.
+    ///   - isStored: Returns whether viewers can request a file with a segment's name.
     init(_ publication: Publication, firstListed: Int = 1, isStored: @escaping @Sendable (String) -> Bool) {
         self.control = ServerControl(grid: publication.grid)
         self.tracks = publication.tracks.map { track in

@@ -52,7 +52,8 @@ struct LiveEdgeRecord: Sendable, Hashable {
     static let name = "edge.json"
     /// Maximum number of rows per track; a file with more is treated as damaged.
     private static let mostRows = 4_096
-    /// Maximum number of complete segments per track: half an hour during which the state file cannot be written.
+    /// Maximum number of complete segments per track: half an hour of two-second segments during which the state file
+    /// cannot be written.
     static let mostWhole = 1_024
 
     var tracks: [Track]

@@ -6,10 +6,10 @@ import Synchronization
 
 /// Stores the parts at the live edge for the next worker before viewers see them.
 ///
-/// The live edge must not wait for a slow store, so ``keep(_:_:_:)`` waits at most ``HLSOutputSettings/storePatience``.
-/// After a timeout it does not wait again until the store has finished all pending writes. Parts that are not stored in
-/// time are lost if the worker dies; the ``LiveEdgeMark`` then tells the next worker which segments and parts viewers
-/// know.
+/// The live edge must not wait for a slow store, so ``keep(_:_:_:)`` waits at most ``HLSOutputSettings/storePatience``
+/// for the record. After a timeout it does not wait for a record again until the store has finished all pending writes.
+/// Parts that are not stored in time are lost if the worker dies; the ``LiveEdgeMark``, for which ``keep(_:_:_:)``
+/// waits as long again, then tells the next worker which segments and parts viewers know.
 final class LiveEdgeStore: Sendable {
     private struct State {
         /// Number of unfinished writes.
@@ -32,15 +32,15 @@ final class LiveEdgeStore: Sendable {
         var isMarking = false
     }
 
-    /// Maximum number of pending writes, for a store that hangs.
+    /// Maximum number of pending writes of records, for a store that hangs; beyond it only marks are written.
     private static let mostPending = 8
 
     private let store: any SegmentStore
     private let clock: any MonotonicClock
-    /// Maximum wait for the store in nanoseconds.
+    /// Maximum wait in nanoseconds for a record, and again for a mark.
     private let patience: Int64
     private let state: Mutex<State>
-    // A serial queue writes in the order of the parts. A dedicated thread would sleep for half a second at a time.
+    // A serial queue writes in the order of the parts. It is idle most of the time, so it needs no thread of its own.
     private let queue = DispatchQueue(label: "keep-edge")
     // Marks have their own queue, because the other queue may hang.
     private let marks = DispatchQueue(label: "mark-edge")

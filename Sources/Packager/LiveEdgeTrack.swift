@@ -23,7 +23,8 @@ struct LiveEdgeTrack: Sendable {
         let bytes: [UInt8]
     }
 
-    /// Maximum number of segments kept in memory because no file has them: 64 are two minutes of a failing disk.
+    /// Maximum number of segments kept in memory because no file has them: 64 segments of two seconds are two minutes
+    /// of a failing disk.
     private static let longestUnstored = 64
 
     /// The track's listed segments and initialization segment.
@@ -198,7 +199,7 @@ struct LiveEdgeTrack: Sendable {
         self.close(asGap: false, isStored, &update)
     }
 
-    /// Lists the segments up to a segment index as gaps, because no more media arrives for them.
+    /// Lists the segments up to and including a segment index as gaps, because no more media arrives for them.
     mutating func giveUp(_ slot: Int64, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         if self.isWhole { self.close(asGap: false, isStored, &update) }
         while self.slot <= slot { self.close(asGap: true, isStored, &update) }

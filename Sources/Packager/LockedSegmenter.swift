@@ -8,7 +8,8 @@ final class LockedSegmenter: Sendable {
 
     /// Finishes the segmenter, which accepts no packets after that.
     ///
-    /// - Returns: The remaining parts and segments, and the end of the track in ticks of its timescale.
+    /// - Returns: The remaining parts and segments, and the end of the track in ticks of its timescale, `nil` if it has
+    ///   no media.
     func finish(cuttingAt end: Int64?) -> (output: [TrackSegmenter.Output], end: Int64?) {
         self.state.withLock { state in
             guard var segmenter = state.take() else { return ([], nil) }

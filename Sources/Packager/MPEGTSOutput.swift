@@ -4,13 +4,13 @@ import Synchronization
 
 /// An MPEG-TS output in addition to an HLS output with fMP4 segments. It receives the listing of the HLS output and
 /// makes the same segments as MPEG-TS in a directory of its own, on its own thread, so that a slow disk there delays
-/// nothing else.
+/// nothing else; in jobs on the thread of the packager.
 ///
 /// Call ``begin()`` before the packager begins, ``run()`` on that thread, and ``finish()`` when no more segments are
 /// listed.
 package final class MPEGTSOutput: Sendable {
-    /// Maximum number of listings that wait for the store; beyond it, the oldest but one is dropped and its segments
-    /// are lost.
+    /// Maximum number of listings that wait for the store; beyond it, the second oldest is dropped and its segments are
+    /// lost.
     private static let mostWaiting = 256
 
     private struct State {
@@ -76,7 +76,7 @@ package final class MPEGTSOutput: Sendable {
         }
         self.state.withLock { state in
             state.waiting.append(listing)
-            // The first listing is kept: it contains everything listed so far.
+            // The oldest listing is kept: the very first one contains everything listed before.
             if state.waiting.count > Self.mostWaiting { state.waiting.remove(at: 1) }
         }
         self.work.signal()
@@ -122,7 +122,7 @@ package final class MPEGTSOutput: Sendable {
     /// Nanoseconds between two attempts to write the end of the playlists.
     private static let endPace = 1_000_000_000
 
-    /// Makes the segments listed so far, without waiting.
+    /// Makes the segments listed so far, without waiting for further listings.
     ///
     /// - Returns: Whether the output is finished: no more listings follow, and the end, if any, is written.
     package func step() -> Bool {
@@ -149,8 +149,8 @@ package final class MPEGTSOutput: Sendable {
         self.objects.withLock { $0[name] } ?? self.packager.keyObject(named: name)
     }
 
-    /// Number of segments that could not be written, whether the playlists lack their end, and the last failure. Never
-    /// waits for the store.
+    /// Number of media sequence numbers that are a gap here but not in the HLS output, whether the playlists lack their
+    /// end, and the latest failure. Never waits for the store.
     package var loss: (segments: Int64, isEndMissing: Bool, failure: MediaError?) {
         self.state.withLock { ($0.lost, $0.isEndMissing, $0.failure) }
     }

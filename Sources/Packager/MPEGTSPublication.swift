@@ -10,8 +10,8 @@ import MediaTypes
 /// rendition is made once, in order. It becomes a gap if its media cannot be read, its file cannot be written, or its
 /// listing was dropped because the store is too slow.
 ///
-/// Segments of an encrypted room are encrypted as a whole. They use the keys of the rendition's video with the same key
-/// rotation, but initialization vectors of their own. Spec: RFC 8216 §4.3.2.4, §5.2.
+/// Segments of an encrypted room are encrypted as a whole. They use the keys of the rendition's video track, or of its
+/// audio track if it has no video, but initialization vectors of their own. Spec: RFC 8216 §4.3.2.4, §5.2.
 struct MPEGTSPublication: Sendable {
     /// One MPEG-TS media playlist: a video track with its audio, or only audio.
     struct Rendition: Sendable {
@@ -22,8 +22,8 @@ struct MPEGTSPublication: Sendable {
         var muxer = MPEGTSMuxer()
         /// Reorder delay in ticks of the video timescale; see ``MPEGTSReading/units(_:kind:timescale:reorder:)``.
         var reorder: Int64
-        /// Whether the next segment does not continue a segment that this worker has made: then its continuity counters
-        /// start anew, because it is the first or follows a gap.
+        /// Whether the next segment does not continue a segment that this worker has made, because it is the first or
+        /// follows a gap: then its packets are marked as discontinuous.
         var isFirst = true
         /// The last audio configuration; `nil` before any audio.
         var sound: AudioSpecificConfig?
@@ -502,7 +502,8 @@ struct MPEGTSPublication: Sendable {
     }
 }
 
-/// Reads and decrypts media files of an output. The methods block, and return `nil` if the file no longer exists.
+/// Reads and decrypts media files of an output. The methods block, and return `nil` if the file cannot be read or
+/// decrypted.
 protocol ClearFiles {
     /// Reads an initialization segment.
     func initialization(_ uri: String) -> [UInt8]?

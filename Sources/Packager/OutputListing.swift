@@ -2,7 +2,7 @@ package import HLS
 package import MediaTypes
 
 /// The content of an output's playlists, for a consumer that builds the same playlists elsewhere, such as an upload.
-/// The first listing contains everything, each later one only what was added.
+/// The first listing contains all segments, each later one only those that were added.
 package struct OutputListing: Sendable {
     /// The listed content of one track.
     package struct Track: Sendable {
@@ -22,7 +22,7 @@ package struct OutputListing: Sendable {
         package let longestDuration: Int64
         /// Discontinuity sequence number of the first of ``segments``.
         package let discontinuitySequence: Int64
-        /// The listed segments with consecutive numbers, newest last.
+        /// The listed segments with consecutive numbers, newest last; only the new ones in all listings but the first.
         package let segments: [Segment]
         /// Segments that are no longer listed but not deleted; empty in all listings but the first.
         package let retired: [RetiredSegment]
@@ -123,8 +123,9 @@ package struct OutputListing: Sendable {
 }
 
 extension HLSPackager {
-    /// Registers `watcher`, which is called with every change of the listing, after the listed files are in the
-    /// directory; call this before ``begin(now:)``. Calls come from the writer's thread and must not block.
+    /// Registers `watcher`, which is called with every change of the listing, after the listed segments are in the
+    /// directory, but before the playlists are; call this before ``begin(now:slate:)``. Calls come from the writer's
+    /// thread or from that of ``begin(now:slate:)``, and delay both.
     ///
     /// - Parameter watcher: Returns whether it has accepted the listing. If it has not, it must discard earlier
     ///   listings, and the next call passes everything again.
@@ -132,8 +133,7 @@ extension HLSPackager {
         self.listingWatchers.withLock { $0.append(ListingWatcher(told: nil, tell: watcher)) }
     }
 
-    /// Passes the current publication to the listing watchers; the `note` callback of
-    /// ``PublicationWriter/init(publication:store:clock:keeper:show:note:recorded:)``.
+    /// Passes the current publication to the listing watchers; the `note` callback of ``PublicationWriter``.
     func tellListing(_ publication: Publication) {
         self.listing.withLock { $0 = publication }
         self.listingWatchers.withLock { watchers in
@@ -144,7 +144,8 @@ extension HLSPackager {
         }
     }
 
-    /// Reads a file of the output; `nil` if the file no longer exists. Blocks while reading.
+    /// Reads a file of the output; `nil` if it cannot be read, or for the worker's own `.json` files. Blocks while
+    /// reading.
     package func bytes(ofFile name: String) -> [UInt8]? {
         TrackNames.isValid(name) && !name.hasSuffix(".json") ? self.store.read(name) : nil
     }
@@ -187,8 +188,8 @@ extension HLSPackager {
     /// Makes a slate segment with the duration and the initialization segment of a listed segment, to replace that
     /// segment.
     ///
-    /// - Returns: `nil` if slate does not fit: the segment was cut short, or its configuration is not the track's
-    ///   first.
+    /// - Returns: `nil` if slate does not fit: the segment was cut short, or its configuration is not the first one of
+    ///   a worker.
     package func restamped(_ slate: Slate, like segment: Segment, track name: String) -> [UInt8]? {
         guard let index = self.tracks.firstIndex(where: { $0.name == name }), slate.tracks.indices.contains(index),
             slate.frames > 0, Self.isFirstConfiguration(segment.map.uri, of: name)
@@ -216,7 +217,8 @@ extension HLSPackager {
         return keys.sealed(memories, of: segment.mediaSequence, track: name).bytes
     }
 
-    /// Whether a URI names a track's first initialization segment: such a name has no change number.
+    /// Whether a URI names the initialization segment with which a worker began a track: such a name has no change
+    /// number.
     private static func isFirstConfiguration(_ uri: String, of track: String) -> Bool {
         guard uri.hasPrefix("\(track)-"), uri.hasSuffix(".mp4") else { return false }
         return uri.dropFirst(track.utf8.count + 1).dropLast(4).utf8.allSatisfy(\.isDigit)

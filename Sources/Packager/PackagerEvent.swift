@@ -3,7 +3,8 @@ package import MediaTypes
 
 /// An event that an HLS output reports to its room.
 package enum PackagerEvent: Sendable {
-    /// The worker has filled the time in which no worker ran with slate; events for the filled segments follow.
+    /// The worker has filled the time in which no worker ran with slate; complete filled segments have been reported
+    /// before.
     case slateFilled(SlateFill)
     /// A segment has been listed in every playlist.
     case segmentPublished(PublishedSegment)
@@ -16,10 +17,10 @@ package enum PackagerEvent: Sendable {
     /// A segment is permanently listed as a gap in these tracks' playlists, because it could not be written.
     case segmentLost(mediaSequence: Int64, tracks: [String], MediaError)
     /// The directory was moved away, emptied or mounted over. The worker has written everything again that still
-    /// existed; `lostSegments` listed segments are lost.
+    /// existed; `lostSegments` listed segments, counted for each track, are lost.
     case placeRestored(path: String, lostSegments: Int)
     /// A variant's measured peak segment bit rate exceeds the declared one by more than a tenth; reported once per
-    /// variant.
+    /// rendition, and again after its declared rates have changed.
     case bandwidthExceeded(track: String, measured: Int64, declared: Int64)
 }
 

@@ -9,7 +9,7 @@ extension Publication {
         }
     }
 
-    /// Removes the date ranges that end before the first listed segment of every playlist.
+    /// Removes the date ranges that end before the earliest listed segment of all playlists.
     mutating func dropPassedRanges() {
         let starts = self.tracks.compactMap { $0.window.segments.first?.programDate }
         guard let start = starts.min() else { return }
@@ -24,9 +24,9 @@ extension Publication {
             &+ TimeMath.scale(self.nextFrame, by: TimeMath.nanoseconds, over: Int64(max(1, self.grid.fps)))
     }
 
-    /// Takes over the date ranges that the previous worker has listed. Its open ranges end with its last segment,
-    /// because this worker opens ranges of its own for what it shows. Ranges of the class ``ProgramMark/lastingClass``
-    /// stay open.
+    /// Takes over the date ranges that the previous worker has listed. Its open ranges end with its last segment, or
+    /// where this run begins if they start later, because this worker opens ranges of its own for what it shows. Ranges
+    /// of the class ``ProgramMark/lastingClass`` stay open.
     mutating func resumeRanges(_ rows: [StateFile.Range], firstTick: Int64) {
         for row in rows {
             self.dateRanges.list(.opened(row.range), mediaSequence: row.mediaSequence, at: 0)

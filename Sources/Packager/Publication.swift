@@ -77,8 +77,7 @@ struct Publication: Sendable {
         var tracks = self.tracks
         var bytes: [String: Int] = [:]
         var listed: [Segment] = []
-        // Opening segments are half a second long, each with a key frame: they would raise the measured rate that
-        // alarms compare.
+        // Opening segments are short, each with a key frame: they would raise the measured rate that alarms compare.
         let isOpening = self.settings.opening.map { frames.upperBound <= $0.end } ?? false
         for index in tracks.indices {
             let whole = slot.segments.indices.contains(index) ? slot.segments[index] : nil

@@ -13,7 +13,7 @@ import MediaTypes
 /// failure.
 struct PublicationWriter: Sendable {
     /// Result of an attempt to publish. `superseded`: a newer worker has claimed the room. `unwritten`: the end of the
-    /// playlists, or the last segments of playlists that stay open, could not be written.
+    /// playlists, the last segments of playlists that stay open, or the state file could not be written.
     enum Result: Sendable, Equatable { case done, superseded, unwritten }
 
     /// The segments of one interval that are not listed yet, and which of them must still be written.
@@ -33,10 +33,10 @@ struct PublicationWriter: Sendable {
     private(set) var isShown = false
     /// Callback that replaces the set of objects that viewers can request.
     private let show: @Sendable ([String: PublishedObject]) -> Void
-    /// Callback that receives the publication whenever the playlists change.
+    /// Callback that receives the publication whenever viewers get new playlists, before they are written to the store.
     private let note: @Sendable (Publication) -> Void
-    /// Callback that receives the media sequence number below which the state file has all segments, whenever it is
-    /// written.
+    /// Callback that receives the media sequence number below which the state file has all segments, whenever a publish
+    /// has written the file.
     private let recorded: @Sendable (Int64) -> Void
     /// Returns whether viewers of the live edge may know the URI of a track's segment with a media sequence number.
     private let isPromised: @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool
@@ -241,7 +241,7 @@ struct PublicationWriter: Sendable {
         return self.publication.hasSegments && most != nil ? self.publish() : .done
     }
 
-    /// Frees space on a full disk: deletes all unlisted segments at once, oldest first, and retries the failed writes.
+    /// Frees space on a full disk: deletes all unlisted segments at once, and retries the failed writes.
     mutating func makeSpace() -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.delete(self.publication.takeExpired(hurries: true))

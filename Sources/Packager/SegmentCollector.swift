@@ -7,13 +7,12 @@ import MediaTypes
 /// States: *open* until ``close(cuttingSoundAt:)``, then *closed*. Completed intervals are taken in order, each at most
 /// once.
 struct SegmentCollector: Sendable {
-    /// Maximum lag of a track behind the fastest one in live rooms, in durations of a regular segment. A track that is
-    /// further behind gets a gap: an encoder that hangs must not stall the viewers of other renditions for longer than
-    /// they have buffered.
+    /// Lag of a track behind the fastest one at which it gets a gap in live rooms, in durations of a regular segment:
+    /// an encoder that hangs must not stall the viewers of other renditions for longer than they have buffered.
     static let longestLag: Int64 = 2
 
-    /// Maximum number of segments that keep their media while they wait for a hanging store (about a minute). Beyond
-    /// it, the oldest become gaps, which bounds the memory of a room.
+    /// Maximum number of segments that keep their media while they wait for a hanging store (a minute of two-second
+    /// segments). Beyond it, the oldest become gaps, which bounds the memory of a room.
     static let mostReady = 32
 
     private let kinds: [TrackKind]
@@ -47,8 +46,8 @@ struct SegmentCollector: Sendable {
         self.nextSlot = max(self.nextSlot, slot)
     }
 
-    /// Returns the tracks that got a gap because they lagged behind, with the index of the segment, since the last
-    /// call.
+    /// Returns the tracks that got a gap because they lagged behind or ended earlier, with the index of the segment,
+    /// since the last call.
     mutating func takeGivenUp() -> [(slot: Int64, track: Int)] {
         defer { self.givenUp.removeAll() }
         return self.givenUp

@@ -194,7 +194,8 @@ extension HLSPackager {
         }
     }
 
-    /// Looks up a key by its name; `nil` unless the key belongs to a listed segment or one of the next few segments.
+    /// Looks up a key by its name; `nil` if its first segment is later than the next few segments, if another server
+    /// serves the keys, and for other names.
     func keyObject(named name: String) -> PublishedObject? {
         let next = max(
             self.recordedNumber.load(ordering: .acquiring), self.shownNumber.load(ordering: .acquiring))

@@ -62,13 +62,14 @@ package protocol SegmentStore: Sendable {
 package protocol HeldDirectory: Sendable {
     /// Whether the store's path still leads to this directory.
     var isCurrent: Bool { get }
-    /// Names of the files in the directory.
+    /// Names of the directory's entries, including `.` and `..`.
     var names: [String] { get }
 
     /// Restores a file from this directory at the store's current path, with the same permissions.
     ///
     /// - Parameter limit: Maximum size in bytes of a file that is copied if a hard link is not possible.
-    /// - Returns: Number of copied bytes; 0 for a hard link; `nil` if the file does not exist or could not be restored.
+    /// - Returns: Number of copied bytes; 0 for a hard link, and if the path already has a file of this name; `nil` if
+    ///   the file does not exist or could not be restored.
     func restore(_ name: String, limit: Int) -> Int?
 }
 
@@ -94,7 +95,7 @@ extension SegmentStore {
 
     /// Removes objects in order until one cannot be removed: further attempts would fail, too, each with a system call.
     ///
-    /// - Returns: The names that are left, at most the last 16,384: those of hours in which the store accepts nothing.
+    /// - Returns: The names that are left, at most the last 16,384.
     func removeAll(_ names: [String], failed: (MediaError) -> Void) -> [String] {
         for (place, name) in names.enumerated() {
             do throws(MediaError) { try self.remove(name) } catch {

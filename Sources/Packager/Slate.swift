@@ -28,7 +28,7 @@ package struct Slate: Sendable {
 
     /// Fills a range of a track with slate, repeated with new timestamps.
     ///
-    /// - Parameter range: Frames counted from the room's origin, at multiples of ``unit(_:trackCount:)``.
+    /// - Parameter range: Frames counted from the room's origin; for video at multiples of ``frames``.
     /// - Returns: The parts and segments that the segmenter completes.
     func fill(_ range: Range<Int64>, track: Int, into segmenter: inout TrackSegmenter) -> [TrackSegmenter.Output] {
         guard self.tracks.indices.contains(track), let first = self.tracks[track].first else { return [] }
@@ -79,7 +79,7 @@ package struct SlateFill: Sendable, Hashable {
     package let frames: Range<Int64>
     /// Media sequence number of the first segment that contains slate.
     package let mediaSequence: Int64
-    /// Number of segments that consist only of slate.
+    /// Number of complete segments that contain slate.
     package let wholeSegments: Int
     /// Whether the slate continues the playlists without a discontinuity.
     package let isSeamless: Bool

@@ -5,8 +5,8 @@ extension StateFile {
     /// Largest valid number in a state file, so that the sum of two numbers cannot overflow. A file with a larger one
     /// is damaged.
     static let largestNumber: Int64 = 1 << 52
-    /// Maximum size of a state file in bytes; a larger file is damaged. An event playlist needs about 100 bytes for
-    /// each segment of the room.
+    /// Maximum size of a state file in bytes; a larger file is damaged. An event playlist needs about 50 bytes for each
+    /// segment of each track, and more with I-frame playlists.
     static let mostBytes = 256 << 20
 
     /// The content of the state file.
@@ -143,7 +143,8 @@ extension StateFile.Entry {
     /// Largest valid time in ticks, so that the sum of two times stays far inside 64 bits. A larger one means a damaged
     /// file.
     private static let lastTick: Int64 = 1 << 53
-    /// Maximum length of a segment's row. A row with more key frames than the longest segment has frames is damaged.
+    /// Maximum number of fields in a segment's row. A row with more key frames than the longest segment has frames is
+    /// damaged.
     private static let longestRow = 7 + 3 * 18_000
 
     fileprivate init?(row: [JSONNode]) {

@@ -37,7 +37,7 @@ struct StateFile: Sendable, Hashable {
     /// The stored state of one track's playlist.
     struct Track: Sendable, Hashable {
         var name: String
-        /// URIs of the initialization segments that entries refer to.
+        /// URIs of the initialization segments that ``entries`` and ``retired`` refer to.
         var maps: [String]
         var discontinuitySequence: Int64
         /// Duration in nanoseconds of the longest playlist so far.
@@ -79,8 +79,8 @@ struct StateFile: Sendable, Hashable {
         return Int64(String(decoding: head[start..<end], as: UTF8.self))
     }
 
-    /// Time zero of the room: nanoseconds since the Unix epoch; `nil` until the program starts. Every later worker
-    /// keeps it.
+    /// Time zero of the room: nanoseconds since the Unix epoch; `nil` until the first worker begins its run. Every
+    /// later worker keeps it.
     var origin: Int64?
     /// Number of the worker's run; 1 for the first.
     var incarnation: Int64

@@ -15,8 +15,8 @@ package struct ThumbnailIndex: Sendable, Hashable {
         package let cell: Int
     }
 
-    /// Maximum number of cues in the file: two days at an interval of 10 s. Older cues are removed from the file; their
-    /// sheets stay on disk.
+    /// Maximum number of cues in the file: two days at an interval of 10 s. Older cues are removed; this value does not
+    /// delete their sheets.
     private static let mostCues = 17_280
 
     private struct Cue: Sendable, Hashable {
@@ -91,7 +91,7 @@ package struct ThumbnailIndex: Sendable, Hashable {
     /// Adds a thumbnail of the program.
     ///
     /// - Parameter time: Milliseconds since the start of the program.
-    /// - Returns: Where to draw the thumbnail; `nil` if its interval already has one.
+    /// - Returns: Where to draw the thumbnail; `nil` if its interval or a later one already has one.
     package mutating func add(at time: Int64) -> Place? {
         let slot = max(0, time) / self.interval
         // A later worker never begins before the previous one ended. So an index that is ahead belongs to an ended room

@@ -16,8 +16,8 @@ struct TrackNames: Sendable, Hashable {
         "\(self.track)-\(incarnation)-\(mediaSequence).m4s"
     }
 
-    /// Returns the name of a part. Only part names have a dot after the last dash, so they never equal another track's
-    /// file name.
+    /// Returns the name of a part. Of segments and parts, only parts have two dots after the last dash in their names,
+    /// so that they never equal the name of another track's segment.
     func part(_ mediaSequence: Int64, index: Int, incarnation: Int64) -> String {
         "\(self.track)-\(incarnation)-\(mediaSequence).\(index).m4s"
     }

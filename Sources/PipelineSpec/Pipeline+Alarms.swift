@@ -18,7 +18,8 @@ extension Pipeline {
         /// Percent of a WebRTC publisher's packets that the network loses, at which the three alerts are raised (1…100, rising).
         /// Default 5, 10, 15.
         package var lossPercent = [5, 10, 15]
-        /// Percent of the expected video bit rate below which alert 1 is raised (0…100). Default 60.
+        /// Percent of ``Pipeline/Expected/videoBitrate`` below which alert 1 is raised (0…100); without ``Expected``
+        /// there is no such alert. Default 60.
         package var bitratePercent = 60
         /// Milliseconds by which audio and video have moved apart, at which the three alerts are raised (1…60,000,
         /// rising). Default 80, 150, 300.

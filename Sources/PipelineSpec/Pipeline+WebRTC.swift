@@ -1,7 +1,8 @@
 package import MediaTypes
 
 extension Pipeline {
-    /// The listener for WebRTC publishers, which use WHIP (RFC 9725), with the app, keys, admission and timeouts of RTMP.
+    /// The listener for WebRTC publishers, which use WHIP (RFC 9725), with the app, keys, admission and timeouts of
+    /// RTMP.
     package struct WebRTC: Sendable, Equatable {
         /// A STUN or TURN server that publishers are given.
         package struct ICEServer: Sendable, Equatable {
@@ -75,7 +76,7 @@ extension Pipeline.WebRTC {
                 "highest bit rate of video in bit/s that publishers are asked to send; default their own limit"),
         ])
 
-    /// Codecs that the room accepts from all publishers if it has this listener and names no codecs.
+    /// Codecs that are added to the default of `ingest.codecs`, for all publishers, if the room has this listener.
     static let codecs: [Pipeline.Ingest.Codec] = [.vp8, .vp9, .opus]
 }
 
@@ -122,7 +123,7 @@ extension ValueRule where Value == String {
 }
 
 extension Pipeline.Ingest {
-    /// Adds the codecs of WebRTC if the document names none.
+    /// Adds the codecs of WebRTC if the document has this listener and names no codecs.
     static func checked(_ ingest: Self, _ path: String, _ log: inout SpecLog) -> Self {
         guard ingest.webRTC != nil, !log.isWritten("\(path).codecs") else { return ingest }
         var ingest = ingest

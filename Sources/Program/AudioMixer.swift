@@ -43,8 +43,8 @@ package struct AudioMixer: Sendable {
     ///   - start: Position of the program's first tick.
     ///   - rampPairs: Duration of a volume change, in pairs.
     ///   - sampleRate: Pairs per second; the loudness measurement is correct at 48,000.
-    ///   - ducking: Sources that lower the volume of the others.
-    ///   - measures: Whether ``levels()`` will be called; every source is then read, on air or not.
+    ///   - ducking: Users whose speech lowers the volume of the others; `nil`: no ducking.
+    ///   - measures: Whether ``levels()`` will be called. Then, and with ducking, every source is read, on air or not.
     ///   - silentLag: Pairs by which an inaudible source is measured later, because its audio may arrive after it is
     ///     due.
     package init(
@@ -82,14 +82,14 @@ package struct AudioMixer: Sendable {
         return index
     }
 
-    /// Adds a source from the next block on, silent until it is given a gain. Does nothing if the source exists.
+    /// Adds a source from the next block on, inaudible until it is given a gain. Does nothing if the source exists.
     package mutating func add(_ channel: MixerChannel) {
         if !self.channels.contains(where: { $0.source == channel.source }) { _ = self.insert(channel) }
     }
 
     /// Removes a source if it is not audible any more: its gain is 0 and its ramp has ended.
     ///
-    /// - Returns: Whether the source is removed.
+    /// - Returns: Whether the mixer has no such source any more; also `true` if it had none before.
     package mutating func remove(_ source: SourceID) -> Bool {
         guard let index = self.channels.firstIndex(where: { $0.source == source }) else { return true }
         guard self.channels[index].isSilent(from: self.mixed) else { return false }
@@ -113,7 +113,8 @@ package struct AudioMixer: Sendable {
     /// Mixes the next block and advances.
     ///
     /// - Parameter read: Copies a source's audio of a range into the array, with silence where it has none, and returns
-    ///   the number of pairs it had. Called once for every position, in order, as long as the source is audible.
+    ///   the number of pairs it had. Called once for every position, in order, as long as the source is audible; for an
+    ///   inaudible source only if levels are measured, with a range `silentLag` pairs earlier.
     /// - Returns: ``blockPairs`` pairs of interleaved stereo, starting at ``position`` as it was before the call.
     package mutating func nextBlock(_ read: (SourceID, Range<Int64>, inout [Float]) -> Int) -> [Float] {
         if self.prime > 0 {

@@ -7,7 +7,7 @@ import MediaKernels
 /// the smoothed difference between the wanted and the actual position of a block determines how much the next block is
 /// stretched. Only an error large enough to affect lip sync is corrected by a discontinuity (a seam).
 ///
-/// Positions and errors are in sample pairs (1/48,000 s at the usual rate).
+/// Positions are in sample pairs (1/48,000 s at the usual rate).
 package struct AudioPlacement: Sendable {
     /// If a single block's position is off by more than this many pairs (60 ms), it is placed anew, with a seam.
     private let gap: Int64

@@ -2,10 +2,10 @@
 ///
 /// Positions are sample pairs since the room's `origin`. Positions that were never written read as silence.
 package struct AudioRing: Sendable {
-    /// Capacity in pairs: 5.4 s at 48 kHz, more than any jitter buffer.
+    /// Usual capacity in pairs: 5.4 s at 48 kHz, more than any jitter buffer.
     package static let capacity = 1 << 18
-    /// A block that should start within this many pairs of the end of the previous one is appended to it: millisecond
-    /// timestamps and imprecise encoders jitter by a few pairs, and every correction is audible.
+    /// A block that should start within this many pairs (30 ms at 48 kHz) of the end of the previous one is appended to
+    /// it: millisecond timestamps and imprecise encoders jitter, and every correction is audible.
     package static let continuity: Int64 = 1440
 
     private var samples: [Float] = []
@@ -42,7 +42,8 @@ package struct AudioRing: Sendable {
         self.size = size
     }
 
-    /// Writes `block` (interleaved stereo) at about `position`.
+    /// Writes `block` (interleaved stereo) at about `position`; see ``continuity``. A block that is as long as the
+    /// buffer is ignored.
     ///
     /// - Parameter restart: The source's clock was mapped anew, so the block does not continue what came before. With a
     ///   fade, the block replaces what was there, with a cross-fade at its beginning; without a fade, what was there

@@ -3,8 +3,8 @@ import Dispatch
 import Threading
 import Synchronization
 
-/// The thread that builds scenes and draws texts, so that the program thread does not have to; it runs one job after
-/// the other.
+/// The thread that builds scenes and draws texts in a live room, so that the program thread does not have to; it runs
+/// one job after the other.
 ///
 /// States: idle (no thread yet) → running (from the first job) → closed (submitted jobs still run).
 final class BuilderThread: Sendable {
@@ -54,9 +54,10 @@ final class BuilderThread: Sendable {
         return accepted
     }
 
-    /// Runs `job` on the thread and waits for its result.
+    /// Runs `job` on the thread, before all waiting jobs unless `isUrgent` is `false`, and waits for its result.
     ///
-    /// - Returns: `nil` if the job did not finish within `milliseconds`; it may still finish later.
+    /// - Returns: `nil` if the builder is closed, or if the job did not finish within `milliseconds`; it may still
+    ///   finish later.
     func wait<Value: Sendable>(
         milliseconds: Int, isUrgent: Bool = true, _ job: @escaping @Sendable () -> Value
     ) -> Value? {

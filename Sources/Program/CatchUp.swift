@@ -5,12 +5,14 @@
 /// ends, and no output frame is missing. If the encoders are too slow for the room, waiting would not help, so the
 /// program gives up after a while.
 package struct CatchUp: Sendable {
-    /// Lateness in nanoseconds at which catching up begins: 1 s, which ordinary scheduling delays do not reach.
+    /// Lateness in nanoseconds above which catching up begins: 1 s, which ordinary scheduling delays do not reach.
     static let begins: Int64 = 1_000_000_000
+    /// Lateness in nanoseconds below which catching up ends: 100 ms.
     static let ends: Int64 = 100_000_000
-    /// The program gives up after this many seconds for each second it was late (plus ``least`` nanoseconds): encoders
-    /// that need longer are too slow for the room.
+    /// The program gives up after this many seconds for each second it was late, plus ``least``: encoders that need
+    /// longer are too slow for the room.
     private static let factor: Int64 = 3
+    /// Minimum time until the program gives up, in nanoseconds: 10 s.
     private static let least: Int64 = 10_000_000_000
 
     package private(set) var isActive = false

@@ -12,7 +12,7 @@ package final class CodedFrameQueue: Sendable {
         var parameters: CodecParameters?
     }
 
-    /// Maximum number of waiting items: about 30 seconds at 60 frames per second.
+    /// Number of waiting items at which all are discarded: about 30 seconds at 60 frames per second.
     private static let limit = 2_048
 
     private let state = Mutex(State())
@@ -37,7 +37,7 @@ package final class CodedFrameQueue: Sendable {
         }
     }
 
-    /// Removes and returns all waiting items.
+    /// Removes and returns all waiting items, oldest first.
     package func takeAll() -> Deque<ProgramPacket> {
         self.state.withLock { state in
             guard !state.items.isEmpty else { return [] }

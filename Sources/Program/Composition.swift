@@ -7,7 +7,7 @@ package import MediaTypes
 /// program thread uses it.
 package final class Composition: @unchecked Sendable {
     // @unchecked Sendable: the builder drops its reference when it stores the composition with its scene; from then on
-    // only the program thread composes with it. Everything but `graph` and `sprites` is constant.
+    // only the program thread composes with it, which alone changes the graph and the variables.
     package let panes: [Pane]
     /// Format of each pane's input, in the order of `panes`.
     package let formats: [PictureFormat]
@@ -118,8 +118,8 @@ package final class Composition: @unchecked Sendable {
         return picture
     }
 
-    /// Number of panes whose input format equals the current format of their source; a pane without a frame always
-    /// counts.
+    /// Number of panes whose input format equals the format of their source in `formats`; a pane whose source is not
+    /// listed always counts.
     func matches(_ formats: [SourceID: PictureFormat]) -> Int {
         zip(self.panes, self.formats).count { pane, format in formats[pane.source].map { $0 == format } ?? true }
     }

@@ -16,13 +16,15 @@ package final class DecodeStage: Sendable {
         package var rotation = 0
         /// Whether frames with concealed errors are not shown: the last intact frame stays until the next key frame.
         package var holdsDamaged = false
-        /// Maximum size of the jitter buffer, in nanoseconds; it grows up to this with the jitter of the network.
+        /// Maximum size of a publisher's jitter buffer, in nanoseconds; it grows up to this with the jitter of the
+        /// network.
         package var maxJitterBuffer: Int64
         /// Maximum drift of a publisher's clock that is corrected, in parts per million.
         package var maxDriftPpm: Int64
         /// Maximum frames per second that are kept.
         package var maxFps: Int
-        /// Whether the source is a file: its packets arrive when they are read, not when they are due.
+        /// Whether the source is a file; its timestamps are not corrected, because its packets arrive when they are
+        /// read.
         package var isFile: Bool
         /// Codecs that may be decoded; `nil`: any, as for the operator's own files.
         package var codecs: Set<CodecName>?
@@ -56,11 +58,17 @@ package final class DecodeStage: Sendable {
 
     /// Events of the stage, reported on its own thread.
     package enum Event: Sendable {
+        /// The first frame of a publication was decoded.
         case firstPicture(PictureFormat)
+        /// Frames have another format than before.
         case formatChanged(PictureFormat)
+        /// The first audio packet of a publication was decoded.
         case firstSound
+        /// A decoder cannot be opened, or failed, or a codec is not allowed.
         case undecodable(MediaError)
+        /// The source's timestamps were mapped to program time anew.
         case reanchored
+        /// The publication or the file has ended, and everything in it was decoded.
         case ended
     }
 
@@ -68,13 +76,17 @@ package final class DecodeStage: Sendable {
     package struct Stats: Sendable, Equatable {
         package var videoPackets = 0
         package var audioPackets = 0
+        /// Packets that were damaged according to the decoder.
         package var damaged = 0
+        /// Packets that were not decoded: too many waited, there was no key frame or no decoder, or the publication was
+        /// discarded.
         package var dropped = 0
-        /// Frames left out because the source's frame rate is higher than the program needs.
+        /// Decoded frames left out because the source's frame rate is higher than the program needs.
         package var thinned = 0
-        /// Frames that were never decoded because they would not have been visible.
+        /// Frames that were never decoded, because they would not have been visible or an overloaded machine skipped
+        /// them.
         package var undecoded = 0
-        /// Number of times a decoder was reopened after a long run of errors.
+        /// Number of times a decoder was reopened after a long run of packets that were damaged or produced no frame.
         package var reopened = 0
 
         package init() {}
@@ -82,17 +94,18 @@ package final class DecodeStage: Sendable {
 
     /// State of the source's time mapping.
     package struct Timing: Sendable, Equatable {
-        /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` in the first half minute.
+        /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` in the first half minute
+        /// of a publication.
         package var driftPpm: Int?
-        /// Time from a packet's arrival until it is due, in nanoseconds.
+        /// See ``SourceTimeline/buffered``.
         package var buffered: Int64?
         /// Current size of the jitter buffer, in nanoseconds; larger than configured if the network required it.
         package var depth: Int64?
-        /// Number of times the source's timestamps were mapped to program time anew.
+        /// Number of times the source's timestamps were mapped to program time anew, in all its publications.
         package var reanchors = 0
-        /// Reason why the timestamps were last mapped anew; `nil`: they never were.
+        /// Reason why the timestamps were last mapped anew; `nil`: they were not in this publication.
         package var lastReason: SourceTimeline.Reason?
-        /// The source is aligned with others by wall-clock time, not by arrival.
+        /// Whether the source is aligned with others by wall-clock time.
         package var isWallAligned = false
         /// Additional delay of the source because of the wall-clock alignment, in nanoseconds.
         package var wallExtra: Int64 = 0
@@ -106,8 +119,8 @@ package final class DecodeStage: Sendable {
         init(call: @escaping @Sendable () -> Void) { self.call = call }
     }
 
-    /// Maximum number of waiting packets of a file that is a source of a live program: about 25 s, 10 MB. Packets of
-    /// publishers are limited by ``PacketBacklog``.
+    /// Maximum number of waiting packets of a file that is a source of a live program, before and after they are
+    /// scheduled: about 25 s, 10 MB each. Packets of publishers are limited by ``PacketBacklog``.
     static let queueLimit = 2048
     /// Maximum number of waiting packets of a file that paces the program (offline): less than a second, so that the
     /// file is read as needed and not into memory.
@@ -117,8 +130,7 @@ package final class DecodeStage: Sendable {
     /// to 50 ms ahead, the limiter looks 5 ms further ahead, and audio arrives in frames of 21 ms.
     package static let leastBuffer: Int64 = 80_000_000
 
-    /// Maximum number of frames the decoder skips while it waits for a key frame; then it starts with any frame. Five
-    /// seconds at 30 fps.
+    /// See ``VideoTrack/keyPatience``.
     package static let keyPatience = VideoTrack.keyPatience
 
     package let buffer: SourceBuffer
@@ -168,7 +180,8 @@ package final class DecodeStage: Sendable {
 
     package var timing: Timing { self.times.withLock { $0 } }
 
-    /// Shows the source later (positive) or earlier (negative), from its next packets on; see ``wantedOffset``.
+    /// Shows the source later (positive) or earlier (negative), also its packets that wait to be decoded; see
+    /// ``wantedOffset``.
     package func setOffset(milliseconds: Int) {
         let offset = Int64(milliseconds) &* 1_000_000
         self.budget.withLock { $0.allow(offset: offset) }
@@ -187,14 +200,14 @@ package final class DecodeStage: Sendable {
     package var rotation: Int { self.quarterTurns.load(ordering: .relaxed) }
 
     /// How late the packet decoded last was because of this thread, in nanoseconds: the time since it could have been
-    /// decoded, whatever the network did. 0 if no packet is due. If it is well above the time packets are decoded
-    /// ahead, frames are shown late.
+    /// decoded, whatever the network did. 0 if no packet is due. If it is above the time that packets are decoded ahead
+    /// (300 ms), frames are shown late.
     package var lateness: Int64 { self.late.load(ordering: .relaxed) }
 
     package var stats: Stats { self.counters.withLock { $0 } }
     /// Histogram of the decoding time of video packets.
     package var decodeTimes: DecodeTimeHistogram { self.spent.withLock { $0 } }
-    /// Number of packets that wait to be decoded.
+    /// Number of items that wait to be decoded; those that are scheduled are counted when packets arrive.
     package var queued: Int { self.queue.count + self.waiting.load(ordering: .relaxed) }
 
     /// Bytes that wait to be decoded; see ``PacketBacklog``.
@@ -299,8 +312,8 @@ package final class DecodeStage: Sendable {
     }
 
     /// Configured time from the arrival of a packet that the network did not delay to its display, in nanoseconds; 0
-    /// offline, where the program waits for its files. For a publisher it is at least ``leastBuffer``: the program mixes
-    /// audio before it is displayed, so with less, audio would be missing in every tick.
+    /// offline, where the program waits for its files. For a publisher it is at least ``leastBuffer``: the program
+    /// mixes audio before it is displayed, so with less, audio would be missing in every tick.
     package var jitterBuffer: Int64 {
         if self.buffer.isPaced { return 0 }
         return self.settings.isFile ? self.settings.jitterBuffer : max(Self.leastBuffer, self.settings.jitterBuffer)

@@ -1,7 +1,7 @@
 /// Histogram of the decoding times of a source's frames, over powers of two: 24 octaves in quarters. It has a fixed,
-/// small size, and its values are at most a quarter too high.
+/// small size, and the values read from it are at most a quarter too high (times of 14.7 s or more count as 16.8 s).
 package struct DecodeTimeHistogram: Sendable, Equatable {
-    /// The first class is up to 1 µs, the last is from 16 s.
+    /// The first class is up to 1 µs, the last is from 14.7 s.
     private static let octaves = 24
 
     private var counts = [UInt32](repeating: 0, count: 4 * octaves)
@@ -10,10 +10,10 @@ package struct DecodeTimeHistogram: Sendable, Equatable {
 
     package init() {}
 
-    /// Adds the decoding time of one frame.
+    /// Adds the decoding time of one packet.
     ///
-    /// - Parameter nanoseconds: Time from passing the packet to the decoder to its return; includes time in which other
-    ///   threads ran.
+    /// - Parameter nanoseconds: Time from passing the packet to the decoder until its frames are converted; includes
+    ///   time in which other threads ran.
     package mutating func note(_ nanoseconds: Int64) {
         self.count &+= 1
         let index = Self.index(microseconds: nanoseconds / 1_000)
@@ -22,7 +22,8 @@ package struct DecodeTimeHistogram: Sendable, Equatable {
         self.counts[index] += 1
     }
 
-    /// The time that the given share of the frames did not exceed, in microseconds; `nil` before the first frame.
+    /// The time that the given share of the frames did not exceed, in microseconds, rounded up to the end of its class;
+    /// `nil` before the first frame.
     ///
     /// - Parameter permille: 1…1000.
     package func microseconds(permille: Int) -> Int? {

@@ -2,8 +2,8 @@ import MediaTypes
 
 /// Output of the source's coded frames, for passthrough.
 extension DecodeWorker {
-    /// Announces the coding parameters of the following frames, with the operator's rotation added to the orientation,
-    /// because packets cannot be rotated.
+    /// Announces the coding parameters of the following frames to the reader of ``SourceBuffer/coded``, with the
+    /// operator's rotation added to the orientation, because packets cannot be rotated.
     mutating func tellCoding(_ parameters: CodecParameters) {
         let rotation = self.stage.rotation
         self.told = (parameters, rotation)

@@ -2,13 +2,14 @@ import LibAV
 import MediaTypes
 
 /// Hidden sources: their key frames are decoded when they are due, so that a change of format is known and a frame is
-/// available at once. All other packets are kept undecoded, until the source becomes visible.
+/// available at once. The packets after the last due key frame are kept undecoded, until the source becomes visible or
+/// the next key frame is due.
 extension DecodeWorker {
     /// When a source becomes visible again, frames older than this, in nanoseconds, are decoded only as references of
     /// later ones.
     private static let reach: Int64 = 100_000_000
-    /// Maximum number of frames that an overloaded machine decodes when a source becomes visible again: half a second
-    /// at 30 fps.
+    /// Maximum number of withheld frames that an overloaded machine decodes when a source with regular key frames
+    /// becomes visible again: half a second at 30 fps.
     private static let thriftyMost = 15
 
     mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
@@ -43,8 +44,8 @@ extension DecodeWorker {
         if isHidden { self.advanceWithheld() } else { self.decodeWithheld() }
     }
 
-    /// Whether to stop waiting for an IDR frame, because none may come any more, as with open GOPs. Decoding then
-    /// resumes at a recovery point, which only the H.264 decoder detects.
+    /// Whether to stop waiting for an IDR frame, because none may come any more, as with open GOPs. The packet is then
+    /// decoded after a flush: the H.264 decoder itself resumes at a recovery point. `false` for other codecs.
     private func isGapEndless(at pts: Int64) -> Bool {
         self.videoCodec == .h264 && self.gapLength >= VideoTrack.keyPatience && self.keys.isOverdue(at: pts)
     }

@@ -111,9 +111,10 @@ extension DecodeWorker {
         self.timeline.follow(extra, at: arrival)
     }
 
-    /// Decodes the packet that is due first, if it is due.
+    /// Decodes the packet that is due first, or applies the configuration, if one is due.
     ///
-    /// - Returns: Nanoseconds until the next packet is due; `nil` if something was decoded.
+    /// - Returns: Nanoseconds until the next packet is due, ``longestSleep`` if none is waiting; `nil` if something was
+    ///   due.
     private mutating func decodeDue(at now: Int64) -> Int64? {
         self.placing.note(
             isSettling: self.timeline.isSettling, reanchors: self.timeline.reanchors, offset: self.timeline.offset,

@@ -15,7 +15,8 @@ struct DecodeWorker {
     var videoCodec: CodecName?
     /// Packets that are not decoded while the source is hidden.
     var withheld = HiddenSourceQueue()
-    /// Whether packets that the next ones refer to were discarded: then nothing is decoded before the next key frame.
+    /// Whether packets that the next ones refer to were discarded: then nothing is decoded before the next key frame,
+    /// or before ``VideoTrack/keyPatience`` frames have passed without one.
     var hasGap = false { didSet { self.gapLength = 0 } }
     /// Number of frames skipped since the gap began.
     var gapLength = 0
@@ -240,7 +241,8 @@ struct DecodeWorker {
         self.take(self.video.finish(rotation: self.stage.rotation))
         self.video.reset()
         self.arrivals.removeAll()
-        // The next publication may have other tracks; tracks with the same numbers continue.
+        // The next publication may have other tracks. Those with the same numbers keep their limits for opening
+        // decoders.
         for track in self.sounds.keys { self.sounds[track]?.end() }
         self.leading = nil
         self.format = nil

@@ -4,7 +4,8 @@ import Synchronization
 /// An overlay on the canvas (text, score bar or countdown) whose image can change between two ticks, with the size
 /// reserved for it.
 ///
-/// Scenes that show a text of the same id, style and position share one slot, whatever the text.
+/// Scenes that show a text of the same id, style and position in a box of the same size share one slot, whatever the
+/// text.
 package struct OverlaySlot: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// Style and position of a text; the `text` itself is left empty.
@@ -98,7 +99,7 @@ package final class OverlayCache: Sendable {
         self.state.withLock { $0.countdowns[slot, default: [:]][seconds] = picture }
     }
 
-    /// Returns the image of each slot at a tick; `nil` if none is drawn: the caller keeps the previous image.
+    /// Returns the image of each slot at a tick, in order; `nil` if none is drawn: the caller keeps the previous image.
     func pictures(_ slots: [OverlaySlot], tick: Int64, fps: Int) -> [Picture?] {
         self.state.withLock { state in
             slots.map { slot in
@@ -108,7 +109,7 @@ package final class OverlayCache: Sendable {
         }
     }
 
-    /// Removes slots that no scene shows, and seconds of countdowns that have passed.
+    /// Removes the images of all slots but `slots`, and images of countdowns for seconds that have passed at `tick`.
     func keep(_ slots: Set<OverlaySlot>, tick: Int64, fps: Int) {
         self.state.withLock { state in
             state.pictures = state.pictures.filter { slots.contains($0.key) }

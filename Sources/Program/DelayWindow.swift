@@ -53,7 +53,7 @@ struct DelayWindow: Sendable {
         return least <= most ? most &- least : 0
     }
 
-    /// Forgets all delays and sets the floor to a known value.
+    /// Forgets all delays and sets the floor to a known value; `nil`: unknown until the next packet.
     mutating func restart(at floor: Int64?) {
         self.buckets = InlineArray(repeating: Bucket())
         self.floor = floor

@@ -1,16 +1,18 @@
 import Libc
 
-/// Settings for ducking: the volume of all other sources is lowered while one of the given users speaks.
+/// Settings for ducking: while one of the given users speaks, the volume of all sources of other users is lowered.
 package struct Ducking: Sendable, Equatable {
-    /// The users whose speech lowers the volume of all other sources.
+    /// The users whose speech lowers the volume of the others, and who are never lowered themselves.
     package var uids: Set<String>
     /// Threshold for speech: mean square of a block after the loudness filter (K-weighting), both channels added.
     package var threshold: Float
     /// Gain of the other sources while one of the users speaks, 0…1.
     package var gain: Float
-    /// Milliseconds to fade down (attack), to fade back up (release), and to stay down after the speech ends (hold).
+    /// Milliseconds to fade down, at least 1.
     package var attackMs: Int
+    /// Milliseconds to fade back up, at least 1.
     package var releaseMs: Int
+    /// Milliseconds to stay down after the speech has ended.
     package var holdMs: Int
 
     /// Creates the settings from values in decibels.

@@ -1,7 +1,7 @@
 import LibAV
 package import MediaTypes
 
-/// Reads a media file and feeds it to a source's decode stage, as a publisher would send it. Runs on a thread of its
+/// Reads a media file and feeds it to a source's decode stage, as fast as the stage accepts it. Runs on a thread of its
 /// own.
 package struct FileReader: Sendable {
     package let path: String
@@ -26,10 +26,12 @@ package struct FileReader: Sendable {
         return demuxer.parameters
     }
 
-    /// Feeds `stage` until the file ends or the stage stops. The first video frame of the file is at program time zero.
-    /// A looping file starts again at its end, unless it is empty.
+    /// Feeds `stage` until the file ends or the stage stops. The timestamps are shifted so that the first video frame
+    /// has time zero, which is program time zero in an offline room. A looping file starts again at its end, unless it
+    /// is empty.
     ///
-    /// - Parameter arrival: Returns the current machine time, for live rooms, which treat a file like a publisher.
+    /// - Parameter arrival: Returns the current machine time, the arrival time of the packets in a live room.
+    /// - Throws: ``MediaError`` if the file cannot be opened.
     package func run(into stage: DecodeStage, arrival: @Sendable () -> Int64) throws(MediaError) {
         var base: Int64 = 0
         repeat {
@@ -73,8 +75,8 @@ package struct FileReader: Sendable {
         stage.put(.end)
     }
 
-    /// Returns the timestamp that becomes program time zero: that of the first video frame, so that this frame is on
-    /// air at the first tick. Earlier audio is cut.
+    /// Returns the timestamp that becomes zero: that of the first video frame, so that this frame is on air at the
+    /// first tick of an offline room, where earlier audio is cut. Without video, the earliest timestamp.
     private static func start(of packets: [CodedPacket]) -> Int64 {
         let pictures = packets.filter { $0.kind == .video }
         return (pictures.isEmpty ? packets : pictures).map(\.pts).min() ?? 0

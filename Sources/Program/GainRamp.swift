@@ -15,13 +15,15 @@ package struct GainRamp: Sendable, Equatable {
     /// The final value of the ramp.
     package var target: Float { self.to }
 
+    /// Returns the gain at a sample position; before the ramp its first value, after it the final value.
     package func value(at position: Int64) -> Float {
         guard position < self.start &+ self.length else { return self.to }
         guard position > self.start else { return self.from }
         return self.from + (self.to - self.from) * Float(position &- self.start) / Float(self.length)
     }
 
-    /// Changes the gain linearly to `gain` within `length` sample pairs, starting at `position`.
+    /// Changes the gain linearly to `gain` within `length` sample pairs, starting at `position`, from the gain at that
+    /// position. Does nothing if `gain` is the final value already.
     package mutating func move(to gain: Float, at position: Int64, over length: Int64) {
         guard gain != self.to else { return }
         self.from = self.value(at: position)

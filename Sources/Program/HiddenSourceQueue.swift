@@ -31,10 +31,12 @@ package struct HiddenSourceQueue {
         case afterFlush
     }
 
-    /// Maximum number of samples to decode when the source returns: 65 frames of 720p, about 100 ms.
+    /// Maximum number of samples (pixels) to decode when the source returns: 65 frames of 720p, which take about 100
+    /// ms.
     static let budget: Int64 = 60_000_000
-    /// Minimum and maximum number of packets to keep, whatever their resolution.
+    /// Number of packets that may be kept whatever their resolution.
     private static let least = 8
+    /// Maximum number of packets to keep whatever their resolution.
     private static let most = 240
     /// Maximum number of bytes of packets to keep: 8 MiB.
     private static let byteLimit = 8 << 20
@@ -49,12 +51,12 @@ package struct HiddenSourceQueue {
     var isEmpty: Bool { self.waiting.isEmpty }
     var count: Int { self.waiting.count }
 
-    /// Maximum number of frames to keep, for frames of the given size in samples.
+    /// Maximum number of frames to keep, for frames of the given number of samples; 0: unknown.
     package static func limit(pixels: Int) -> Int {
         pixels <= 0 ? self.most : min(self.most, max(self.least, Int(self.budget / Int64(pixels))))
     }
 
-    /// Program time of the newest frame in the queue, in nanoseconds.
+    /// The latest presentation time in the queue, in nanoseconds of program time; `nil` if it is empty.
     var newest: Int64? { self.waiting.lazy.map(\.pts).max() }
 
     package mutating func append(_ item: Waiting) {

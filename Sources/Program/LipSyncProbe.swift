@@ -17,8 +17,8 @@ package struct LipSyncProbe: Sendable {
     private var flashes: [Int64] = []
     private var beeps: [Int64] = []
     private var lastLoud: Int64 = .min / 2
-    /// Audio time minus video time, in nanoseconds, one value per second of the test stream, in order; at most the last
-    /// 600. Positive if the audio is later than the video.
+    /// Audio time minus video time, in nanoseconds, one value per flash and beep that belong together, in order; at
+    /// most the last 600. Positive if the audio is later than the video. Correct at 48 kHz.
     package private(set) var offsets: [Int64] = []
 
     package init() {}

@@ -16,7 +16,8 @@ package struct MixerChannel: Sendable {
         self.name = source.description
     }
 
-    /// Reads the audio of `range`, unless it is not needed. For an inaudible source, reads `lag` pairs earlier.
+    /// Reads the audio of `range` if the source is audible. For an inaudible source, reads the audio of `lag` pairs
+    /// earlier if `isWanted`, for metering.
     mutating func take(
         _ range: Range<Int64>, isWanted: Bool, lag: Int64, _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
     ) {

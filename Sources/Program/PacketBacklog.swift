@@ -69,8 +69,8 @@ package struct PacketBacklog: Sendable {
 
     /// Accepts one item while the limit is reached or packets are being dropped.
     ///
-    /// - Returns: `false` if the item is a packet that is dropped. A configuration is never dropped: if it does not
-    ///   fit, it is passed on later, before the next packet.
+    /// - Returns: `false` if the item is a packet that is dropped. A configuration that does not fit is passed on later,
+    ///   before the next packet, unless a newer one of its track replaces it or the publication ends.
     private mutating func admit(_ item: SourceItem, into taken: inout [SourceItem]) -> Bool {
         self.noteKind(of: item)
         let hasRoom = self.bytes + item.cost <= self.most || self.bytes == 0

@@ -1,8 +1,8 @@
 import DequeModule
 import MediaTypes
 
-/// A live source's packets between arrival and decoding, in one queue per track, so that a track whose packets are not
-/// due yet does not delay another one.
+/// The packets of a source of a live room between arrival and decoding, in one queue per track, so that a track whose
+/// packets are not due yet does not delay another one.
 struct PacketSchedule {
     /// Kind and number of a track, which identify the track's queue.
     struct Line: Hashable {

@@ -73,7 +73,8 @@ package struct PanePlacement {
         return filters.isEmpty ? Self.untouched : filters.joined(separator: ",")
     }
 
-    /// Returns the largest rectangle of even size with the frame's aspect ratio, centered in `rect` on even samples.
+    /// Returns the largest rectangle of even size, at least 2 by 2, with about the frame's aspect ratio, centered in
+    /// `rect` on even samples.
     package static func fitted(_ shownWidth: Int, _ shownHeight: Int, into rect: Rect) -> Rect {
         guard shownWidth > 0, shownHeight > 0 else { return rect }
         let byWidth = TimeMath.scale(Int64(rect.width), by: Int64(shownHeight), over: Int64(shownWidth))
@@ -89,7 +90,8 @@ package struct PanePlacement {
             height: height)
     }
 
-    /// Returns the size of the largest part of the frame, in its own samples, that has the rectangle's aspect ratio.
+    /// Returns the size of the largest part of the frame, in its own samples, that has about the rectangle's aspect
+    /// ratio; a side that is shortened is even.
     package static func cropSize(_ format: PictureFormat, _ shownWidth: Int, _ shownHeight: Int, _ rect: Rect) -> (
         width: Int, height: Int
     ) {

@@ -7,10 +7,10 @@ package enum PlaceholderCard {
     /// everything inside the part that the pane shows.
     ///
     /// - Parameters:
-    ///   - image: Shown instead of the card; parts that do not fit are cut off.
+    ///   - image: Shown instead of the card, scaled to fill the visible part; what does not fit is cut off.
     ///   - visible: The visible part of the frame, in samples.
     ///   - text: Draws the name; `nil` uses the built-in alphabet.
-    /// - Throws: ``MediaError`` from libavfilter if the image cannot be converted to the format.
+    /// - Throws: ``MediaError`` if the card or image cannot be drawn in the format.
     package static func draw(
         name: String, image: Picture?, for format: PictureFormat, visible: Rect, text: TextRenderer?
     ) throws(MediaError) -> Picture {

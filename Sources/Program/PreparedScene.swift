@@ -24,8 +24,8 @@ package final class PreparedScene: Sendable {
         self.panes = scene.visiblePanes
     }
 
-    /// Returns the newest composition for exactly these formats, otherwise the one with the most matching panes; `nil`
-    /// if the scene has no composition.
+    /// Returns the newest composition whose panes all match these formats (``Composition/matches(_:)``), otherwise the
+    /// one with the most matching panes; `nil` if the scene has no composition.
     package func best(for formats: [SourceID: PictureFormat]) -> (composition: Composition, isExact: Bool)? {
         self.shelf.withLock { shelf in
             var best: (composition: Composition, matches: Int)?

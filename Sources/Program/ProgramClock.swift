@@ -3,8 +3,8 @@ import Synchronization
 
 /// The room's own clock: program time, in nanoseconds since the room's `origin`.
 ///
-/// States: waiting (no publisher yet) → running (``start(at:program:origin:)``), until the room ends. It never jumps or
-/// stops, and it follows no source.
+/// States: waiting (no publisher yet) → running (``start(at:program:origin:)``), until the room ends. It follows the
+/// machine's monotonic clock at a constant distance, never a source.
 package final class ProgramClock: Sendable {
     private let start = Mutex<(zero: Int64, origin: Int64?)?>(nil)
     /// ``zero``, readable without the lock of ``start``, because several threads read it for every packet.

@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// Decides which sources must be decoded: those that are visible or audible, or will be within a second.
+/// Decides which sources must be fully decoded: those that are visible or audible, or will be within a second.
 extension ProgramStage {
     /// Updates for every source whether it is needed at `tick` or within the next second. Called on the program thread,
     /// once per tick.

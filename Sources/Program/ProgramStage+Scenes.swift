@@ -7,8 +7,8 @@ extension ProgramStage {
     /// - Throws: ``MediaError`` if a scene cannot be built.
     package func prepare(_ scenes: [Scene]) throws(MediaError) { try self.director.prepare(scenes) }
 
-    /// Puts a scene on air; see ``SceneScheduler/setScene(_:at:after:)``. Its sources are decoded up to the current
-    /// time before.
+    /// Puts a scene on air; see ``SceneScheduler/setScene(_:at:after:)``. Without `tick`, a scene with a source that is
+    /// not decoded up to the current time waits for about 100 ms, in which the source catches up.
     @discardableResult
     package func setScene(_ scene: Scene, at tick: Int64? = nil) throws(MediaError) -> Int64 {
         // A source that becomes visible is decoded up to the current time while its scene waits these few ticks.
@@ -28,7 +28,8 @@ extension ProgramStage {
         self.director.setScore(id, left: left, right: right)
     }
 
-    /// Waits until texts and scores are drawn; see ``SceneScheduler/awaitDrawing(milliseconds:)``.
+    /// Waits at most half a second until texts and scores are drawn; see
+    /// ``SceneScheduler/awaitDrawing(milliseconds:)``.
     package func awaitDrawing() -> Int64? { self.director.awaitDrawing() }
 
     /// Runs a job on the thread that builds filter graphs, before all waiting jobs. Used only by tests.

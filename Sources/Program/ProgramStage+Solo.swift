@@ -3,16 +3,19 @@ package import MediaTypes
 
 /// The source that fills the whole canvas, if exactly one does.
 package struct FullCanvasSource: Sendable, Hashable {
+    /// The source; `nil` if no source fills the canvas alone, and during a transition.
     package var source: SourceID?
-    /// Whether the source is decoded up to the current time, so that the canvas shows its current frame.
+    /// Whether the source is decoded up to the current time, so that the canvas shows its current frame; `true` if
+    /// there is no such source.
     package var isFresh: Bool
     /// Format of the tick's canvas; `nil` before the first canvas.
     package var format: PictureFormat?
 }
 
 extension Scene {
-    /// The source that fills the room's whole canvas, uncropped and with nothing drawn over it; `nil` if there is no
-    /// such source.
+    /// The source whose pane fills the room's whole canvas, without a crop, border or round corners and with nothing
+    /// else on the canvas; `nil` if there is no such source. If the frame has another aspect ratio than the canvas, it
+    /// may still be cut, stretched or have margins.
     package func solo(in room: Canvas) -> SourceID? {
         let panes = self.visiblePanes
         guard let pane = panes.first, panes.count == 1, self.size == nil, self.images.isEmpty, self.texts.isEmpty,
@@ -25,8 +28,8 @@ extension Scene {
 }
 
 extension ProgramStage {
-    /// Marks a source whose decoded frames are not needed although it is on air: then only its key frames are decoded.
-    /// `nil` clears the mark. May be called from any thread.
+    /// Marks the source whose decoded frames are not needed although it is on air: then only its key frames are
+    /// decoded. Replaces an earlier mark; `nil` clears it. May be called from any thread.
     package func setUnseen(_ source: SourceID?) { self.unseen.withLock { $0 = source } }
 
     /// Returns the source that fills the canvas of a tick, with the canvas's format.

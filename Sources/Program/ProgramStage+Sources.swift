@@ -38,7 +38,7 @@ extension ProgramStage {
     }
 
     /// Removes a source as soon as no scene that is on air or pending names it and its audio has faded out, as for any
-    /// source that a new scene leaves out.
+    /// source that a new scene leaves out; immediately if the program does not run.
     ///
     /// - Parameter done: Called once, on the program thread or by this call, when the program has released the source.
     ///   Must not block.
@@ -135,7 +135,8 @@ extension ProgramStage.Source {
     var face: SceneBuilder.Face { SceneBuilder.Face(name: self.name, placeholder: self.placeholder) }
 
     /// Whether the selected frame must be replaced by the card: it is the last frame of a disconnected or silent
-    /// publisher, and its hold time is over. A reconnected publisher does not change this before its first frame.
+    /// publisher, and has been shown for the hold time since the publisher was lost or fell silent. A reconnected
+    /// publisher does not change this before its first frame.
     package func isStale(_ selection: SourceBuffer.Selection, at due: Int64) -> Bool {
         guard !selection.isFresh else { return false }
         if let silentSince = selection.silentSince, let hold = self.stalledHold {

@@ -5,7 +5,8 @@ extension ProgramStage {
     /// Composes the scene on air with cards in all panes, as it looks while no source has a frame. Does not change the
     /// program.
     ///
-    /// - Throws: ``MediaError`` if the scene cannot be composed.
+    /// - Returns: The canvas; `nil` if composing failed although the scene could be built.
+    /// - Throws: ``MediaError`` if the scene cannot be built.
     package func still() throws(MediaError) -> Picture? {
         let factory = self.director.factory
         let director = SceneScheduler(

@@ -4,12 +4,14 @@ import Synchronization
 
 /// Frame reduction for a machine that cannot keep up. Ticks, audio and the output frame rate do not change.
 extension ProgramStage {
+    /// How much the program reduces frames.
     package enum OverloadFrameMode: Int, Sendable {
+        /// No reduction.
         case none
         /// Every second canvas repeats the previous one.
         case half
-        /// The canvas is held. It changes only when a scene comes on air (always as a cut) or a source is covered; no
-        /// source is decoded for it.
+        /// The canvas is held. It changes only when a scene comes on air (always as a cut), or when a command hides or
+        /// shows a source; of all sources only the key frames are decoded.
         case hold
     }
 
@@ -30,8 +32,8 @@ extension ProgramStage {
         }
     }
 
-    /// Whether every visible pane of the source scales its frame down to fewer than two thirds of its samples (pixels);
-    /// `false` if the source has no visible pane.
+    /// Whether every pane of the scene on air that shows the source's video scales the shown part of the frame down to
+    /// fewer than two thirds of its samples (pixels); `false` if no pane shows the source.
     package func isOversized(_ source: SourceID, _ format: PictureFormat) -> Bool {
         let panes = self.scene.visiblePanes.filter { $0.source == source }
         return !panes.isEmpty

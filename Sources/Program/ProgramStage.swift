@@ -12,7 +12,7 @@ import Synchronization
 package final class ProgramStage: Sendable {
     package struct Source: Sendable {
         package var buffer: SourceBuffer
-        /// Text of the card that is shown when the source has no frame.
+        /// Text of the card that is shown when the source has no frame, or its frame must not be shown.
         package var name: String
         /// Factor for the source's audio, 0…2; 1 leaves the audio unchanged.
         package var volume: Float
@@ -63,12 +63,14 @@ package final class ProgramStage: Sendable {
     /// Callbacks that receive the program. All of them are called on the program thread.
     package struct Outputs: Sendable {
         /// Receives one canvas per tick. `arrival` is the program time at which the newest source frame in it was
-        /// received. Returns `false` if the encoders' queue is full: the tick is then lost.
+        /// received; `nil` if no publisher's frame is shown for the first time. Returns `false` if the encoders' queue
+        /// is full: the tick is then lost.
         package var picture: @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool
         /// Receives 1,024 pairs of interleaved stereo samples and the position of the first, in sample pairs since
         /// `origin`.
         package var sound: @Sendable (_ block: [Float], _ position: Int64) -> Void
-        /// Called when the program has ended; `tick` is the first tick that is not part of the program.
+        /// Called when the program has ended; `tick` is the first tick that is not part of the program, 0 if it was
+        /// stopped before it started.
         package var finished: @Sendable (_ tick: Int64) -> Void
         /// Receives the full-canvas source of a tick, right before the canvas of that tick.
         package var shown: (@Sendable (_ tick: Int64, _ view: FullCanvasSource) -> Void)?
@@ -92,14 +94,19 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    /// Counters of the program. `late`: ticks that began more than half a tick after they were due. `repeated`: panes
-    /// that showed the previous frame again because the source had no new one. `lost`: ticks without an encoded frame.
+    /// Counters of the program.
     package struct Stats: Sendable, Equatable {
+        /// Ticks that have run.
         package var ticks: Int64 = 0
+        /// Ticks that began more than half a tick after they were due, without those due before the program began.
         package var late: Int64 = 0
+        /// Ticks whose canvas was not passed to the encoders: their queue was full, or there was no canvas.
         package var lost: Int64 = 0
+        /// For each source: panes that showed its previous frame again because it had no new one, over all ticks.
         package var repeated: [SourceID: Int64] = [:]
+        /// For each source: panes that showed its video or its card, over all ticks with a composed canvas.
         package var shown: [SourceID: Int64] = [:]
+        /// Changes of the scene on air.
         package var switches: Int64 = 0
         /// Ticks whose canvas could not be composed; the previous canvas was shown again.
         package var failures = 0
@@ -203,7 +210,7 @@ package final class ProgramStage: Sendable {
         if fresh { self.started.signal() }
     }
 
-    /// Ends the program after the tick on air. If `ticks` is above 1, the program ends at the next multiple of `ticks`.
+    /// Ends the program before the next tick whose number is a multiple of `ticks`; with 1, after the tick on air.
     package func stop(atMultipleOf ticks: Int64 = 1) {
         self.shared.withLock { shared in
             let unit = max(1, ticks)
@@ -310,8 +317,8 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    /// Sleeps until the tick is due. Overdue ticks run immediately, one after the other, so that no tick is
-    /// missing after the process was stopped for a while, or got no CPU time.
+    /// Sleeps until the tick is due; returns at once if it is overdue, so that no tick is missing after the process was
+    /// stopped for a while, or got no CPU time. Counts late ticks, and reports when catching up begins and ends.
     private func pace(_ due: Int64, _ interval: Int64, _ begun: Int64, _ catchUp: inout CatchUp) {
         guard let zero = self.clock.zero else { return }
         self.machine.sleep(until: zero &+ due)
@@ -435,7 +442,7 @@ extension ProgramStage {
     private static func soundSteps(fps: Int64) -> Int64 { max(1, (self.leastMixings + fps - 1) / fps) }
 
     /// How long before its program time the audio of a live source must be available, in nanoseconds: one mixing step
-    /// plus the look-ahead of the limiter. 39 ms at 30 frames per second.
+    /// plus the look-ahead of the limiter. 39 ms at 30 frames per second and 48 kHz.
     package static func soundLead(fps: Int, sampleRate: Int) -> Int64 {
         let fps = Int64(max(1, fps))
         let look = TimeMath.scale(

@@ -8,10 +8,12 @@ struct ProgramWorker {
     var player: SceneCompositor
     var mixer: AudioMixer
     var catchUp = CatchUp()
-    /// Sources that were covered by their cards at the previous tick.
+    /// Sources that a command had hidden at the previous tick
+    /// (``ProgramStage/setSource(_:volume:audioPush:videoPush:)``), so that their cards were shown.
     var covered: Set<SourceID> = []
     /// Sources that are visible or audible; the sets are reused for every tick.
     var presence = SourceVisibility()
+    /// Buffer for the sources whose panes repeat a frame; reused for every tick and empty in between.
     var repeated: [SourceID] = []
     private var selected: [SourceID: SourceBuffer.Selection] = [:]
     private var pictures: [SourceID: Picture] = [:]

@@ -38,8 +38,7 @@ package struct SceneImage: Sendable, Hashable {
     /// The image is scaled to this rectangle without keeping its aspect ratio. The rectangle may extend beyond the
     /// canvas.
     package var rect: Rect
-    /// Position in the z-order, 0…100 as for all other elements; −1 places the image below all of them, as a
-    /// background.
+    /// Position in the z-order, 0…100 as for all other elements; −1 for a background, which lies below all of them.
     package var zOrder: Int
     /// Opacity in percent, 0…100; multiplied with the image's own opacity.
     package var alphaPercent: Int
@@ -58,8 +57,9 @@ package struct SceneText: Sendable, Hashable {
     /// Name used by ``ProgramStage/setText(_:_:)``.
     package var id: String
     package var text: String
-    /// Position in samples: `y` is the top of the first line, `x` its left end, middle or right end, as ``align`` says.
+    /// Position of each line's left end, middle or right end, as ``align`` says, in samples from the left.
     package var x: Int
+    /// Position of the top of the first line, in samples from the top.
     package var y: Int
     /// Font size (em) in samples, 8…400.
     package var size: Int
@@ -70,7 +70,8 @@ package struct SceneText: Sendable, Hashable {
     package var backgroundAlphaPercent: Int
     package var align: TextAlign
     package var zOrder: Int
-    /// Maximum width in samples; longer lines end in an ellipsis. `nil`: up to the edge of the canvas.
+    /// Maximum width in samples, within the canvas; longer lines end in an ellipsis. `nil`: up to the edge of the
+    /// canvas.
     package var maxWidth: Int?
 
     package init(

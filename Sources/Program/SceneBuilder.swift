@@ -3,7 +3,7 @@ package import MediaTypes
 import Synchronization
 
 /// Builds the filter graph of a scene and all its inputs that are not frames of sources, and runs the graph. A build
-/// takes milliseconds. Runs on the builder thread, or on the program thread if the program is offline.
+/// takes milliseconds. Runs on the builder thread; offline, and before the program begins, on the calling thread.
 package final class SceneBuilder: Sendable {
     /// Name and image that a pane shows while its source has no frame.
     package struct Face: Sendable {
@@ -41,9 +41,10 @@ package final class SceneBuilder: Sendable {
     package let text: TextRenderer
     package let board: OverlayCache
     private let cache: Mutex<Cache>
-    /// Maximum number of cached cards and images. A cache that reaches its limit is cleared: an image of the canvas'
-    /// size takes 1.4 MB at 720p.
+    /// Maximum number of cached cards. When the cache is full, it is cleared before another card is added.
     private static let cardLimit = 20
+    /// Maximum number of cached images, likewise: an image of the canvas's size, with transparency, takes 2.3 MB at
+    /// 720p.
     private static let imageLimit = 32
 
     package init(canvas: Canvas, fonts: SceneFonts, faces: [SourceID: Face], board: OverlayCache) {
@@ -55,8 +56,8 @@ package final class SceneBuilder: Sendable {
 
     var faces: [SourceID: Face] { self.cache.withLock { $0.faces } }
 
-    /// Sets what panes show while a source has no frame; `nil`: the source was removed. Existing compositions do not
-    /// change.
+    /// Sets what panes show while a source has no frame; `nil`: the source was removed. Compositions built before do
+    /// not change.
     func setFace(_ face: Face?, of source: SourceID) {
         // The placeholder image is freed outside the lock.
         _ = self.cache.withLock { cache -> Face? in

@@ -6,9 +6,9 @@ package import MediaTypes
 package struct SceneCompositor {
     /// The composed canvas of one tick.
     package struct Tick {
-        /// The composed canvas; `nil` if none could be composed yet.
+        /// The composed canvas, or the previous one if composing failed; `nil` if none could be composed yet.
         package var picture: Picture?
-        /// The panes of the scene on air, bottom first.
+        /// The panes of the scene on air that show video, bottom first.
         package var panes: [Pane]
     }
 
@@ -36,7 +36,7 @@ package struct SceneCompositor {
     /// The last frame of each source that was fed to a graph.
     private var held: [SourceID: Picture] = [:]
     private var formats: [SourceID: PictureFormat] = [:]
-    /// The canvas of the previous tick; `nil` before the first tick.
+    /// The newest canvas; `nil` until one was composed.
     package private(set) var last: Picture?
     /// The newest composed canvas with its inputs: as long as no input changes, the canvas is repeated.
     private var made: Made?
@@ -50,8 +50,9 @@ package struct SceneCompositor {
     package private(set) var renewals = 0
     /// Ticks for which no canvas could be composed and the previous one was repeated.
     package private(set) var failures = 0
-    /// Longest time to switch to another composition, in nanoseconds.
+    /// Longest time to switch to another scene or composition, in nanoseconds.
     package private(set) var longestSwap: Int64 = 0
+    /// Number of changes of the scene on air.
     package private(set) var switches: Int64 = 0
     /// Number of frames whose format differed from their pane's input, so that an older frame or the card was used.
     package private(set) var substitutions = 0
@@ -72,9 +73,10 @@ package struct SceneCompositor {
     /// Whether a transition is in progress.
     var isCrossing: Bool { self.crossing != nil }
 
-    /// Advances to the next tick.
+    /// Puts the scheduled scene on air that is due at `tick`, if there is one, and begins its transition.
     ///
-    /// - Returns: The scene that comes on air with this tick; `nil` if the scene does not change.
+    /// - Returns: The scene that comes on air with this tick, also at the first call; `nil` if the scene does not
+    ///   change.
     package mutating func advance(to tick: Int64) -> Scene? {
         let begin = self.machine.now()
         self.director.retire(&self.retired)
@@ -104,7 +106,7 @@ package struct SceneCompositor {
     ///
     /// - Parameters:
     ///   - pictures: The frame of each source for this tick; sources without one show their card.
-    ///   - covered: Sources that must not be visible from this tick on.
+    ///   - covered: Sources that must not be visible at this tick: they show their card.
     package mutating func compose(
         tick: Int64, pictures: [SourceID: Picture], covered: Set<SourceID>
     ) -> Tick {

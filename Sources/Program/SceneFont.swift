@@ -6,15 +6,15 @@ import Threading
 /// texts into runs of one font each.
 package struct SceneFont: Sendable {
     package let path: String
-    /// Whether the font has real glyphs for ASCII letters, digits and punctuation, not its "missing glyph" box.
-    /// Fallback fonts for other scripts have none.
+    /// Whether the font has real glyphs for "A", "0" and ":", not its "missing glyph" box, and so probably for all of
+    /// ASCII. Fallback fonts for other scripts have none.
     package let hasLatin: Bool
     private let tables: FontTables
 
     /// Opens a font file and draws "A", "0" and ":" to compare them with the glyph of a character that no font has.
     ///
-    /// - Throws: ``MediaError/Code/unavailable`` if the file cannot be read, is not a font, or has no glyphs that can
-    ///   be drawn.
+    /// - Throws: ``MediaError/Code/unavailable`` if the file cannot be read, is not a font, has no outlines, or cannot
+    ///   be used to draw text.
     package static func open(_ path: String) throws(MediaError) -> SceneFont {
         func failure(_ what: String, fix: String = "give the path of a TrueType or OpenType file") -> MediaError {
             MediaError(.unavailable, "the font \(path) \(what)", at: "font", fix: fix)
@@ -29,7 +29,7 @@ package struct SceneFont: Sendable {
             }
         }
         if let unreadable {
-            throw failure(unreadable.text, fix: "check the path; it is relative to the working directory")
+            throw failure(unreadable.text, fix: "check the path; a relative path is relative to the working directory")
         }
         guard let tables else { throw failure("is not a TrueType or OpenType file with a Unicode character map") }
         guard tables.hasOutlines else {

@@ -95,7 +95,7 @@ package struct SceneFonts: Sendable {
         Self.isInAlphabet(scalar) || self.fonts.contains { $0.has(scalar) }
     }
 
-    /// The characters of a text that are shown as boxes, each once, in order of appearance.
+    /// The characters of a text that no font has, so that they are shown as boxes, each once, in order of appearance.
     package func missing(in text: String) -> [Unicode.Scalar] {
         var seen: Set<Unicode.Scalar> = []
         var last: Unicode.Scalar?
@@ -119,7 +119,8 @@ package struct SceneFonts: Sendable {
     static let runLimit = 32
 
     /// Splits a line into runs of one font each, using the first font that has the character. White space and combining
-    /// marks stay with the run they follow.
+    /// marks stay with the run they follow if its font has them. Characters without a shape of their own are left out
+    /// if the font does not have them.
     package func runs(of line: String) -> [Run] {
         var runs: [(place: Int?, text: String.UnicodeScalarView)] = []
         var last: Unicode.Scalar?

@@ -3,7 +3,7 @@ package import LibAV
 /// A scene's libavfilter graph description, computed from the elements on the canvas and the formats of the sources'
 /// frames alone.
 package struct SceneGraph: Sendable, Hashable {
-    /// Label of the background's input, if the scene needs one.
+    /// Label of the input for the background, if the graph has it.
     package static let background = "bg"
     /// Label of the graph's output, the composed frame.
     package static let output = "out"

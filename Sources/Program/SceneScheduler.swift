@@ -24,7 +24,7 @@ package final class SceneScheduler: Sendable {
         var pending: [Pending] = []
         /// Scenes of commands that are being executed: being built or already built, but not in `pending` yet.
         var coming: [PreparedScene] = []
-        /// Scenes of the pipeline; the first ``warmLimit`` of them always have a built graph.
+        /// Scenes of the pipeline; in a live room the first ``warmLimit`` of them always have a built graph.
         var known: [PreparedScene] = []
         var words = SceneBuilder.Words()
         /// Formats of each source's frames: `formats` for the frame of this tick, `ahead` for the newest decoded frame,
@@ -91,11 +91,12 @@ package final class SceneScheduler: Sendable {
         self.state.withLock { $0.pending.map { ($0.tick, $0.scene.scene.sceneID) } }
     }
 
-    /// Number of builds since the start that failed although their scene had been accepted, in libavfilter or when
-    /// reading a file, and the last error.
+    /// Number of builds and drawings since the start that failed although their scene had been accepted, in libavfilter
+    /// or when reading a file, and the last error.
     package var failures: (count: Int, last: MediaError?) { self.state.withLock { ($0.failures, $0.lastFailure) } }
 
-    /// Builds the scene on air and the scenes of the pipeline.
+    /// Builds the scene on air and the scenes of the pipeline, on the calling thread. The graphs of scenes beyond
+    /// ``warmLimit``, and offline of all but the scene on air, are freed again: building them shows their errors.
     ///
     /// - Throws: ``MediaError`` if a scene cannot be built, for example because an image cannot be read.
     package func prepare(_ scenes: [Scene]) throws(MediaError) {
@@ -124,7 +125,8 @@ package final class SceneScheduler: Sendable {
     /// A command for the next tick does not cancel scenes scheduled for later ticks.
     ///
     /// A scene of the pipeline is already built; any other is built on the builder thread while this call waits, at
-    /// most two seconds. The texts of such a scene replace the values set earlier with ``setText(_:_:)``.
+    /// most two seconds. The texts and scores of such a scene replace the values set earlier with ``setText(_:_:)`` and
+    /// ``setScore(_:left:right:)``.
     ///
     /// A scene with another canvas size waits for the beginning of the next segment, unless a later command for the
     /// next tick replaces it.
@@ -196,7 +198,7 @@ package final class SceneScheduler: Sendable {
         self.queueDrawing()
     }
 
-    /// Sets the score bar `id` in every scene, from one of the next ticks on.
+    /// Sets the two scores of the bar `id` in every scene, from one of the next ticks on.
     package func setScore(_ id: String, left: Int, right: Int) {
         self.state.withLock { state in
             state.words.scores[id] = (left, right)
@@ -229,7 +231,7 @@ package final class SceneScheduler: Sendable {
         return self.state.withLock { $0.isRunning ? $0.tick + 1 : $0.tick }
     }
 
-    /// Ends the builder thread. No more commands may follow.
+    /// Ends the builder thread after the waiting jobs. No more commands may follow.
     package func close() { self.builder?.close() }
 
     /// Compositions of the scene on air, the newest last; for tests.
@@ -264,9 +266,11 @@ package final class SceneScheduler: Sendable {
         try outcome.get()
     }
 
-    /// Builds `scene` for these formats if it has no such composition yet.
+    /// Builds `scene` for these formats if it has no such composition yet and they were not refused before.
     ///
-    /// - Parameter isAnew: Whether to build the composition even if it exists; the new one replaces it.
+    /// - Parameters:
+    ///   - replacing: Whether to build the composition even if it exists; the new one replaces all others of the scene.
+    ///   - isAnew: Whether to build the composition even if it exists; the new one replaces only that one.
     func warm(
         _ scene: PreparedScene, for formats: [SourceID: PictureFormat], words: SceneBuilder.Words? = nil,
         replacing: Bool = false, isAnew: Bool = false
@@ -431,8 +435,7 @@ package final class SceneScheduler: Sendable {
         self.factory.text.on(scene.scene.canvas(in: self.canvas))
     }
 
-    /// Frees images of decorations that no scene uses any more, after a scene that is not part of the pipeline has
-    /// replaced other scenes.
+    /// Frees images of decorations that no scene uses any more, after a scene that was not prepared has been scheduled.
     private func queueSweep() {
         guard let builder = self.builder else {
             self.sweep()

@@ -11,7 +11,8 @@ struct SoundTrack {
     /// Result of ``judge(_:now:)`` for a packet.
     enum Verdict {
         case fine
-        /// The decoder was reopened after a run of damaged packets. `failure` is set only the first time.
+        /// A run of damaged packets has ended the use of the decoder: another one was opened, if possible. `failure` is
+        /// set only the first time since a packet was intact.
         case reopened(failure: MediaError?)
     }
 
@@ -42,8 +43,8 @@ struct SoundTrack {
 
     var isOpen: Bool { self.decoder != nil }
 
-    /// Opens a decoder for a new format. Its audio follows that of the previous decoder without a gap. If formats
-    /// change too often, opening is deferred.
+    /// Closes the decoder and opens one for a new format. Its audio follows that of the previous decoder without a gap.
+    /// If formats change too often, opening is deferred.
     ///
     /// - Parameter now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func configure(_ parameters: CodecParameters, now: Int64? = nil) throws(MediaError) {
@@ -65,7 +66,8 @@ struct SoundTrack {
         self.decoder = try AudioDecoder.open(parameters, sampleRate: self.sampleRate, place: self.place)
     }
 
-    /// Records whether a packet was intact, and reopens the decoder when too many consecutive packets were damaged.
+    /// Records whether a packet was intact, and reopens the decoder when ``patience`` consecutive packets were damaged,
+    /// as soon as ``DecoderOpenLimiter`` allows it.
     mutating func judge(_ isIntact: Bool, now: Int64? = nil) -> Verdict {
         if isIntact {
             self.damaged = 0
@@ -87,7 +89,7 @@ struct SoundTrack {
         return .reopened(
             failure: MediaError(
                 .invalidData, "\(Self.patience) packets in a row were damaged", at: self.place,
-                fix: "restart the encoder's audio; the decoder was reopened"))
+                fix: "restart the encoder's audio"))
     }
 
     /// Closes the decoder at the end of a publication.

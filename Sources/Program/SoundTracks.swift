@@ -11,7 +11,7 @@ struct SoundTracks: Sendable {
         var gain: GainRamp
     }
 
-    /// Maximum number of tracks per source; a ring takes 2 MB.
+    /// Maximum number of tracks per source; the ring of each takes 2 MB in a live room.
     static let maximumTracks = 4
 
     private let fade: Int64
@@ -43,10 +43,10 @@ struct SoundTracks: Sendable {
     /// Every track with its gain; during a change, the gain after the change.
     var gains: [(track: UInt8, gain: Float)] { self.tracks.map { ($0.id, $0.gain.target) } }
 
-    /// Writes a block of one track. If there are too many tracks, a new track replaces a silent one, or its audio is
-    /// dropped.
+    /// Writes a block of one track. If there are ``maximumTracks`` other tracks, a new track replaces one whose audio
+    /// has ended, or its block is dropped.
     ///
-    /// - Returns: The actual position of the block's first pair.
+    /// - Returns: The actual position of the block's first pair; `position` if the block was dropped.
     @discardableResult
     mutating func write(_ block: [Float], at position: Int64, restart: Bool, track id: UInt8 = 0) -> Int64 {
         let index: Int
@@ -69,7 +69,8 @@ struct SoundTracks: Sendable {
         return self.tracks[index].ring.write(block, at: position, restart: restart)
     }
 
-    /// Changes the gain of a track linearly over `pairs`, or sets it for a track that appears later.
+    /// Changes the gain of a track linearly over `pairs`, or at once if nothing has been read yet, or sets it for a
+    /// track that appears later.
     ///
     /// - Parameter pairs: Duration of the change, in pairs.
     mutating func setGain(_ gain: Float, of id: UInt8, over pairs: Int64) {

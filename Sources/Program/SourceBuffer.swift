@@ -24,8 +24,9 @@ package final class SourceBuffer: Sendable {
         package var picture: Picture
         /// Whether the frame was not shown at an earlier tick.
         package var isFresh: Bool
-        /// Program time of the frame (`time`) and of its arrival (`arrival`; `nil` for files).
+        /// Program time at which the frame is due.
         package var time: Int64
+        /// Program time at which the frame arrived; `nil` for files.
         package var arrival: Int64?
         /// When the frame's publication ended; `nil` if it continues.
         package var lostAt: Int64?
@@ -165,8 +166,8 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// Maximum number of decoded frames of a live source. At 30 fps and a jitter buffer of 200 ms there are six or
-    /// seven. If there are more, the frames come faster than real time, and the oldest are dropped.
+    /// Maximum number of waiting decoded frames of a live source. At 30 fps and a jitter buffer of 200 ms there are six
+    /// or seven. If there are more than the limit, the frames come faster than real time, and the oldest are dropped.
     package static let pictureLimit = 24
     /// A frame may be shown early or late by half a tick plus this fraction of a tick (1/10, 3 ms at 30 fps). The
     /// fraction exceeds the jitter of millisecond timestamps, and the sum is within the 20 ms that lip sync allows.
@@ -174,17 +175,20 @@ package final class SourceBuffer: Sendable {
     /// ``slackFraction`` for files (1/4): their timestamps are less regular than those of phones, and their mapping to
     /// program time is not adjusted.
     private static let fileSlackFraction: Int64 = 4
-    /// Number of frames (`fileLead`) and sample pairs (`fileSoundLead`) that a file is decoded ahead of the program.
+    /// Number of frames that a file is decoded ahead of an offline program.
     static let fileLead = 3
+    /// Number of sample pairs that a file's audio is decoded ahead of an offline program.
     static let fileSoundLead: Int64 = 4_096
     /// How far the coded frames of a hidden file source are read ahead of the program, in nanoseconds: more than any
     /// reordering.
     private static let fileHiddenLead: Int64 = 300_000_000
-    /// If one track of a file is this far ahead, the other track has a gap or has ended, and the program does not wait
-    /// for the other track. Limits: frames and nanoseconds for video, sample pairs for audio (2 s at 48 kHz, less than
-    /// ``fileRingSize``). Muxers interleave within a second.
+    /// If the video of a file is at least this many frames and ``fileGap`` ahead, its audio has a gap or has ended, and
+    /// the program does not wait for the audio. Muxers interleave within a second.
     static let fileGapPictures = 48
+    /// See ``fileGapPictures``; in nanoseconds.
     static let fileGap: Int64 = 1_250_000_000
+    /// If the audio of a file is this many sample pairs ahead (2 s at 48 kHz, less than ``fileRingSize``), its video
+    /// has a gap or has ended, and the program does not wait for the video.
     static let fileGapSound: Int64 = 96_000
     /// Maximum number of frames that a file may be ahead in any case, because of their memory.
     static let mostGapPictures = 96
@@ -200,9 +204,9 @@ package final class SourceBuffer: Sendable {
     /// Length of fades of live audio at a seam, in pairs: 5 ms at 48 kHz. A file's samples are not changed.
     private static let soundFade: Int64 = 240
     private let state: Mutex<State>
-    /// Whether the program needs the source's video and audio at the moment.
+    /// What the program needs of the source at the moment.
     package let need = SourceDemand()
-    /// The source's coded frames, for passthrough; not used by default.
+    /// The source's coded video, for passthrough; keeps nothing unless it is opened.
     package let coded = CodedFrameQueue()
     private let changed = DispatchSemaphore(value: 0)
     private let taken = DispatchSemaphore(value: 0)
@@ -236,8 +240,8 @@ package final class SourceBuffer: Sendable {
         self.changed.signal()
     }
 
-    /// Sets since when a connected publisher has sent nothing; `nil` if it is sending. For live sources; may be called
-    /// from any thread.
+    /// Sets the program time since which a connected publisher has sent nothing; `nil` if it is sending. For live
+    /// sources; may be called from any thread.
     package func setSilent(since time: Int64?) { self.state.withLock { $0.silentSince = time } }
 
     /// Marks a new mapping of the source's timestamps to program time: the next frame is aligned to the ticks anew.
@@ -348,7 +352,7 @@ package final class SourceBuffer: Sendable {
     // MARK: Called by the program thread
 
     package var status: (status: Status, since: Int64) { self.state.withLock { ($0.status, $0.statusSince) } }
-    /// The frame that was shown last, else the newest decoded frame; `nil` before the first frame.
+    /// The frame that was selected last, else the newest decoded frame; `nil` if there is neither.
     package var snapshot: Picture? { self.state.withLock { $0.current?.picture ?? $0.pictures.last?.picture } }
 
     package var droppedPictures: Int { self.state.withLock { $0.dropped } }
@@ -357,10 +361,11 @@ package final class SourceBuffer: Sendable {
     /// Returns the frame nearest to `time`, or the previous frame if there is no newer one; `nil` before the first
     /// frame.
     ///
-    /// The next frame in turn is taken even if it is up to a tenth of a tick beyond the middle between two ticks.
-    /// Otherwise millisecond timestamps would make a source whose frames fall between two ticks alternate between
-    /// repeated and skipped frames. The first frame of a publication gets no such tolerance: it determines how all
-    /// later ones are aligned to the ticks, and a bias would affect lip sync.
+    /// The next frame in turn is taken even if it is up to a tenth of a tick (a quarter for files that pace the
+    /// program) beyond the middle between two ticks. Otherwise millisecond timestamps would make a source whose frames
+    /// fall between two ticks alternate between repeated and skipped frames. The first frame of a publication or of a
+    /// new time mapping gets no such tolerance: it determines how all later ones are aligned to the ticks, and a bias
+    /// would affect lip sync.
     ///
     /// - Parameters:
     ///   - time: Program time of the tick.
@@ -434,8 +439,9 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// Returns the end time of a file: the end of its last frame, or the end of its audio if that is more than a
-    /// quarter of a second later (encoder padding is shorter); `nil` if the file is not read to its end yet.
+    /// Returns the end of a file in program time: the end of its last frame, or the end of its audio if that is more
+    /// than a quarter of a second later (encoder padding is shorter) or there is no video; `nil` if the file is not
+    /// read to its end yet.
     ///
     /// - Parameter interval: Length of a tick; the last frame lasts as long as the previous ones, but no longer than
     ///   this.

@@ -11,7 +11,8 @@ package final class SourceDemand: Sendable {
 
     package init() {}
 
-    /// Whether the source is not visible and will not be within the next second: then only its key frames are decoded.
+    /// Whether the decoded video of the source is not needed now and within the next second, usually because it is not
+    /// visible: then only its key frames are decoded.
     package var isHidden: Bool { self.hidden.load(ordering: .relaxed) }
 
     package func setHidden(_ hidden: Bool) {
@@ -28,7 +29,8 @@ package final class SourceDemand: Sendable {
         self.awayWatcher.withLock { $0?(self.isAway) }
     }
 
-    /// Calls `body` with ``isAway``, now and after each change. `body` must not block or call this object.
+    /// Calls `body` with ``isAway``, now and after each change, on the thread that makes the change. Replaces an
+    /// earlier `body`. `body` must not block or call this object.
     package func watchAway(_ body: @escaping @Sendable (Bool) -> Void) {
         self.awayWatcher.withLock {
             $0 = body
@@ -48,7 +50,7 @@ package final class SourceDemand: Sendable {
         self.plain.store(skipsLoopFilter, ordering: .relaxed)
     }
 
-    /// Calls `body` when a hidden source becomes needed again.
+    /// Calls `body` when the source is not hidden any more. Replaces an earlier `body`.
     func watch(_ body: @escaping @Sendable () -> Void) { self.waker.withLock { $0 = body } }
 
     private func wake() { self.waker.withLock { $0 }?() }

@@ -9,14 +9,15 @@ package import MediaTypes
 /// packet has no lasting effect.
 ///
 /// States: unanchored → settling (half a second, see ``isSettling``) → steady. While steady, the anchor glides by at
-/// most ``glideLimit``. In these cases it is set anew (reanchored) instead:
+/// most ``glideLimit``. Once packets are decoded, the anchor is set anew (reanchored) in one step in these cases:
+/// - Settling is over, and the source is shown later than its buffer requires.
 /// - Packets are too late for longer than ``latePatience``: the network delay has increased, and the mapping follows
 ///   it.
 /// - Packets are repeatedly too late for short times: the buffer is made deeper, up to its maximum.
 /// - A source that is shown much later than its buffer requires is brought back.
 /// - A source with wall-clock time is aligned with the others that have it (``WallAlignment``).
 ///
-/// Invariant (1): source time never jumps, so a new anchor is the only discontinuity (seam) that viewers can see.
+/// Invariant (1): every change of the mapping that viewers can see, except gliding, is counted in ``seams``.
 /// Invariant (2): no track waits for another one.
 ///
 /// All times are in nanoseconds; program time counts from the room's `origin`.
@@ -31,7 +32,7 @@ package struct SourceTimeline: Sendable {
         case jitter
         /// The source was shown later than needed.
         case excess
-        /// After the settling time: the first packets had had unusual delays.
+        /// At the end of the settling time: the first packets had had unusual delays.
         case settled
         /// The source was aligned with others by wall-clock time.
         case wall
@@ -61,9 +62,11 @@ package struct SourceTimeline: Sendable {
     /// After settling, the source may be shown this much later than needed without a correction in one step: 10 ms, a
     /// third of a frame.
     static let settleExcess: Int64 = 10_000_000
-    /// A source that is shown later than needed by more than this is brought back in one step after ``excessPatience``;
-    /// smaller differences are corrected by gliding. Aligned sources are at most 50 ms apart.
+    /// A source that is shown later than needed by more than this (30 ms) is brought back in one step after
+    /// ``excessPatience``; smaller differences are corrected by gliding. Aligned sources are at most 50 ms apart.
     static let excessLimit: Int64 = 30_000_000
+    /// Time for which the excess must last before the step: 10 s. It is ``latePatience`` instead for an aligned source,
+    /// and for an excess that is larger than the buffer could still grow.
     static let excessPatience: Int64 = 10_000_000_000
     /// A buffer deeper than configured is reduced after this many seconds in which it was not needed.
     static let quietSeconds: Int64 = 15
@@ -76,7 +79,7 @@ package struct SourceTimeline: Sendable {
     /// If two tracks, whose timestamps both start at zero, start more than this apart, the publisher zeroed each of
     /// them separately.
     static let zeroApart: Int64 = 100_000_000
-    /// If two tracks jump within a second and the jumps differ by less than this, it is the same jump.
+    /// If two tracks jump within a second and the jumps differ by at most this, it is the same jump.
     static let sameJump: Int64 = 500_000_000
 
     private let jitterBuffer: Int64
@@ -84,7 +87,7 @@ package struct SourceTimeline: Sendable {
     private let maxDriftPpm: Int64
     private let soundLead: Int64
     package private(set) var offset: Int64
-    /// Current size of the jitter buffer; the network may require more than was configured.
+    /// Current size of the jitter buffer in nanoseconds; it may be more than configured if the network required it.
     package private(set) var depth: Int64
     private var anchor: Int64?
     private var video = TimestampCorrector()
@@ -104,10 +107,12 @@ package struct SourceTimeline: Sendable {
 
     /// Whether the network delay is still being learned.
     package private(set) var isSettling = true
-    /// Number of times the mapping was made anew since the beginning.
+    /// Number of times the mapping was made anew since the beginning: new anchors and jumps of the timestamps.
     package private(set) var reanchors = 0
+    /// Reason of the last new mapping in this publication; `nil` if there was none.
     package private(set) var lastReason: Reason?
-    /// Number of seams on program time: new anchors, new offsets, new publications.
+    /// Number of discontinuities (seams) on program time since the beginning: new anchors, jumps of the timestamps,
+    /// tracks that were shifted against each other, new offsets, new publications.
     package private(set) var seams = 0
 
     /// Creates a timeline without a mapping.
@@ -135,23 +140,25 @@ package struct SourceTimeline: Sendable {
     /// The fastest glide, in parts per billion: the maximum drift plus 500 ppm to correct an error.
     package var glideLimit: Int64 { (self.maxDriftPpm &+ 500) &* 1000 }
 
-    /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` in the first half minute.
+    /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` in the first half minute of a
+    /// publication.
     package var driftPpm: Int? { self.drift.ppm.map { Int($0) } }
 
-    /// Time from a packet's arrival until it is due, in nanoseconds: the current jitter buffer plus any additional
-    /// delay; `nil` before the first packet.
+    /// Time from the arrival of a packet without unusual delay until it is shown, in nanoseconds and without the
+    /// offset: the current jitter buffer plus any additional delay; `nil` before the first packet, and for files.
     package var buffered: Int64? {
         guard let anchor, let floor = self.floor else { return nil }
         return anchor &- floor
     }
 
-    /// Anchors the timeline so that `timestamp` is shown at `program`; used for files.
+    /// Anchors the timeline so that `timestamp` is shown at `program` plus the offset; used for files.
     package mutating func anchor(timestamp: Int64, at program: Int64) { self.anchor = program &- timestamp }
 
     /// Whether source time can be mapped to program time yet.
     package var isAnchored: Bool { self.anchor != nil }
 
-    /// Discards the mapping: the next packet begins a new publication.
+    /// Discards the mapping and the measured delays: the next packet begins a new publication. Offset and counters
+    /// stay.
     package mutating func reset() {
         let (reanchors, seams) = (self.reanchors, self.seams)
         self = SourceTimeline(
@@ -447,8 +454,8 @@ private struct LateSpells: Sendable {
     private static let within: Int64 = 10_000_000_000
     /// Late packets closer together than this belong to one spell.
     private static let apart: Int64 = 300_000_000
-    /// A late packet begins a new spell if the current spell began at least this long ago and the packet before it was
-    /// in time: audio that is sent in bursts has some late packets in each burst.
+    /// Also within ``apart``, a late packet begins a new spell if the current spell began at least this long ago and
+    /// the packet before it was in time: audio that is sent in bursts has some late packets in each burst.
     private static let longest: Int64 = 1_000_000_000
 
     private var spells: [(began: Int64, worst: Int64)] = []
@@ -457,8 +464,8 @@ private struct LateSpells: Sendable {
     /// Records a late packet.
     ///
     /// - Parameter isNew: Whether the previous packet of the track was in time.
-    /// - Returns: The lateness that the buffer must absorb: that of the second worst spell, because a single stall is
-    ///   not typical of the network. `nil` if there were too few spells.
+    /// - Returns: When the third spell begins, the lateness that the buffer must absorb: that of the second worst
+    ///   spell, because a single stall is not typical of the network; the count then starts again. Otherwise `nil`.
     mutating func noted(lateness: Int64, at arrival: Int64, isNew: Bool) -> Int64? {
         defer { self.last = arrival }
         self.spells.removeAll { arrival &- $0.began > Self.within }

@@ -22,7 +22,7 @@ package struct TextRenderer: Sendable {
         var top: Int
     }
 
-    /// Maximum number of lines of a text; further lines are not drawn.
+    /// Maximum number of lines of a text, if the canvas is high enough for them; further lines are not drawn.
     static let lineLimit = 24
     /// Columns left free in a mask for glyphs that extend to the left of their origin.
     private static let bearing = 8
@@ -56,7 +56,7 @@ package struct TextRenderer: Sendable {
         return max(8, min(text.maxWidth ?? edge, edge, 4096))
     }
 
-    /// Splits a text into lines and draws them.
+    /// Splits a text into lines and draws them. A line that is too wide ends in an ellipsis.
     ///
     /// - Throws: ``MediaError`` from libavfilter.
     package func layout(_ text: SceneText) throws(MediaError) -> Layout {
@@ -163,8 +163,8 @@ package struct TextRenderer: Sendable {
     /// Size of a dot of the built-in alphabet, in samples.
     private static func dots(_ size: Int) -> Int { max(1, size / 9) }
 
-    /// Returns the size of a box with space for the text and for usual changes of the text. A box of another size
-    /// requires a new filter graph.
+    /// Returns the size of a box in samples, both numbers even, with space for the text and for usual changes of the
+    /// text. A box of another size requires a new filter graph.
     package func boxSize(_ text: SceneText, _ layout: Layout) -> (width: Int, height: Int) {
         let padding = Self.padding(text)
         let limit = self.limit(text) + 2 * padding.side

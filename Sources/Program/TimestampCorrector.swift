@@ -1,10 +1,13 @@
 /// Detects jumps, resets and frozen timestamps of one track and holds the shift that corrects them, so that the track's
-/// timestamps advance like the wall clock. Small steps back and gaps are kept as the publisher sent them.
+/// timestamps advance like the arrivals. Small steps back and gaps are kept as the publisher sent them. The caller sets
+/// the shift after a jump (``move(by:)``).
 ///
 /// Spec: RTMP 1.0 §4 (timestamps are relative to an arbitrary epoch). All times in nanoseconds.
 struct TimestampCorrector: Sendable {
-    /// Timestamps have jumped if they advance by more than this, and by ``jumpGain`` more than the wall clock.
+    /// Timestamps have jumped if they advance by more than this from one packet to the next, and by more than
+    /// ``jumpGain`` more than the arrivals.
     static let jumpForward: Int64 = 3_000_000_000
+    /// See ``jumpForward``.
     static let jumpGain: Int64 = 1_500_000_000
     /// A step back by more than this is a reset; smaller ones are reordering.
     static let jumpBack: Int64 = 1_000_000_000
@@ -32,7 +35,8 @@ struct TimestampCorrector: Sendable {
 
     /// Processes the next timestamp.
     ///
-    /// - Returns: If the timestamp jumped: by how much it advanced more than the wall clock; otherwise `nil`.
+    /// - Returns: If the timestamp jumped: by how much it advanced more than the arrivals, negative for a reset;
+    ///   otherwise `nil`.
     mutating func advance(to dts: Int64, at arrival: Int64) -> Int64? {
         self.count += 1
         guard let last = self.last else {

@@ -4,8 +4,8 @@ import MediaTypes
 /// The video decoder of one source with its conversion, used only on the source's thread.
 ///
 /// States: closed → waiting for a key frame (``configure(_:rotation:now:)``) → decoding → failing (``patience`` packets
-/// produced no frame) → decoding again with another decoder, from a later key frame. A failure episode ends with the
-/// next frame; only its first failure is reported. If formats change too often, opening is deferred: there is no
+/// produced no frame) → decoding again with another decoder, from a later key frame. Only the first failure in a
+/// publication, or since a frame was output, is reported. If formats change too often, opening is deferred: there is no
 /// decoder until ``DecoderOpenLimiter`` allows one for the latest format.
 struct VideoTrack {
     struct Settings: Sendable {
@@ -18,17 +18,18 @@ struct VideoTrack {
 
     /// Result of processing one packet, or one change or the end of the stream.
     struct Outcome {
-        /// Frames converted for the scene, in presentation order; pts in the packets' timescale.
+        /// Frames converted for the scene, in presentation order; each has the pts of its packet.
         var pictures: [Picture] = []
         /// Whether libavcodec reported damaged data.
         var isDamaged = false
-        /// Whether the packet was not decoded, because there was no key frame yet or no decoder is open.
+        /// Whether the packet was not decoded, because there was no key frame since the decoder was opened, or because
+        /// no decoder is open.
         var isSkipped = false
         /// Whether the decoder was reopened after a run of packets that produced no frame.
         var isReopened = false
-        /// The error, if this is the first failure since the decoder last produced a frame.
+        /// The error, if this is the first failure since a frame was last output, or in this publication.
         var failure: MediaError?
-        /// Numbers of frames that were decoded only as references of later ones.
+        /// The pts of frames that were decoded only as references of later ones.
         var leftOut: [Int64] = []
     }
 
@@ -62,8 +63,8 @@ struct VideoTrack {
     }
 
     /// Opens a decoder for a new format, after outputting the remaining frames of the previous one. If only the
-    /// orientation has changed, as when a phone is turned, the decoder stays open, so that no key frame is needed. Does
-    /// nothing if the parameters are unchanged.
+    /// orientation has changed, as when a phone is turned, or nothing at all, the decoder stays open, so that no key
+    /// frame is needed.
     ///
     /// - Parameter now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func configure(_ parameters: CodecParameters, rotation: Int, now: Int64? = nil) -> Outcome {
@@ -90,7 +91,7 @@ struct VideoTrack {
     ///
     /// - Parameters:
     ///   - rotation: The operator's rotation in quarter turns clockwise.
-    ///   - past: Numbers of frames that will not be shown and need no conversion.
+    ///   - past: The pts of frames that will not be shown and need no conversion.
     ///   - skipsLoopFilter: See ``VideoDecoder/setSkipsLoopFilter(_:)``.
     ///   - now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func decode(
@@ -188,8 +189,8 @@ struct VideoTrack {
             at: self.settings.place, fix: "lower the resolution, or raise limits.maxInputWidth and maxInputHeight")
     }
 
-    /// Returns the frame size from the codec configuration; `nil` for VP8 and VP9, which have it only in key frames,
-    /// where libavcodec checks it.
+    /// Returns the frame size from the codec configuration; `nil` if it cannot be read, and for VP8 and VP9, which have
+    /// it only in key frames, where libavcodec checks it.
     private static func size(_ parameters: CodecParameters) -> (width: Int, height: Int)? {
         let record = parameters.configuration
         switch parameters.codec {
@@ -237,8 +238,8 @@ struct VideoTrack {
         self.isFailing = true
         self.fail(
             MediaError(
-                .invalidData, "\(Self.patience) packets in a row produced no frame", at: self.settings.place,
-                fix: "restart the encoder; the decoder is tried again at each key frame"), &outcome)
+                .invalidData, "up to \(Self.patience) packets in a row produced no frame", at: self.settings.place,
+                fix: "restart the encoder; the decoder is reopened at the next key frame"), &outcome)
     }
 
     private mutating func fail(_ error: MediaError, _ outcome: inout Outcome) {

@@ -25,8 +25,9 @@ package struct WakeCoalescer: Sendable {
     /// Creates the coalescer of one source.
     ///
     /// - Parameters:
-    ///   - jitterBuffer: Jitter buffer of the source in nanoseconds. Packets may wait a fifth of it in the socket. For
-    ///     a source that is neither visible nor audible, they may wait another half of it for the thread.
+    ///   - jitterBuffer: Jitter buffer of the source in nanoseconds. Packets may already have waited a fifth of it in
+    ///     the socket. For a source that is neither visible nor audible, they may wait another half of it for the
+    ///     thread.
     ///   - offset: Offset of the source in nanoseconds; a negative one shows the source earlier, which leaves less
     ///     time.
     package init(jitterBuffer: Int64, offset: Int64 = 0) {

@@ -47,7 +47,7 @@ package struct WallAlignment: Sendable {
     package mutating func remove(_ source: SourceID) { self.members[source] = nil }
 
     /// Returns how much later a source must be shown, in nanoseconds; 0 for the source that all others wait for; `nil`
-    /// if there is no source to align with.
+    /// if the source is not one of the aligned ones, or there are none.
     ///
     /// - Complexity: O(*n* log *n*) in the number of sources with wall-clock time.
     package func extra(of source: SourceID, at time: Int64) -> Int64? {

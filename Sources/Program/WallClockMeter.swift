@@ -8,8 +8,9 @@ package import MediaTypes
 ///
 /// All times in nanoseconds.
 package struct WallClockMeter: Sendable {
-    /// Maximum number of samples that are kept (`window`), and number that is needed for an offset (`needed`).
+    /// Maximum number of samples that are kept.
     static let window = 15
+    /// Minimum number of samples for an offset.
     static let needed = 3
     /// A stamp that differs more than this from the server's clock is ignored: no real publisher is that late.
     package static let plausible: Int64 = 10_000_000_000
@@ -19,7 +20,7 @@ package struct WallClockMeter: Sendable {
 
     private var samples: [Int64] = []
     private var next = 0
-    /// Wall-clock time minus the source's time; `nil` before ``needed`` samples agree.
+    /// Wall-clock time minus the source's time; `nil` until there are at least ``needed`` samples and they agree.
     package private(set) var offset: Int64?
 
     package init() {}

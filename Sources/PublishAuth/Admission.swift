@@ -40,7 +40,8 @@ package struct Admission: Sendable {
     package struct KeyUse: Sendable, Hashable {
         /// Salted hash of the key.
         package let digest: String
-        /// Unix time in seconds at which the used key expires; `nil` if the key was given back and may be used again.
+        /// Unix time in seconds after which the used key is no longer accepted, with the clock difference that is allowed;
+        /// `nil` if the key was given back and may be used again.
         package let expiry: Int64?
     }
 
@@ -50,7 +51,8 @@ package struct Admission: Sendable {
         self.keys = KeyTable(app: app, bindings: bindings)
     }
 
-    /// Replaces the keys, secrets and sources with those of another value; used single-use keys stay used.
+    /// Replaces the keys, secrets and sources with those of another value. The networks and the kind of signed keys do
+    /// not change; used single-use keys stay used.
     package mutating func renew(from other: Admission) {
         self.bindings = other.bindings
         if let secrets = other.signed?.secrets { self.signed?.secrets = secrets }

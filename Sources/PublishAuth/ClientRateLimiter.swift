@@ -3,7 +3,7 @@ package import PipelineSpec
 
 /// A rate limit per client network. Pure.
 package struct ClientRateLimiter: Sendable {
-    /// Maximum number of networks that are tracked separately; further ones share one limit.
+    /// Maximum number of networks that are tracked separately; further ones and unknown addresses share one limit.
     static let maximumPlaces = 1024
 
     private let rate: (perSecond: Int64, burst: Int64)

@@ -1,7 +1,7 @@
 package import MediaTypes
 package import RTMP
 
-/// Finds the source that a publisher's address names.
+/// Finds the source whose static stream key a publisher's address contains.
 package struct KeyTable: Sendable {
     private let app: String
     /// The bindings whose keys are in plain text.

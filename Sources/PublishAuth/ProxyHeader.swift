@@ -14,8 +14,8 @@ package struct ProxyHeader: Sendable, Hashable {
     /// Maximum number of bytes after the fixed part of a version 2 header: addresses and the fields that a proxy adds.
     static let longestRest = 2048
 
-    /// Address of the client; nil if the proxy opened the connection for itself, such as for a health check, or if the
-    /// address family is not IP.
+    /// Address of the client; nil if the proxy opened the connection for itself, such as for a health check, if it does
+    /// not know the client, or if the address family is not IP.
     package let source: IPAddress?
     /// TCP port of the client; 0 without ``source``.
     package let port: Int

@@ -1,7 +1,7 @@
 import MediaTypes
 package import PipelineSpec
 
-/// The data about a publisher that is sent to the webhook. It contains the stream key, which is sent to nobody else.
+/// The data about a publisher that is sent to the webhook. It contains the stream key.
 package struct PublishFacts: Sendable, Hashable {
     /// Time of the publish request, as Unix time in seconds.
     package var time: Int64

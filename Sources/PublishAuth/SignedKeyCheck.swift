@@ -24,6 +24,7 @@ package struct SignedKeyCheck: Sendable {
         case absent
         /// The signature is right, but the key has expired.
         case expired
+        /// The signature does not fit, or the expiry cannot be read.
         case wrong
     }
 

@@ -13,6 +13,7 @@ package struct UsedKeyStore: Sendable {
     /// Marks a key as used.
     ///
     /// - Parameters:
+    ///   - nonce: Text that identifies the key, such as its hash.
     ///   - expiry: Unix time in seconds at which the key expires.
     ///   - now: Unix time in seconds.
     /// - Returns: False if the key was used before, or the store is full.

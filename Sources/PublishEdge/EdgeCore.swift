@@ -18,7 +18,7 @@ final class EdgeCore {
     private var limiter: ConnectionLimiter
     private var isSweepDue = false
     private var failures = AuthFailureLimiter()
-    /// Rate limit of log lines about refused connections, per client network.
+    /// Rate limit of log lines about connections that the edge closes, per client network.
     private var lines = ClientRateLimiter((perSecond: 1, burst: 20))
     private(set) var handlers: [Int: EdgePublisherHandler] = [:]
     private var connections = 0
@@ -122,7 +122,8 @@ final class EdgeCore {
 
     // MARK: Forwarding
 
-    /// Reads the publisher's socket on the timer from now on, and checks whether its room moves.
+    /// Adds a publisher that is forwarded: checks from now on whether its room moves and, if there is a read delay, reads
+    /// its socket on the timer.
     func join(_ handler: EdgePublisherHandler) {
         self.lanes.append(
             Lane(handler: handler, pace: ForwardPace(number: handler.number, delay: self.settings.readDelay)))

@@ -1,4 +1,4 @@
-/// What an edge has counted since its start. Counters only grow.
+/// What an edge has counted since its start. All values except ``connections`` and ``publishing`` only grow.
 package struct EdgeCounters: Sendable, Hashable {
     /// Connections of publishers at present, including those that do not publish.
     package var connections = 0
@@ -14,7 +14,7 @@ package struct EdgeCounters: Sendable, Hashable {
     package var ends: [String: UInt64] = [:]
     /// Connections closed because there were too many.
     package var crowded: UInt64 = 0
-    /// Attempts to connect to a room that failed, those that succeeded when repeated included.
+    /// Failed attempts to connect to a room, even if a later attempt succeeded.
     package var failedConnects: UInt64 = 0
     /// Lookups for which the directory or a file could not be used.
     package var failedLookups: UInt64 = 0

@@ -59,7 +59,8 @@ package final class EdgeServer: Sendable {
     private func bind(_ listen: String, _ field: String, tls: NIOSSLContext?) async throws(MediaError) -> String {
         guard let address = try? ListenAddress(parsing: listen), case .tcp(let host, let port) = address else {
             throw MediaError(
-                .bindFailed, "`\(listen)` is not HOST:PORT", at: field, fix: "use port 0 for any free port")
+                .bindFailed, "`\(listen)` is not HOST:PORT", at: field,
+                fix: "write HOST:PORT, with port 0 for any free port")
         }
         let channel: any Channel
         do {

@@ -39,13 +39,13 @@ package struct EdgeSession: ~Copyable {
     package struct Settings: Sendable {
         /// What the edge answers as a server until `publish`. Its time limits for a decision are not used.
         package var server = RTMPServerConfiguration()
-        /// From `publish` until the room must have answered it. Encoders that wait less disconnect by themselves.
+        /// Time from `publish` until the room must have answered it. Encoders that wait less disconnect by themselves.
         package var roomTimeout: Int64 = 10_000_000_000
-        /// For the TCP connection to the room.
+        /// Timeout of an attempt to open the TCP connection to the room.
         package var connectTimeout: Int64 = 3_000_000_000
-        /// Between a failed attempt and the next lookup.
+        /// Delay between a failed attempt and the next lookup.
         package var retryDelay: Int64 = 250_000_000
-        /// Between an unknown key and its refusal, to slow down guessing; rooms use the same delay.
+        /// Delay between an unknown key and its refusal, to slow down guessing; rooms use the same delay.
         package var refusalDelay: Int64 = 1_000_000_000
         /// Maximum size of ``EdgeSession/kept``: the setup, and media that was read together with `publish`.
         package var keptBytes = 512 << 10
@@ -97,7 +97,7 @@ package struct EdgeSession: ~Copyable {
     private var streamIDs: [Double: Double] = [:]
 
     private var isRoomOpen = false
-    /// A room accepted a connection and closed it without a word about `publish`.
+    /// Whether a room has accepted a connection and closed it without an answer to `publish`.
     private var hasFailedOnce = false
     /// The bytes of S0, S1 and S2 received so far.
     private var handshake: [UInt8] = []

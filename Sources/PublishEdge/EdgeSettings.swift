@@ -29,7 +29,8 @@ package struct EdgeSettings: Sendable {
     package var sharesPort = false
     /// Maximum number of connections. If another one arrives, the edge closes one that does not publish.
     package var maximumConnections = 1024
-    /// Maximum number of connections from one client network that do not publish.
+    /// Maximum number of connections from one client network that do not publish. If there are more, the edge closes
+    /// those that make no progress.
     package var maximumWaitingPerAddress = 8
     /// How long received bytes may wait in a publisher's socket so that more are forwarded at once, in nanoseconds. 0:
     /// they are forwarded as they arrive.

@@ -4,8 +4,10 @@ package import PipelineSpec
 ///
 /// Spec: The PROXY protocol, version 1 (HAProxy, proxy-protocol.txt §2.1).
 package enum ProxyText {
+    /// Returns the header, with its line end.
+    ///
     /// - Parameters:
-    ///   - source: The publisher's address; nil: unknown, and the room uses the edge's address.
+    ///   - source: The publisher's address; nil: unknown, and the header names no client.
     ///   - port: The publisher's port.
     ///   - target: The address that the publisher connected to; nil: unknown.
     ///   - targetPort: The port that the publisher connected to.

@@ -18,7 +18,7 @@ package struct AcknowledgementTracker: Sendable {
     package private(set) var isKept = false
     private var last: UInt32 = 0
     private var longestGap: UInt64 = 0
-    /// Time since which more bytes than ``allowance`` are unacknowledged, in nanoseconds; `nil` if fewer are.
+    /// Time since which ``allowance`` bytes or more are unacknowledged, in nanoseconds; `nil` if fewer are.
     private var overdueSince: Int64?
 
     /// Creates a tracker for a new connection.

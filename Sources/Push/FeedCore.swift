@@ -47,10 +47,12 @@ package struct FeedDescription: Sendable, Hashable {
 /// timestamps, but never longer than ``longestWait``. Invariant: no packet of a rendition with video is output before
 /// the first IDR frame.
 package struct FeedCore: Sendable {
-    /// Maximum time that audio waits for video, in milliseconds: more than the longest look-ahead of the encoders.
+    /// Maximum duration of the audio that waits for video, in milliseconds: more than the longest look-ahead of the
+    /// encoders.
     package static let longestWait: Int64 = 3_000
     /// Maximum size in bytes of the tags kept for new readers; a GOP that is larger is not kept.
     package static let keptBytes = 16 << 20
+    /// Maximum duration of the kept tags, in milliseconds; a GOP that is longer is not kept.
     package static let keptTime: Int64 = 10_000
 
     package private(set) var description: FeedDescription

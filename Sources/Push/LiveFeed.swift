@@ -40,7 +40,8 @@ package final class LiveFeed: Sendable {
         var isOver = false
     }
 
-    /// Maximum number of packets that wait for the event loop: far more than normal, and bounded if the loop is stuck.
+    /// Maximum number of items that wait for the event loop: far more than normal, and bounded if the loop is stuck.
+    /// Further ones are dropped.
     private static let mostWaiting = 8_192
 
     /// Name of the rendition.
@@ -80,7 +81,8 @@ package final class LiveFeed: Sendable {
     /// True while packets are needed. While it is false, ``receive(_:)`` drops packets.
     package var isAwake: Bool { self.isHeld.load(ordering: .relaxed) }
 
-    /// Queues the next packet of the rendition for the event loop. The packets of one track must come from one thread.
+    /// Queues the next packet of the rendition for the event loop; drops it if the feed rests, or if too many items wait.
+    /// The packets of one track must come from one thread.
     package func receive(_ packet: CodedPacket) { self.put(.packet(packet)) }
 
     /// Queues a new configuration of a track; see ``FeedCore/configure(_:size:isPlaced:)``.

@@ -28,7 +28,7 @@ package final class LiveOutputs: Sendable {
     private let gate = Gate()
     private let clock: any MonotonicClock
     private let egress: EgressGate?
-    /// The live renditions, in the order in which they were requested.
+    /// The live renditions, in the order in which they were passed to the initializer.
     private let feeds: [LiveFeed]
     private let state = Mutex(State())
 

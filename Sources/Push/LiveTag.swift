@@ -31,7 +31,7 @@ package struct LiveTag: Sendable {
 
     package var isPacket: Bool { if case .packet = self.content { true } else { false } }
 
-    /// Size of the tag's body in bytes.
+    /// Size of the tag's body in bytes; 0 for metadata.
     package var count: Int {
         switch self.content {
         case .metadata: 0

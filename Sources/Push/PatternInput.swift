@@ -2,7 +2,7 @@ import LibAV
 package import MediaTypes
 import Threading
 
-/// A ``TestPattern`` encoded as by an encoder app: H.264 in real time, a key frame every two seconds, AAC.
+/// A ``TestPattern`` encoded as by an encoder app: H.264 with a key frame every two seconds, and AAC.
 package final class PatternInput: PublishInput {
     package let parameters: [CodecParameters]
     package let picture: (width: Int, height: Int, fps: Int)?

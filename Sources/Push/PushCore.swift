@@ -52,7 +52,7 @@ package struct PushCore: ~Copyable {
 
     /// Nanoseconds from the start of a connection attempt within which the server must accept the publication.
     package static let agreement: Int64 = 5 * TimeMath.nanoseconds
-    /// A connection that was live for longer than this resets the back-off.
+    /// A connection that was live for at least this long resets the back-off when it fails, in nanoseconds.
     package static let steady: Int64 = 10 * TimeMath.nanoseconds
     /// Maximum number of bytes in the socket that the kernel has not accepted, not counting one tag.
     package static let inFlightLimit: UInt64 = 64 << 10
@@ -62,7 +62,7 @@ package struct PushCore: ~Copyable {
     package private(set) var state = State.waiting
     /// Bytes sent over all connections.
     package private(set) var bytes: UInt64 = 0
-    /// Number of connection attempts after the first one.
+    /// Number of connection attempts after a failure; redirects are not counted.
     package private(set) var retries = 0
     package private(set) var lastError: String?
     package private(set) var lastFailure: PushFailure?

@@ -4,6 +4,6 @@ package enum PushFailure: String, Sendable, CaseIterable {
     case unreachable = "outputUnreachable"
     /// The server refused the publication.
     case refused = "outputRefused"
-    /// The server accepted the connection, but reads or acknowledges no data.
+    /// The server accepted the connection, but does not accept the stream in time, or reads or acknowledges no data.
     case wedged = "outputWedged"
 }

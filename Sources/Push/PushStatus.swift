@@ -10,11 +10,12 @@ package struct PushStatus: Sendable, Hashable {
     package var bytes: UInt64 = 0
     /// Bytes of the current connection that the server has acknowledged; `nil` if the server sends no acknowledgements.
     package var acknowledged: UInt64?
-    /// Number of packets dropped because the server was too slow.
+    /// Number of packets dropped: because the server was too slow, before the next key frame, or because they were queued
+    /// when a connection failed.
     package var dropped = 0
     /// Duration of the queued media, in milliseconds.
     package var queuedMs: Int64 = 0
-    /// Number of connection attempts after the first one.
+    /// Number of connection attempts after a failure; redirects are not counted.
     package var retries = 0
     /// Why the last connection ended or failed; `nil` if none has.
     package var lastError: String?

@@ -9,11 +9,12 @@ import Synchronization
 
 /// Publishes one input to an RTMP server in real time, as an encoder does.
 package final class RTMPPublisher: Sendable {
-    /// Progress of the publication, reported on the publisher's threads.
+    /// Progress of the publication, reported on the thread that calls ``run(url:duration:makeInput:)``.
     package enum Event: Sendable {
         case connected
         case publishing
-        /// Reported every second: packets and bytes so far, and how far sending is behind real time, in milliseconds.
+        /// Reported with the first packet after each second: packets and bytes so far, and how far sending is behind real
+        /// time, in milliseconds.
         case progress(packets: Int, bytes: Int, behindMs: Int)
     }
 
@@ -31,7 +32,7 @@ package final class RTMPPublisher: Sendable {
     private static let outboundLimit = 1 << 20
     /// Interval at which the sending thread checks whether ``stop()`` was called, in nanoseconds.
     private static let patience: Int64 = 100_000_000
-    /// Nanoseconds within which the server must accept the publication.
+    /// Nanoseconds after the connection was made within which the server must accept the publication.
     private static let agreement: Int64 = 10 * TimeMath.nanoseconds
 
     private let stopping = Mutex(false)

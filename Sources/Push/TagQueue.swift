@@ -6,8 +6,8 @@ import NIOCore
 /// Pure; times are nanoseconds of one monotonic clock. If a reader is too slow, whole GOPs are dropped, up to the
 /// newest IDR frame, so that the reader can decode everything it gets. The feed never waits for a reader.
 ///
-/// States: *awaiting a key frame* (packets are dropped: at the start, and after more than one GOP had to be dropped)
-/// and *open*.
+/// States: *awaiting a key frame* (packets are dropped: at the start, after ``clear()``, and after all queued packets
+/// had to be dropped) and *open*.
 package struct TagQueue: Sendable {
     /// Maximum time the oldest packet may wait, in nanoseconds. It limits the queued media time as well, because tags
     /// arrive in real time.
@@ -24,7 +24,7 @@ package struct TagQueue: Sendable {
     private var awaitsKey = true
     /// Time in milliseconds up to which packets were sent over an earlier connection; the queue skips them.
     private let after: Int64
-    /// Number of packets dropped since the queue was created.
+    /// Number of packets dropped since the queue was created, without those that an earlier connection has sent.
     package private(set) var dropped = 0
     /// Number of times that the queue exceeded its limits.
     package private(set) var overruns = 0

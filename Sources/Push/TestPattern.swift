@@ -1,7 +1,8 @@
 package import LibAV
 package import MediaTypes
 
-/// A moving test video with a machine-readable frame counter, a clock, and a flash with a beep every second.
+/// A moving test video with a machine-readable frame counter, a clock, and a flash with a beep every second except the
+/// first.
 ///
 /// The counter and the clock are in the middle of the frame, so that the crop of a side-by-side scene does not remove
 /// them.
@@ -20,8 +21,8 @@ package struct TestPattern: Sendable {
     /// Creates a pattern that shows `name`.
     ///
     /// - Parameters:
-    ///   - width: Even, at least 160.
-    ///   - height: Even, at least 160.
+    ///   - width: Width in pixels; rounded down to an even number, and raised to 160.
+    ///   - height: Height in pixels; rounded and raised in the same way.
     package init(name: String, width: Int = 1280, height: Int = 720, fps: Int = 30, sampleRate: Int = 48_000) {
         self.name = name
         self.width = max(160, width & ~1)
@@ -128,8 +129,7 @@ package struct TestPattern: Sendable {
         var samples = [Float](repeating: 0, count: count * 2)
         let rate = Int64(self.sampleRate)
         let length = rate * Int64(Self.flashMs) / 1000
-        // One period of the tone is a whole number of samples at 48 kHz for every multiple of 100 Hz, so this sine table
-        // by recurrence stays exact enough: it restarts at each beep.
+        // The phase follows from the position within the second, so that every beep begins at zero.
         for pair in 0..<count {
             let inSecond = (position &+ Int64(pair)) % rate
             guard position &+ Int64(pair) >= rate, inSecond < length else { continue }
@@ -141,10 +141,9 @@ package struct TestPattern: Sendable {
     }
 }
 
-/// Computes the sine of whole fractions of a turn, to about 16 bits, without a math library.
+/// Computes the sine of fractions of a turn, with an error below 0.0002, without a math library.
 enum Sine {
-    /// Returns sin(2π · `numerator` / `denominator`). Bhaskara's rational approximation refined once by the Taylor
-    /// residual is not needed for a beep; a seventh-order polynomial on a quarter turn is.
+    /// Returns sin(2π · `numerator` / `denominator`), by the Taylor polynomial of degree seven on a quarter turn.
     static func value(of numerator: Int64, over denominator: Int64) -> Float {
         let turn = Double(((numerator % denominator) + denominator) % denominator) / Double(denominator)
         let half = turn < 0.5 ? turn : turn - 0.5

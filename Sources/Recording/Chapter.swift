@@ -16,13 +16,14 @@ package struct Chapter: Sendable, Hashable {
     static let rangeClass = "live.tandem.pk"
     /// The attribute of these date ranges that becomes the chapter's title.
     static let phase = "X-TANDEM-PHASE"
-    /// Title of the chapters between two PK sessions.
+    /// Title of the chapters before, between and after PK sessions.
     static let solo = "solo"
 
-    /// Makes a chapter for each phase of a PK session, and one for each time between sessions; none if the recording
-    /// contains no PK session.
+    /// Makes a chapter for each phase of a PK session, and one for each time of more than half a second without a session;
+    /// none if the recording contains no PK session. The first chapter begins at 0.
     ///
     /// - Parameters:
+    ///   - ranges: Date ranges of all classes; only those of PK phases count.
     ///   - start: Start of the recording, in nanoseconds since the Unix epoch; `end` likewise.
     package static func chapters(_ ranges: [DateRange], from start: Int64, to end: Int64) -> [Chapter] {
         let phases = ranges.filter { $0.rangeClass == self.rangeClass && $0.start < end && ($0.end ?? end) > start }

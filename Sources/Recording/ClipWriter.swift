@@ -50,7 +50,7 @@ package struct ClipWriter: Sendable {
     }
 
     /// Returns the range of program dates from the first segment to the end of the last one; `nil` if there are no
-    /// segments.
+    /// segments, or if the last one does not end later than the first begins.
     package static func dates(of slots: [ListedSegmentSet]) -> Range<Int64>? {
         guard let first = slots.first.flatMap({ self.dates(of: $0) }),
             let last = slots.last.flatMap({ self.dates(of: $0) }), first.lowerBound < last.upperBound
@@ -95,10 +95,11 @@ package struct ClipWriter: Sendable {
     /// Makes hard links to the files of segments, so that they stay until the hold is released.
     ///
     /// - Parameters:
-    ///   - id: Id of the clip: a unique name, usable in file names.
+    ///   - id: Id of the clip: a unique name that begins with `clip-`, usable in file names.
     ///   - source: Returns the path of a file by its name; `nil` if the file no longer exists.
-    /// - Throws: ``MediaError/Code/notFound`` for a file that has already been deleted,
-    ///   ``MediaError/Code/notCreatable``, ``MediaError/Code/diskFull``. Then no hard links are left.
+    /// - Throws: ``MediaError/Code/notFound`` if `source` returns `nil` for a file, ``MediaError/Code/outputLost`` if a
+    ///   hard link cannot be made, ``MediaError/Code/notCreatable``, ``MediaError/Code/diskFull``. Then no hard links
+    ///   are left.
     package func hold(
         _ slots: [ListedSegmentSet], id: String, source: (String) -> String?
     ) throws(MediaError) -> Hold {
@@ -168,12 +169,13 @@ package struct ClipWriter: Sendable {
     /// - Parameters:
     ///   - name: File name without a path; `.mp4` is appended.
     ///   - id: Id of the clip.
-    ///   - slots: Segments from which the clip is made.
+    ///   - slots: Available segments; those that do not overlap the clip's range are ignored.
     ///   - hold: Hard links to the files of the listed segments.
-    ///   - opened: Decrypts the bytes of a segment that `hold` contains.
+    ///   - opened: Decrypts the bytes of a segment that `hold` contains; `nil` if it cannot be decrypted.
     ///   - recorded: Reads a file that `hold` does not contain, from the recording; `nil` if it does not exist.
-    ///   - reason: Called between segments; returns an error to stop with, or `nil` to continue.
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
+    ///   - reason: Called after each segment that was read; returns an error to stop with, or `nil` to continue.
+    /// - Throws: ``MediaError/Code/notFound`` if the range contains no media, ``MediaError/Code/notCreatable``,
+    ///   ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
     ///   ``MediaError/Code/rejected`` if the name exists, and the error of `reason`.
     package func write(
         _ name: String, id: String, of slots: [ListedSegmentSet], from hold: Hold,

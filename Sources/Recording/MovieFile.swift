@@ -2,7 +2,7 @@ import HLS
 import MediaTypes
 import Packager
 
-/// Makes an MP4 file from the recorded segments of a rendition.
+/// Makes an MP4 file from the segments of a video track, an audio track or both.
 struct MovieFile {
     let movie: RecordingSettings.Movie
     /// The segments in the order of their media sequence numbers.
@@ -39,9 +39,10 @@ struct MovieFile {
 
     /// Writes the file. Every segment is read twice: first for the sample tables, then to copy its media.
     ///
-    /// - Parameter step: Called after each segment with the number of bytes that were read.
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``, and
-    ///   ``MediaError/Code/rejected`` if the name belongs to another file. Then no new file has this name.
+    /// - Parameter step: Called each time a segment was read, with its size in bytes; stops the writing by throwing.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
+    ///   ``MediaError/Code/rejected`` if ``owner`` is set and the name exists, and the error of `step`. Then no new file
+    ///   has this name.
     func write(
         _ name: String, in folder: RecordingFolder, step: (Int) throws(MediaError) -> Void
     ) throws(MediaError) -> Made {

@@ -46,7 +46,7 @@ struct MovieTrack: Sendable {
     /// Presentation time of the first sample on the room's timeline, in ticks.
     var firstTime: Int64 { (self.firstDecodeTime ?? 0) + self.leadIn }
 
-    /// Presentation time minus decoding time of the first sample, in ticks.
+    /// Presentation time minus decoding time of the first sample, in ticks; at least 0.
     var leadIn: Int64 { max(0, self.offsets.first?.value ?? 0) }
 
     /// Whether every sample is a sync sample.

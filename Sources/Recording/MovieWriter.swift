@@ -56,8 +56,8 @@ struct MovieWriter: Sendable {
 
     // MARK: Times
 
-    /// Start of the movie in nanoseconds since the room's origin: the first played video frame, or the first audio
-    /// frame if there is no video.
+    /// Start of the movie in nanoseconds since the room's origin: the start of the ``shown`` range, but not before the
+    /// first video frame (the first audio frame if there is no video).
     private var start: Int64 {
         let first = (self.video ?? self.audio).map { Self.nanoseconds($0.firstTime, $0) } ?? 0
         return max(first, self.shown?.lowerBound ?? first)
@@ -80,7 +80,7 @@ struct MovieWriter: Sendable {
     private func edit(of track: MovieTrack) -> Edit {
         let first = Self.nanoseconds(track.firstTime, track)
         let late = max(0, first - self.start)
-        // Audio before the first video frame is not played.
+        // Media before the start of the movie, such as audio before the first video frame, is not played.
         let early = TimeMath.rescale(max(0, self.start - first), from: TimeMath.nanoseconds, to: track.timescale)
         let mediaTime = track.leadIn + early
         var duration = TimeMath.rescale(

@@ -31,8 +31,8 @@ package enum RecordedNames {
     /// uses unchanged.
     static func iFramePlaylist(_ track: String) -> String { "\(track)-iframes.m3u8" }
 
-    /// Whether a name is a file name without a path, so that a manipulated journal cannot refer to files outside the
-    /// directory.
+    /// Whether a name has 1 to 80 ASCII letters, digits, `.`, `_` or `-` and does not begin with a dot, so that a
+    /// manipulated journal cannot refer to files outside the directory.
     package static func isValid(_ name: String) -> Bool {
         (1...80).contains(name.utf8.count) && !name.hasPrefix(".") && name.isPlain(marks: "._-")
     }

@@ -5,18 +5,18 @@ package import MediaTypes
 package import Packager
 import Synchronization
 
-/// Records everything that a room lists. Segments are linked into the recording's directory, where they stay after the
-/// live playlists no longer list them, and are described in a journal. ``RecordingFinisher`` makes files from them when
-/// the room has ended.
+/// Records everything that a room lists in one recording session. Segments are linked or copied into the recording's
+/// directory, where they stay after the live playlists no longer list them, and are described in a journal.
+/// ``RecordingFinisher`` makes files from them when the session or the room has ended.
 ///
-/// The live playlists wait at most ``patience`` nanoseconds for a write of the recorder. After a timeout they do not
-/// wait again until the recorder has caught up. A failed write stops the recording, not the room. Recording can be
-/// resumed later; the media in between is missing.
+/// The live playlists wait at most 100 ms for a write of the recorder. After a timeout they do not wait again until the
+/// recorder has caught up. With ``RecordingSettings/waits`` they wait for every write without a limit. A failed write
+/// stops the recording, not the room. Recording can be resumed later; the media in between is missing.
 package final class Recorder: ListingObserver {
     /// An event that the recorder reports to the room.
     package enum Event: Sendable {
         /// Recording has stopped because of an error. The media recorded so far stays, and files are made from it when
-        /// the room ends.
+        /// the session or the room has ended.
         case stopped(MediaError)
         /// Recording continues after a stop: everything that is listed from now on is recorded.
         case resumed
@@ -40,7 +40,7 @@ package final class Recorder: ListingObserver {
 
     private struct State {
         var kept = Kept()
-        /// Number of queued writes.
+        /// Number of writes that are queued or running.
         var pending = 0
         /// Whether a wait timed out and the disk has not caught up since.
         var isSlow = false
@@ -66,11 +66,12 @@ package final class Recorder: ListingObserver {
         }
     }
 
-    /// Maximum wait for a write in nanoseconds.
+    /// Maximum wait for a write in nanoseconds, unless ``RecordingSettings/waits`` is set.
     private static let patience = 100_000_000
-    /// Maximum number of writes that wait for a hanging disk: several minutes of segments.
+    /// Maximum number of writes that wait for a hanging disk: several minutes of segments. One more stops the recording.
     private static let mostPending = 256
-    /// Maximum number of date range changes that are kept in memory while recording is stopped.
+    /// Maximum number of date range changes that are kept in memory while recording is stopped. Beyond it, the older
+    /// half is dropped.
     private static let mostMissed = 8_192
 
     private let folder: RecordingFolder
@@ -90,11 +91,13 @@ package final class Recorder: ListingObserver {
     ///
     /// - Parameters:
     ///   - source: Returns the path of a file of the live output; the file exists when its segment is recorded.
-    ///   - clear: For an encrypted output, returns the decrypted segment, or `nil` if it no longer exists or cannot be
-    ///     decrypted, because recordings are never encrypted. If this parameter is `nil`, files are linked as they are.
-    ///   - report: Called with events, on a thread of the recorder.
+    ///   - clear: For an encrypted output, because recordings are never encrypted: returns the decrypted segment, or
+    ///     `nil` if it no longer exists or cannot be decrypted. If this parameter is `nil`, files are linked as they
+    ///     are.
+    ///   - report: Called with events, on any thread.
     /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/roomExited`` for a finished recording,
-    ///   ``MediaError/Code/invalidData`` for a damaged journal.
+    ///   ``MediaError/Code/rejected`` for the recording of another room, ``MediaError/Code/invalidData`` for a damaged
+    ///   journal.
     package static func open(
         _ settings: RecordingSettings, source: @escaping @Sendable (String) -> String?,
         clear: (@Sendable (ListedSegmentSet.Track) -> [UInt8]?)? = nil, report: @escaping @Sendable (Event) -> Void
@@ -246,17 +249,19 @@ package final class Recorder: ListingObserver {
         try RecordingFinisher.journal(in: self.folder).slots
     }
 
-    /// Reads a file of the recording; `nil` if it does not exist. Blocks while reading.
+    /// Reads a file of the recording; `nil` if it does not exist, or if the name is not valid. Blocks while reading.
     package func bytes(of name: String) -> [UInt8]? { RecordedNames.isValid(name) ? self.folder.read(name) : nil }
 
     /// Waits until all queued writes have succeeded or failed.
     package func settle() { self.queue.sync {} }
 
-    /// Queues a write and waits for it, at most ``patience`` nanoseconds.
+    /// Queues a write and waits for it, at most ``patience`` nanoseconds; without a limit if
+    /// ``RecordingSettings/waits`` is set.
     ///
     /// - Parameters:
     ///   - always: Whether to write even if recording is stopped.
-    ///   - missed: Called instead of the write while recording is stopped, in the same order; `nil`: nothing is called.
+    ///   - missed: Called in place of a write while recording is stopped, and after a failed write, in the same order.
+    ///     `nil`: the write is dropped.
     private func work(
         always: Bool = false, _ body: @escaping @Sendable (RecordingFolder) throws(MediaError) -> Void,
         missed: (@Sendable (inout State) -> Void)? = nil
@@ -319,8 +324,8 @@ package final class Recorder: ListingObserver {
     }
 
     /// Continues recording after a stop. Segments that were listed in between are missing, but date ranges are not.
-    /// Returns at once and reports the result as an ``Event``; does nothing if recording is not stopped. Callable from
-    /// any thread.
+    /// Returns at once and reports the result as an ``Event``. Does nothing if recording is not stopped, is being
+    /// resumed already, or if the room has ended. Callable from any thread.
     package func resume() {
         let begun = self.state.withLock { state -> (reason: String, stops: Int)? in
             guard !state.isResuming, !state.isEnded, let reason = state.stopReason else { return nil }

@@ -15,7 +15,7 @@ package struct RecordingCoverage: Sendable, Hashable {
     package private(set) var runs: [Run] = []
     /// Number of listed segments that are missing, in all or some of the renditions.
     package private(set) var missing: Int64 = 0
-    /// Reason for which a worker stopped recording; `nil` if recording was never stopped.
+    /// Reason of the last stop of the recording; `nil` if recording was never stopped.
     package let stopReason: String?
 
     package var isComplete: Bool { self.missing == 0 }

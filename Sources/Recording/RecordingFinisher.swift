@@ -2,9 +2,10 @@ import HLS
 package import MediaTypes
 import Packager
 
-/// Makes the files of a recording from the segments that a ``Recorder`` has stored, after the room has ended: playlists
-/// that list everything, an MP4 file for each chosen rendition, and finally a manifest, which marks the recording as
-/// finished. If the process is killed meanwhile, the next run starts from the beginning.
+/// Makes the files of a recording session from the segments that a ``Recorder`` has stored, after the session or the
+/// room has ended: playlists that list everything (if the settings keep segments), an MP4 file for each chosen
+/// rendition, and finally a manifest, which marks the recording as finished. If the process is killed meanwhile, the
+/// next run starts from the beginning.
 package struct RecordingFinisher: Sendable {
     private let settings: RecordingSettings
     private let folder: RecordingFolder
@@ -14,8 +15,7 @@ package struct RecordingFinisher: Sendable {
         self.folder = RecordingFolder(path: settings.directory)
     }
 
-    /// Whether the room has ended and its recording has no manifest, because a worker was stopped before it finished
-    /// the files.
+    /// Whether the journal says that the room has ended, the recording has media, and its files are not finished.
     package var isDue: Bool { self.isDue(roomHasEnded: false) }
 
     /// Whether files still have to be made from the recording of a room that has ended.
@@ -58,10 +58,11 @@ package struct RecordingFinisher: Sendable {
     /// Makes the files of the recording. Blocks until everything is flushed to disk.
     ///
     /// - Parameters:
-    ///   - isOver: Called after each step; if it returns true, this run stops and the rest is left to another run.
+    ///   - isOver: Called after each step; if it returns true, this run stops, and a later run starts anew.
     ///   - progress: Called after each step with the number of processed bytes and the total.
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
-    ///   ``MediaError/Code/unfinished``. Existing files stay.
+    /// - Throws: ``MediaError/Code/notFound`` or ``MediaError/Code/outputLost`` if nothing was recorded,
+    ///   ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/notReadable``,
+    ///   ``MediaError/Code/invalidData``, ``MediaError/Code/unfinished``. The recorded segments stay.
     package func run(
         until isOver: @escaping () -> Bool = { false },
         progress: @escaping (_ done: Int, _ total: Int) -> Void
@@ -156,7 +157,7 @@ package struct RecordingFinisher: Sendable {
             self.report(self.done, max(self.done, self.total))
             guard self.isOver() else { return }
             throw MediaError(
-                .unfinished, "\(self.done) of \(max(self.done, self.total)) bytes were processed before the timeout",
+                .unfinished, "\(self.done) of \(max(self.done, self.total)) bytes were processed when it was stopped",
                 at: "recording", fix: "start the room again to finish the files, or raise shutdown.endTimeoutMs")
         }
     }

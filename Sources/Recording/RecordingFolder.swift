@@ -32,7 +32,8 @@ package struct RecordingFolder: Sendable {
     /// Removes the directory if it is empty.
     func removeItself() { rmdir(self.path) }
 
-    /// Links a file of the live output into this directory, or copies it from another file system.
+    /// Links a file of the live output into this directory, or copies it if it cannot be linked. Does nothing if the
+    /// name exists.
     ///
     /// - Parameter copies: Whether a copy is allowed, which takes time in proportion to the file's size.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
@@ -42,7 +43,7 @@ package struct RecordingFolder: Sendable {
         let number = errno
         guard copies || number == ENOENT || DirectoryStore.isFull(number) else {
             throw MediaError(
-                .outputLost, "\(self.path) does not support hard links: \(String(cString: strerror(number)))",
+                .outputLost, "cannot hard-link \(source) into \(self.path): \(String(cString: strerror(number)))",
                 at: "clip", fix: "put the hls output on a file system with hard links")
         }
         guard copies else { throw self.lost("cannot hold \(source)", number) }
@@ -68,7 +69,7 @@ package struct RecordingFolder: Sendable {
         }
     }
 
-    /// Runs `body` with a lock on the directory.
+    /// Runs `body` with a lock on the directory; without a lock if the file system does not support it.
     ///
     /// - Returns: The result of `body`; `nil` if another process or call holds the lock, in which case `body` is not
     ///   run.
@@ -172,7 +173,7 @@ package struct RecordingFolder: Sendable {
         private var pending: [UInt8] = []
         private var isOpen = true
 
-        /// Size of a single write in bytes.
+        /// Number of collected bytes from which they are written.
         private static let block = 1 << 20
 
         init(path: String, folder: RecordingFolder) throws(MediaError) {

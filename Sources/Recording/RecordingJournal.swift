@@ -2,8 +2,9 @@ package import HLS
 import MediaTypes
 package import Packager
 
-/// The journal of a recording on disk: a line for each segment (over all tracks), each change of a date range and the
-/// end, in the order in which they were listed. An incomplete last line, left by a worker that was killed, is ignored.
+/// The journal of a recording on disk: a first line with the room's id, then a line for each segment (over all tracks),
+/// the key frames of each track, each change of a date range, each stop of the recording and the end, in order. An
+/// incomplete last line, left by a worker that was killed, is ignored.
 ///
 /// Fields are separated by tabs; names and texts contain no control characters.
 package struct RecordingJournal: Sendable, Hashable {
@@ -24,9 +25,10 @@ package struct RecordingJournal: Sendable, Hashable {
     package private(set) var stopReason: String?
     /// Media sequence number after the last segment that the room listed; `nil` until the room has ended.
     package private(set) var endMediaSequence: Int64?
-    /// Names of the files of segments whose number another worker has used again.
+    /// Names of segment files that are not part of the recording, because a newer worker has listed segments in their
+    /// place.
     package private(set) var replaced: Set<String> = []
-    /// Incarnation (run number) of the worker that wrote the last segment.
+    /// Incarnation (run number) of the newest worker that has written a segment.
     private var incarnation: Int64 = 0
 
     init(roomID: String) { self.roomID = roomID }
@@ -143,7 +145,7 @@ package struct RecordingJournal: Sendable, Hashable {
     }
 
     private mutating func add(_ slot: ListedSegmentSet) {
-        // The line is from a suspended worker that continued after a newer one had started.
+        // A worker that was stopped (SIGSTOP) or got no CPU time wrote this line after a newer worker had started.
         guard slot.incarnation >= self.incarnation else {
             self.replaced.formUnion(slot.tracks.map(\.segment.uri))
             return
@@ -163,8 +165,8 @@ package struct RecordingJournal: Sendable, Hashable {
         self.slots.append(slot)
     }
 
-    /// Largest valid time in ticks, so that the sum of a few times stays far inside 64 bits. A larger one means a
-    /// damaged line.
+    /// Times in ticks and sizes in bytes are less than this, so that the sum of a few stays far inside 64 bits. A larger
+    /// one means a damaged line.
     private static let largest: Int64 = 1 << 56
 
     private static func slot(_ fields: [String]) -> ListedSegmentSet? {

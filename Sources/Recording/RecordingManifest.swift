@@ -1,6 +1,7 @@
 import MediaTypes
 
-/// What the manifest of a finished recording session, ``FinishedRecording/json``, says to tools that look at any directory.
+/// The room and the files that the manifest of a finished recording session names (``FinishedRecording/json``), for tools
+/// that search directories for recordings.
 package struct RecordingManifest: Sendable, Hashable {
     /// Largest size of a manifest in bytes that is read: a day of segments of two seconds in eight renditions.
     package static let mostBytes = 64 << 20
@@ -9,7 +10,8 @@ package struct RecordingManifest: Sendable, Hashable {
     /// Names of the files that were made or kept, without the manifest itself.
     package let fileNames: Set<String>
 
-    /// - Returns: `nil` for a damaged text, and for one that names a file outside the recording's directory.
+    /// - Returns: `nil` for a damaged or too long text, and for one with an invalid file name; see
+    ///   ``RecordedNames/isValid(_:)``.
     package init?(json bytes: [UInt8]) {
         guard let root = JSONParser.parse(bytes, limit: Self.mostBytes).faultless,
             let room = root[key: "roomId"]?.string,

@@ -1,8 +1,8 @@
 package import MediaTypes
 
 /// The state of an operator-controlled recording on disk, for the next worker: a one-line file in the first session's
-/// directory, rewritten with every command. A recording that was never started or stopped by an operator has no such
-/// file.
+/// directory, rewritten with every command that has an effect and at the end of the room. A recording that was never
+/// started or stopped by an operator has no such file.
 package struct RecordingSessionFile: Sendable, Hashable {
     package enum State: String, Sendable, Hashable {
         /// The newest session is recording; the next worker continues it.

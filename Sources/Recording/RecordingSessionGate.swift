@@ -3,9 +3,9 @@
 ///
 /// | state | ``start(at:)`` | ``stop(at:)`` | ``listed(_:)`` |
 /// |---|---|---|---|
-/// | stopped | → recording, from the frame's slot | no effect | skips the slot |
+/// | stopped | → recording, from the segment with the frame | no effect | skips the segment |
 /// | recording | no effect | → stopping; → stopped before the program begins | keeps it, from the start frame on |
-/// | stopping | plans another session | cancels that plan | keeps it; → stopped or recording at the frame's slot |
+/// | stopping | plans another session | cancels that plan | keeps it; → stopped or recording at the stop frame |
 ///
 /// A pure value without disk access or threads.
 package struct RecordingSessionGate: Sendable, Hashable {

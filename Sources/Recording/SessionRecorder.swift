@@ -23,7 +23,7 @@ package final class SessionRecorder: ListingObserver {
         case recording
         /// A stop was requested; the segment on air at that time is the last one that is recorded.
         case stopping
-        /// Recording is interrupted because of the disk; it continues when there is space.
+        /// Recording is interrupted because the disk is full or failing; see ``SessionRecorder/resume()``.
         case suspended
         case stopped
     }
@@ -65,7 +65,7 @@ package final class SessionRecorder: ListingObserver {
         }
     }
 
-    /// Maximum number of open date ranges to store; a room has a few at a time.
+    /// Maximum number of open date ranges to store, beyond which the oldest is dropped; a room has a few at a time.
     private static let mostOpen = 256
 
     private let settings: RecordingSettings
@@ -83,7 +83,7 @@ package final class SessionRecorder: ListingObserver {
     ///
     /// - Parameters:
     ///   - isActive: Whether the room is recorded until an operator gives a command.
-    ///   - report: Called with events of the sessions' recorders, on their threads.
+    ///   - report: Called with events of the sessions' recorders, on any thread.
     ///   - over: Called with a session that has ended while the room continues, so that its files can be made. Called
     ///     from any thread.
     package static func open(
@@ -156,8 +156,8 @@ package final class SessionRecorder: ListingObserver {
     ///
     /// - Parameter frame: The program frame on air; `nil` before the program begins.
     /// - Returns: The directory of the new session; `nil` if none begins.
-    /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; then
-    ///   nothing has changed.
+    /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``,
+    ///   ``MediaError/Code/rejected`` if the room has 10,000 sessions; then nothing has changed.
     package func start(at frame: Int64?) throws(MediaError) -> String? {
         try self.book.withLock { book throws(MediaError) -> String? in
             guard self.state.withLock({ $0.gate.isStartable }) else { return nil }
@@ -209,11 +209,11 @@ package final class SessionRecorder: ListingObserver {
         folder.removeItself()
     }
 
-    /// Stops the session after the segment on air; does nothing if the room is not being recorded. Blocks while the
-    /// disk writes.
+    /// Stops the session after the segment on air, or cancels the planned next session; does nothing if the room is not
+    /// being recorded. Blocks while the disk writes.
     ///
     /// - Parameter frame: The program frame on air; `nil` before the program begins.
-    /// - Returns: The directory of the session that ends; `nil` if there is none.
+    /// - Returns: The directory of the session that ends or no longer begins; `nil` if there is none.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; nothing has changed then.
     package func stop(at frame: Int64?) throws(MediaError) -> String? {
         let (directory, ended) = try self.book.withLock { book throws(MediaError) -> (String?, Take?) in
@@ -278,14 +278,15 @@ package final class SessionRecorder: ListingObserver {
 
     // MARK: The disk
 
-    /// Stops recording because of an error: nothing is recorded until ``resume()`` is called, even if an operator
-    /// starts a session. See ``Recorder/stop(_:)``.
+    /// Stops the recorders of the current and the planned session because of an error, until ``resume()``; see
+    /// ``Recorder/stop(_:)``. A session that an operator starts later is recorded.
     package func stop(_ error: MediaError) { for take in self.takes(withOver: false) { take.recorder.stop(error) } }
 
     /// Continues recording after ``stop(_:)``.
     package func resume() { for take in self.takes(withOver: false) { take.recorder.resume() } }
 
-    /// Amount of media recorded in all sessions; the bytes are those of sessions whose files are not made yet.
+    /// Number of segments that this worker has recorded in all sessions. The bytes are those of sessions whose files are
+    /// not made yet.
     package var kept: Recorder.Kept {
         let (takes, slots) = self.state.withLock { ($0.over + $0.going, $0.pastSlots) }
         return takes.reduce(Recorder.Kept(slots: slots)) { sum, take in
@@ -342,7 +343,7 @@ package final class SessionRecorder: ListingObserver {
         }
     }
 
-    /// Removes a session from ``unfinished``, because its files are made or it has no media.
+    /// Removes an ended session from ``unfinished``, because its files are made or it has no media.
     package func finished(_ settings: RecordingSettings) {
         self.state.withLock { state in
             guard let index = state.over.firstIndex(where: { $0.settings == settings }) else { return }

@@ -11,9 +11,9 @@ struct TrackParameters: Sendable, Hashable {
     let width: UInt16
     let height: UInt16
 
-    /// Reads an initialization segment.
+    /// Reads the first track of an initialization segment.
     ///
-    /// - Returns: `nil` for bytes without a video or audio track.
+    /// - Returns: `nil` if the bytes are damaged, or if this is neither a video nor an audio track.
     init?(_ bytes: [UInt8]) {
         let reader = BoxReader(bytes: bytes)
         guard let trak = reader.first(["moov", "trak"], in: 0..<bytes.count),

@@ -8,7 +8,7 @@ struct VODPlaylists: Sendable {
     let slots: [ListedSegmentSet]
     let ranges: [DateRange]
 
-    /// Returns the name and text of each media playlist, in the order of the tracks.
+    /// Returns the name and text of each media playlist and I-frame playlist, in the order of the tracks.
     func rendered() throws(MediaError) -> [(name: String, text: String)] {
         var names: [String] = []
         for slot in self.slots {

@@ -29,8 +29,8 @@ package struct BucketRetention: Sendable {
 
     /// Finds the rooms in the bucket and decides which of them can be removed. Changes nothing.
     ///
-    /// Rooms are reported in the order in which the bucket's list passes their last object. Memory use is bounded by one
-    /// page of the list, and the names of the playlists of one room and of the places that contain it.
+    /// A room is reported when the bucket's list has passed its last object. Memory use is bounded by one page of the
+    /// list, and the names of the playlists of one room and of the places that contain it.
     ///
     /// - Parameter body: Called for each room, before the next page is listed. Objects without a multivariant playlist
     ///   that a worker wrote are not a room.
@@ -67,10 +67,10 @@ package struct BucketRetention: Sendable {
 
     /// Removes the objects of a room that ``find(_:)`` has found, if the room has not changed since then.
     ///
-    /// Media is removed first, then the media playlists, and the multivariant playlist last. If the removal is
-    /// interrupted, the next run therefore finds an ended room again, or no room. The removal checks the playlists before
-    /// each batch of 100 media objects and before each playlist, and lists all objects again before the first playlist.
-    /// It ends if an object was stored later than the rule allows.
+    /// Media is removed first, then the media playlists, the recording manifest, and the multivariant playlist last. If
+    /// the removal is interrupted, the next run therefore finds an ended room again, or no room. The removal checks the
+    /// playlists before each batch of 100 media objects and before each playlist, and lists all objects again before
+    /// the first playlist. It ends if an object was stored later than the rule allows.
     ///
     /// - Parameter isAllowed: Called before each removal with the name of the object; returning false ends the removal.
     package func remove(

@@ -24,11 +24,11 @@ package struct DirectoryRetention: Sendable {
 
     // MARK: Finding
 
-    /// Finds the directories of rooms below the root and decides which of them can be removed. Changes nothing.
+    /// Finds the directories of rooms at and below the root and decides which of them can be removed. Changes nothing.
     ///
     /// - Returns: The directories, ordered by path. A directory that could not be checked has the verdict
-    ///   ``Finding/Verdict/skip(_:)``. In this case no live output can be removed, because the skipped directory may
-    ///   contain a recording that needs it.
+    ///   ``Finding/Verdict/skip(_:)``. If a directory was not read at all, no live output of which more than
+    ///   `state.json` is left can be removed, because that directory may contain a recording that needs it.
     /// - Throws: ``MediaTypes/MediaError/Code/notReadable`` if the root cannot be opened.
     package mutating func find() throws(MediaError) -> [Finding] {
         let root = try Folder.root(self.root)
@@ -90,7 +90,7 @@ package struct DirectoryRetention: Sendable {
 
     /// The result of a removal.
     package struct Removal: Sendable, Hashable {
-        /// Number of removed files.
+        /// Number of removed files or objects. Those that no longer existed count too.
         package var files = 0
         /// Why files of the room are left; `nil` if all files that were to be removed are removed.
         package var problem: String?

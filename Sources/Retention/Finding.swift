@@ -32,13 +32,16 @@ package struct Finding: Sendable, Hashable {
     package var path: String
     /// The room's id; `nil` if its files do not contain it.
     package var room: String?
-    /// When the newest file was written, in Unix seconds; 0 if that is unknown.
+    /// When the newest file was written, in Unix seconds; 0 if that is unknown. Clips in the directory of a live output
+    /// do not count.
     package var modified: Int64
     /// Number of files that are removed if ``verdict`` is ``Verdict/remove``.
     package var files: Int
-    /// Size in bytes of the files that are removed if ``verdict`` is ``Verdict/remove``.
+    /// Size in bytes of these ``files``; for a directory the space that they take on the disk. If clips are kept, it
+    /// includes the state files that stay with them.
     package var bytes: Int64
-    /// Number of files and directories that are kept because their names are not those of the room's files.
+    /// Number of files and directories, or objects, that are kept because their names are not those of the room's
+    /// files.
     package var others: Int
     package var verdict: Verdict
 

@@ -37,7 +37,8 @@ struct Folder: ~Copyable {
     private let descriptor: Int32
     let identity: Identity
 
-    /// Highest number of entries that are read from a directory: about a day of segments in ten renditions.
+    /// Highest number of entries that are read from a directory: more than a day of one-second segments in ten
+    /// renditions.
     private static let mostEntries = 1_000_000
     /// The unit of `st_blocks`, independent of the file system's block size.
     private static let statBlock: Int64 = 512

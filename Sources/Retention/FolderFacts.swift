@@ -6,7 +6,7 @@ struct FolderFacts: Sendable, Hashable {
     let modified: Int64
     /// Number of files that a worker wrote, without subdirectories.
     let files: Int
-    /// Size in bytes of the files that a worker wrote, without subdirectories.
+    /// Space in bytes on the disk of the files that a worker wrote, without subdirectories.
     let bytes: Int64
     /// How many of ``files`` identify the directory. They are removed last.
     let last: Int
@@ -14,7 +14,7 @@ struct FolderFacts: Sendable, Hashable {
     let innerModified: Int64
     /// Number of files that a worker wrote into the subdirectories.
     let innerFiles: Int
-    /// Size in bytes of the files that a worker wrote into the subdirectories.
+    /// Space in bytes on the disk of the files that a worker wrote into the subdirectories.
     let innerBytes: Int64
     /// Number of files and directories that are not a worker's.
     let foreign: Int

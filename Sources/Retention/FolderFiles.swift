@@ -13,7 +13,7 @@ struct FolderFiles: Sendable, Hashable {
     private(set) var last: [String] = []
     /// Names of files and directories that are not a worker's.
     private(set) var foreign: [String] = []
-    /// Size in bytes of all files of a worker.
+    /// Space in bytes that all files of a worker take on the disk.
     private(set) var bytes: Int64 = 0
     /// When the newest file of a worker was written, in Unix seconds; 0 if there is none.
     private(set) var modified: Int64 = 0

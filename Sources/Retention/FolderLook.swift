@@ -13,7 +13,8 @@ struct FolderLook: Sendable {
         case output(hasEnded: Bool?)
         /// An MPEG-TS output.
         ///
-        /// - Parameter hasEnded: Whether every media playlist has `EXT-X-ENDLIST`.
+        /// - Parameter hasEnded: Whether every media playlist has `EXT-X-ENDLIST`, and there is one multivariant
+        ///   playlist or no media.
         case transport(hasEnded: Bool)
         /// A recording.
         ///
@@ -48,9 +49,9 @@ struct FolderLook: Sendable {
     private static let state = OutputSummary.stateFile
     /// Highest number of bytes that are read from a playlist: enough for a day of an `EVENT` playlist.
     private static let longestPlaylist = 16 << 20
-    /// Highest number of bytes that are read from an index of thumbnail sheets: enough for two days.
+    /// Highest number of bytes that are read from an index of thumbnail sheets.
     private static let longestIndex = 4 << 20
-    /// Highest number of bytes that are read from a small file, or of the first line of a journal.
+    /// Highest number of bytes that are read from a small file, or from the beginning of a journal.
     private static let shortFile = 512
 
     /// Whether a subdirectory of this name belongs to the output in its parent directory, and is not a room of its own.
@@ -64,7 +65,7 @@ struct FolderLook: Sendable {
         }
     }
 
-    /// Reads a directory; `nil` if it is not the output of a room.
+    /// Reads a directory; `nil` if it is not the output or a recording of a room.
     static func read(_ folder: borrowing Folder) throws(SystemError) -> FolderLook? {
         var marks: [Mark] = []
         for name in [self.state, self.sessions, self.journal, self.manifest, self.origin] {

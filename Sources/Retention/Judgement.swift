@@ -1,12 +1,12 @@
 /// Decides which directories below the root of a retention run are removed. Does no input or output.
 struct Judgement: Sendable {
     let rule: RetentionRule
-    /// Paths of the recordings that a worker can still finish, by the ids of their rooms.
+    /// Paths of the recordings that a worker can still finish, by the ids of their rooms; one for each room.
     private var unfinished: [String: String] = [:]
     /// Path of an unfinished recording whose files do not contain the room's id; `nil` if there is none.
     private var unfinishedOfUnknown: String?
-    /// Path of a directory that could not be checked, and may contain an unfinished recording of any room; `nil` if all
-    /// directories could be checked.
+    /// Path of a directory that was not read and may contain an unfinished recording of any room; `nil` if there is
+    /// none.
     private var unseen: String?
 
     init(_ rule: RetentionRule) { self.rule = rule }
@@ -21,7 +21,8 @@ struct Judgement: Sendable {
         }
     }
 
-    /// Registers a directory that could not be checked.
+    /// Registers a directory that was not read: it cannot be opened or listed, is too deep, or is on another file
+    /// system.
     mutating func noteUnseen(path: String) { self.unseen = self.unseen ?? path }
 
     /// Decides whether a directory is removed.

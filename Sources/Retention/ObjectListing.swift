@@ -15,7 +15,7 @@ package protocol RetainedBucket: Sendable {
 
 extension BucketClient: RetainedBucket {}
 
-/// Lists the objects whose names have a prefix, one page at a time, so that only one page is in memory.
+/// Lists the objects whose full names begin with a prefix, one page at a time, so that only one page is in memory.
 ///
 /// Spec: Amazon S3 API, ListObjectsV2: names are ordered by their UTF-8 bytes.
 struct ObjectListing {

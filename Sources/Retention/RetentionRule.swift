@@ -28,7 +28,8 @@ package struct RetentionRule: Sendable, Hashable {
         return count * unit
     }
 
-    /// Whether a file that was last changed at `modified`, in Unix seconds, is at least `age` seconds old.
+    /// Whether a file that was last changed at `modified`, in Unix seconds, is at least `age` seconds old; false for a
+    /// time in the future or before 1970.
     func isOver(_ modified: Int64, after age: Int64) -> Bool {
         // A time in the future or before 1970 comes from a wrong clock, and does not prove that the file is old.
         modified >= 0 && modified <= self.newest(after: age)

@@ -13,7 +13,7 @@ extension APISchema {
         AlarmListReply.schema,
         APISchema(
             "RecordState",
-            "stopping: the current segment is the last; suspended: stopped because the disk is full, continues when there is space",
+            "stopping: the current segment is the last; suspended: stopped because the disk is full or fails, continues by itself",
             .words(SessionRecorder.Status.allCases.map(\.rawValue))),
     ]
 }

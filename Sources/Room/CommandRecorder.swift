@@ -105,7 +105,7 @@ struct CommandRecorder: Sendable {
     /// Records the alarms that are active.
     func record(_ alarms: [CommandedState.Alarm]) { self.store?.update(.soon) { $0.alarms = alarms } }
 
-    /// The alarm while the last commands are not on disk; nil if they are.
+    /// The alarm while the last commands are not on disk; nil if they are, or if they are expected to be soon.
     var alarm: RoomAlarm? {
         self.store?.problem.map {
             RoomAlarm(
@@ -119,14 +119,14 @@ struct CommandRecorder: Sendable {
     /// Records that this worker has survived ``Resumption/probation``, so the restored state did not make it crash.
     func endProbation() { self.store?.update(.soon) { $0.attempts = 0 } }
 
-    /// Records that a command or the program has ended the room.
+    /// Records that the room was asked to end, or has ended by itself.
     func recordEnd() { self.store?.update(.now) { $0.isEnded = true } }
 
-    /// Stops the store after it has written the last changes. If the room has ended and nothing is left to do, its
-    /// state is removed instead. Blocks.
+    /// Stops the store after it has written the last changes. If the room and its playlists have ended, the file is
+    /// removed instead. Blocks.
     ///
     /// - Parameters:
-    ///   - isEndOwed: Whether the next worker must still end the playlists.
+    ///   - isEndOwed: Whether the next worker must still complete the playlists.
     ///   - deadline: Latest end of the write, on the monotonic clock; at least 0.5 s remain.
     func close(_ outcome: RoomOutcome, isEndOwed: Bool, by deadline: Int64) {
         guard let store = self.store else { return }

@@ -80,7 +80,8 @@ package final class CommandStore: Sendable {
 
     /// How long a reply waits for its change to be on disk, in milliseconds.
     package static let patience = 250
-    /// How long changes of scores, texts and volumes are collected before a write, in nanoseconds.
+    /// How long changes of ``Urgency/soon``, such as those of scores, texts and volumes, are collected before a write, in
+    /// nanoseconds.
     package static let coalescing: Int64 = 100_000_000
     /// How long a write waits for commands in progress to end, in nanoseconds.
     private static let longestHold: Int64 = 50_000_000
@@ -116,7 +117,8 @@ package final class CommandStore: Sendable {
 
     package var value: CommandedState { self.state.withLock { $0.value } }
 
-    /// Why the last commands are not on disk; nil if they are, or if they are expected to be soon.
+    /// Why the last commands are not on disk; nil if they are, if they are expected to be soon, or if another worker has
+    /// claimed the room.
     package var problem: String? {
         self.state.withLock { state in
             if state.isSuperseded { return nil }
@@ -193,7 +195,7 @@ package final class CommandStore: Sendable {
 
     // MARK: The end
 
-    /// Writes pending changes and stops the writer thread.
+    /// Makes a last attempt to write pending changes, and stops the writer thread.
     ///
     /// - Parameter nanoseconds: Longest time to wait for the thread.
     package func close(within nanoseconds: Int64) {
@@ -242,7 +244,7 @@ package final class CommandStore: Sendable {
                 return state.isClosed ? .stop : .wait(nil)
             }
             if state.isClosed {
-                // A closed store makes one more attempt to write: a failing disk must not delay the room's end.
+                // A closed store makes at most one more attempt to write: a failing disk must not delay the room's end.
                 if let retry = state.retryAt, now < retry { return .stop }
                 return state.beginWrite()
             }

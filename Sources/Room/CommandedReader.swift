@@ -63,12 +63,12 @@ struct CommandedReader {
         self.member(node, key, path) { if case .object = $0.content { $0 } else { nil } }
     }
 
-    /// Reads the members of the object `key`; empty if it is absent.
+    /// Reads the members of the object `key`; empty if it is absent, or if it is not an object, which is reported.
     mutating func entries(_ node: JSONNode, _ key: String, _ path: String) -> [JSONMember] {
         self.member(node, key, path) { if case .object(let members) = $0.content { members } else { nil } } ?? []
     }
 
-    /// Reads an object whose values are integers. Values outside of `range` are reported and skipped.
+    /// Reads an object whose values are integers. Other values, and those outside of `range`, are reported and skipped.
     mutating func numbers(
         _ node: JSONNode, _ key: String, _ path: String, in range: ClosedRange<Int64> = 0...Int64.max
     ) -> [String: Int64] {

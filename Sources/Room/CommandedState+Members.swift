@@ -2,8 +2,8 @@ import PublishAuth
 package import MediaTypes
 package import PipelineSpec
 
-/// Finds which members of the pipeline file commands have changed. If the operator has changed such a member in the
-/// file too, then the file wins over the command when a worker restores the state.
+/// Finds which members of the pipeline file were changed by commands and document changes. If the operator has changed such
+/// a member in the file too, then the file wins when a worker restores the state.
 extension CommandedState {
     /// One member of the pipeline file, identified by its location.
     package enum FileMember: Sendable, Hashable {

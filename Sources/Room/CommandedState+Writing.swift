@@ -2,11 +2,11 @@ import Control
 package import MediaTypes
 
 extension CommandedState {
-    /// The content of `commands.json`, at most ``limit`` bytes.
+    /// The content of `commands.json`, if possible at most ``limit`` bytes.
     ///
     /// If it would be longer, then these are left out, in this order: the oldest replies, the oldest used keys, texts,
-    /// alarms and clips, unknown members, edits of the document, and bodies of scenes. Covers, mutes, kicks, the PK and
-    /// the room's end are never left out.
+    /// alarms and clips, unknown members, edits of the document, and scenes that commands have set. Everything else, such
+    /// as covers, mutes, kicks, the PK and the room's end, is never left out.
     package var bytes: [UInt8] {
         var state = self
         var bytes = Array(state.json.text().utf8)

@@ -3,18 +3,20 @@ package import MediaTypes
 package import PipelineSpec
 package import RoomScenes
 
-/// The state that operators have commanded, which the room's next worker restores: the content of `commands.json`.
+/// The state that the room's next worker restores: what operators have commanded, used stream keys, and active alarms. It is
+/// the content of `commands.json`.
 ///
 /// A value without clock, lock or I/O. Times are room time: nanoseconds since the Unix epoch, computed as origin +
 /// program time once the program runs, so that a change of the system clock moves no deadline.
 package struct CommandedState: Sendable, Equatable {
-    /// Name of the file in the room's state directory.
+    /// Name of the file in the directory of the HLS output; in `control.stateDirectory`, the room's id and a dot precede
+    /// it.
     package static let name = "commands.json"
     /// Major version of the file. A worker ignores a file with another version. A minor version only adds members.
     package static let version = 1
     /// Minor version of the file. Since 1, `pk` has the scenes named by the command that started the PK.
     package static let minor = 1
-    /// Largest size of the file, in bytes.
+    /// Largest size of the file in bytes, which writing keeps to if possible; see ``bytes``.
     package static let limit = 256 << 10
 
     /// Changes that API requests have made to the room's document.
@@ -48,7 +50,7 @@ package struct CommandedState: Sendable, Equatable {
     /// A scene that a command has set or removed, or whose revision differs from the document's.
     package struct SceneChange: Sendable, Equatable {
         package var revision: Int
-        /// The scene as the request's body had it; nil if the scene is as in the document.
+        /// The scene as the request's body had it; nil if the scene is as in the document, or was removed.
         package var body: JSONNode?
         package var isRemoved = false
 
@@ -61,6 +63,7 @@ package struct CommandedState: Sendable, Equatable {
 
     package struct PK: Sendable, Equatable {
         package var phase: PKStateMachine.Phase
+        /// When the phase began, in room time.
         package var since: Int64
         /// When the phase ends, in room time; nil if it lasts until a command ends it.
         package var endsAt: Int64?

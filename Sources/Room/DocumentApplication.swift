@@ -34,8 +34,8 @@ struct DocumentApplication {
 
     /// Checks the new version and prepares its changes.
     ///
-    /// - Parameter isReal: True if the version is going to be applied. Then a source that is leaving must be gone
-    ///   before a new source can take its name.
+    /// - Parameter isReal: True if the version is going to be applied. Then a source that was removed earlier must have
+    ///   left before a new source can take its id.
     private func prepare(isReal: Bool) throws(ControlFailure) -> Parts {
         // A conflict with a scheduled scene, which may last for minutes, is reported before files are read for the
         // rest.
@@ -49,7 +49,7 @@ struct DocumentApplication {
     }
 
     /// Checks the new version without applying it. Detects everything that ``apply()`` refuses, except errors that
-    /// occur when a scene is composed.
+    /// occur when a scene is composed, and a removed source that has not left yet and whose id a new source takes.
     func tryOut() throws(ControlFailure) { _ = try self.prepare(isReal: false) }
 
     /// Applies the new version.
@@ -236,8 +236,8 @@ struct DocumentApplication {
         }
     }
 
-    /// Composes the scene on air again if the change affects it. This is the only step of applying a version that can
-    /// fail.
+    /// Puts another scene on air, or composes the one on air again, if the change requires it. After the preparation, this
+    /// is the only step of applying a version that can fail.
     private func show(_ change: SceneChange, _ schedule: inout SceneSchedule) throws(ControlFailure) -> SceneSchedule
         .Showing?
     {

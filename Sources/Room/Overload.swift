@@ -71,7 +71,7 @@ package struct Overload: Sendable, Equatable {
         /// Time with the lag above the limit after which a step is taken if the lag grows by ``steepGrowth`` or more:
         /// 10 samples distinguish such growth from noise.
         package var shortObservation: Int64 = 500_000_000
-        /// Time with the lag above the limit after which the backlog is dropped if only ``Step/hold`` is left.
+        /// Time with the lag above the limit after which the backlog is dropped if at most ``Step/hold`` is left to take.
         package var lastObservation: Int64 = 3_000_000_000
         /// If the backlog is dropped three times within this time, then ``Step/hold`` is taken: viewers already see as
         /// many repeated frames as new ones.
@@ -106,7 +106,8 @@ package struct Overload: Sendable, Equatable {
         package var attemptDistance: Int64 = 60_000_000_000
         /// Limit of the time between a step and an attempt to undo it, which doubles with each failure: 32 minutes.
         package var longestDistance: Int64 = 1_920_000_000_000
-        /// If a step is taken again within this time after it was undone, then the time to the next attempt doubles.
+        /// If a step is taken again within this time after it was undone, or within twice the last time to an attempt if
+        /// that is longer, then the time to the next attempt doubles.
         package var memory: Int64 = 600_000_000_000
         /// An attempt to undo steps that has lasted this long counts as successful for the room's state.
         package var proof: Int64 = 10_000_000_000
@@ -226,7 +227,7 @@ package struct Overload: Sendable, Equatable {
         return dropped.isEmpty ? self.tryLess(now) : dropped
     }
 
-    /// Forgets the samples of the lag, for example because the machine was suspended.
+    /// Forgets the samples of the lag, for example because the process was stopped for a moment.
     package mutating func forget(at now: Int64) {
         self.history = LagHistory()
         // A step that was taken a moment ago keeps its settling time.
@@ -319,8 +320,8 @@ package struct Overload: Sendable, Equatable {
         return hold + [self.drop(now, keepsMotion: false)]
     }
 
-    /// Whether the lag grows by ``Rules/runaway`` or more in both halves of ``Rules/runawayObservation``. If the
-    /// machine is suspended for a moment, then the lag grows in only one half.
+    /// Whether the lag grows by ``Rules/runaway`` or more in both halves of ``Rules/runawayObservation``. If the process
+    /// is stopped or gets no CPU time for a moment, then the lag grows in only one half.
     private func runsAway(_ now: Int64) -> Bool {
         let (start, middle) = (now &- self.rules.runawayObservation, now &- self.rules.runawayObservation / 2)
         guard let first = self.history.slope(since: start, until: middle, atLeast: 2),

@@ -42,7 +42,7 @@ final class OverloadControl: Sendable {
     /// Whether outputs that no player waits for skip their frames; read at every tick.
     var areOutputsPaused: Bool { self.outputsPaused.load(ordering: .relaxed) }
 
-    /// Sets whether the program is catching up after the machine was suspended.
+    /// Sets whether the program is catching up after the process was stopped (SIGSTOP) or got no CPU time.
     func setCatchingUp(_ isCatchingUp: Bool) { self.catchingUp.store(isCatchingUp, ordering: .relaxed) }
 
     /// Measures the room's lag, passes it to ``Overload``, and carries out the resulting actions.
@@ -176,7 +176,7 @@ final class OverloadControl: Sendable {
 
     // MARK: Alarm and API reply
 
-    /// The alarm while the machine cannot keep up, at any level; `nil` while it can.
+    /// The alarm while the room counts as overloaded; see ``Overload/isOverloaded(at:)``. `nil` while it does not.
     var alarm: ActiveAlarms.Alarm? {
         let overload = self.current
         guard overload.isOverloaded(at: self.clocks.machine.now()) else { return nil }

@@ -1,12 +1,13 @@
 import PipelineSpec
 
-/// The room's ``Overload`` with two additions: ignores lag that was caused by a pause of the whole process, and decides
-/// when the level must be saved for a successor.
+/// The room's ``Overload`` with two additions: at level 0 it ignores lag after the process was stopped or got no CPU time, and
+/// it decides when the level must be saved for a successor.
 struct OverloadGuard: Sendable {
     /// Longest time between two calls of ``noted(lag:at:isPending:isCatchingUp:)``, in nanoseconds. After a longer time
-    /// the whole process was stopped, which is not an overload.
+    /// the whole process is assumed to have been stopped, which is not an overload.
     private static let absence: Int64 = 500_000_000
-    /// Time after a stop of the whole process in which lag does not count, in nanoseconds: the program is catching up.
+    /// Time after a stop of the whole process in which lag does not count at level 0, in nanoseconds: the program is
+    /// catching up.
     private static let grace: Int64 = 1_500_000_000
     /// Least time in nanoseconds between two resets of the lag samples after a stop of the whole process. On an
     /// overloaded machine the calling thread may be late so often that it looks like stops; steps must still be taken.
@@ -33,7 +34,8 @@ struct OverloadGuard: Sendable {
     /// Records the room's lag, and returns the overload actions to carry out; see
     /// ``Overload/noted(lag:at:isPending:)``.
     ///
-    /// - Parameter isCatchingUp: Whether the program is catching up after the machine was suspended.
+    /// - Parameter isCatchingUp: Whether the program is catching up after the process was stopped (SIGSTOP) or got no
+    ///   CPU time.
     mutating func noted(lag: Int64, at now: Int64, isPending: Bool, isCatchingUp: Bool) -> [Overload.Action] {
         defer { self.asked = now }
         let isBack = self.asked.map { now &- $0 > Self.absence } ?? false

@@ -8,7 +8,7 @@ import MediaTypes
 package struct OverloadRecord: Sendable, Hashable {
     /// Name of the file.
     package static let name = "overload.json"
-    /// A record older than this is ignored because the load may have ended. Milliseconds.
+    /// A record older than this, in milliseconds, is ignored because the load may have ended.
     package static let age: Int64 = 300_000
     private static let version = 1
     private static let longestDistance = 86_400_000
@@ -26,7 +26,7 @@ package struct OverloadRecord: Sendable, Hashable {
         self.writtenAt = writtenAt
     }
 
-    /// Reads a record; nil if the file is damaged, of another version, or older than ``age``.
+    /// Reads a record; nil if the file is damaged, of another version, or written more than ``age`` before or after `now`.
     ///
     /// - Parameter now: Milliseconds since the Unix epoch.
     package init?(_ bytes: [UInt8], now: Int64) {

@@ -40,7 +40,7 @@ extension Pipeline {
             guard EventSink.isURL(url) else {
                 throw MediaError(
                     .rejected, "the URL is not http://host/path or https://host/path", at: place,
-                    fix: "correct the value of the variable")
+                    fix: "correct the URL, or the variable or file that contains it")
             }
             webhooks.append(
                 Webhook(url: url, types: sink.types, timeout: Int64(sink.timeoutMs) * 1_000_000, secrets: secrets))

@@ -34,9 +34,9 @@ package struct ProcessLimits: Sendable, Equatable {
 
     /// Files that may be open at once (`RLIMIT_NOFILE`); nil if the limit is unknown.
     package var openFiles: Int64?
-    /// Limit of the address space in bytes (`RLIMIT_AS`); nil if there is no limit. ``mapped``: how many of them are in
-    /// use.
+    /// Limit of the address space in bytes (`RLIMIT_AS`); nil if there is no limit.
     package var addressSpace: Int64?
+    /// Size of the address space that is in use, in bytes.
     package var mapped: Int64 = 0
     /// Limit of private writable memory in bytes, including thread stacks (`RLIMIT_DATA`); nil if there is no limit.
     package var data: Int64?

@@ -4,8 +4,8 @@ import RoomOutputs
 import RoomScenes
 import RoomSources
 
-/// Restores what was commanded to earlier workers of the room: settings of sources when the room is opened, kicks, PK
-/// and relays before publishers are admitted, and scenes before the first tick.
+/// Restores what was commanded to earlier workers of the room: settings of sources when the room is opened; kicks, grace
+/// periods and the PK before publishers are admitted; relays after that; scheduled scenes before the first tick.
 struct Restoration {
     let host: any ScenesHost & SourcesHost & OutputsHost
     let scenes: SceneChanges
@@ -77,7 +77,8 @@ struct Restoration {
         self.saved.store?.update(.soon) { $0.pk = nil }
     }
 
-    /// Restarts the relays that commands to earlier workers have started, if they are still allowed.
+    /// Restarts the relays that commands to earlier workers have started, if they are still allowed. Called when the
+    /// publishers' listener is open.
     func restoreRelays() {
         for relay in self.state.relays {
             guard let reason = self.host.relaying.resume(relay.id, of: relay.source, url: relay.url) else { continue }
@@ -129,7 +130,8 @@ struct Restoration {
 
     // MARK: Before the first tick
 
-    /// Restores the end of the PK's phase and the scheduled scenes. Scenes whose tick has already passed go on air now.
+    /// Restores the end of the PK's phase and the scheduled scenes. Of the scenes whose tick has already passed, the last
+    /// goes on air now.
     func restoreProgram(at firstTick: Int64) {
         let state = self.state
         let due = state.upcoming.filter { $0.tick <= firstTick }

@@ -6,8 +6,8 @@ import PipelineSpec
 /// The state that a worker continues with: the commanded state that the previous worker saved, checked against the
 /// current pipeline file.
 package struct Resumption: Sendable {
-    /// If a worker dies within this time after it has restored the state, then the state counts as the cause.
-    /// Nanoseconds.
+    /// If a worker dies within this time, in nanoseconds, after it has restored the state, then the state counts as the
+    /// cause.
     package static let probation: Int64 = 30 * TimeMath.nanoseconds
     /// Number of workers in a row that may die during ``probation``. The next worker restores only the safety-relevant
     /// part, `CommandedState.reduced`.

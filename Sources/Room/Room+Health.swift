@@ -6,7 +6,7 @@ extension Room {
     /// Time between two health checks of the sources, in nanoseconds.
     private static let healthInterval = TimeMath.nanoseconds
 
-    /// Checks the room's threads and the health of every source once per second. Called on the life thread.
+    /// Checks the room's threads, the health of every source and the alarms once per second. Called on the life thread.
     ///
     /// - Parameter last: When the last check was made, on the monotonic clock.
     func watchHealth(_ last: inout Int64) {

@@ -54,7 +54,8 @@ extension Room {
         }
     }
 
-    /// Passes pending events and the current time to ``SceneSelector``, and updates the room's phase.
+    /// Emits measured audio levels, passes pending events and the current time to ``SceneSelector``, and updates the room's
+    /// phase.
     func stepLife() {
         self.tellLevels()
         let isSomethingDue = self.scenes.poll { self.slots.mapValues(\.timedArrivals) }

@@ -57,7 +57,7 @@ extension Room {
             hasRecorder: self.recorder != nil, isRecorded: self.withOutputs(\.isRecorded), error: error)
     }
 
-    /// Starts the RTMP outputs. They connect when the program starts.
+    /// Starts the RTMP outputs. Each connects as soon as its rendition has packets.
     ///
     /// - Throws: ``MediaError`` if secrets or CA certificates cannot be read.
     func startPushes() throws(MediaError) {

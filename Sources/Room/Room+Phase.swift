@@ -32,8 +32,8 @@ extension Room {
             }
             return (isAny, isThere || onAir.isEmpty)
         }
-        // After the last step was undone, the room counts as overloaded until that attempt has succeeded: on a machine
-        // at its limit, the phase must not change with every attempt.
+        // After the last step was undone, the room still counts as overloaded for `Overload.Rules.proof`: on a machine at
+        // its limit, the phase must not change with every attempt.
         let overload = self.overload.current
         let steps = self.isOffline || !overload.isOverloaded(at: self.machine.now()) ? 0 : max(1, overload.taken)
         self.notePhase { facts in

@@ -34,8 +34,8 @@ extension Room {
     /// The current sources of the room, by id.
     var slots: [SourceID: RoomSource] { self.roster.sources }
     var roster: SourceRoster { self.sourceParts.roster }
-    /// The server that admits publishers; nil before ``run()`` has started it, and if no source of the room has a
-    /// stream key.
+    /// The server that admits publishers; nil before ``run()`` has made it and once the room closes it, and if no source of
+    /// the room can be published.
     package var ingest: IngestServer? { self.ingestion.connections.ingest }
 
     // MARK: The document

@@ -33,7 +33,7 @@ package final class Room: Sendable {
     /// Locked while the document is read and changed, so that changes by two threads cannot overlap.
     let documentTurn = Mutex<Void>(())
     package let events: RoomEvents
-    /// Sends the room's events to webhooks; nil if there are none.
+    /// Sends the room's events to webhooks; nil if the room was opened without it.
     let delivery: EventDelivery?
     package let logger: Logger
     /// When this worker opened the room: nanoseconds since the Unix epoch, in whole milliseconds.
@@ -138,8 +138,9 @@ package final class Room: Sendable {
 
     // MARK: Lifecycle
 
-    /// Runs the room until it has ended. When this returns, all files are written. The listeners of viewers and
-    /// operators stay open until ``linger(_:)`` closes them.
+    /// Runs the room until it has ended or this worker stops. When this returns, the files are complete, except those that
+    /// ``debt`` or ``damage`` names. The operators' listener and, unless the room is handed over, that of viewers stay open
+    /// until ``linger(_:)`` closes them.
     package func run() async -> RoomOutcome {
         // Done before clips can be requested.
         self.pipeline.removeClipLeftovers()

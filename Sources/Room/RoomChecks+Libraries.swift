@@ -24,7 +24,7 @@ extension RoomChecks {
         case .decoder(let codec):
             if Pipeline.Ingest.names([codec]).allSatisfy(decoder) { return nil }
             return SpecChecks.Problem(
-                "this FFmpeg has no decoder for \(codec.rawValue), so sources with this codec are not shown",
+                "this FFmpeg has no decoder for \(codec.rawValue), so media with this codec is not decoded",
                 fix: "install an FFmpeg with that decoder, or remove \(codec.rawValue)")
         case .srt:
             if scheme("srt") { return nil }

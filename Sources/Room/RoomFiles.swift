@@ -61,9 +61,7 @@ struct RoomFiles {
         self.host.withAPI { $0.reloads.done = max($0.reloads.done, asked) }
     }
 
-    /// Applies a new version of the pipeline file, like `PUT /v1/room`.
-    ///
-    /// - Returns: Whether the version has changed the document.
+    /// Applies a new version of the pipeline file, like `PUT /v1/room`, but with the operator's rights to files and servers.
     private func take(_ bytes: [UInt8]) throws(ControlFailure) {
         try self.listeners.carryOut { () throws(ControlFailure) in
             try DocumentService(self.host).write(bytes, isPatch: false, isDryRun: false, isRequest: false).changed
@@ -129,7 +127,7 @@ struct RoomFiles {
     ///
     /// - Parameters:
     ///   - words: What is read, for the log line.
-    ///   - old: What happens to the old secrets if the new ones cannot be read, for the log line.
+    ///   - old: End of the log line if the new secrets cannot be read, after "the old".
     ///   - refused: Type of the event if the secrets could not be read.
     ///   - read: Reads and applies the secrets; returns false if the room has none of this use.
     /// - Returns: Whether secrets were read and applied.

@@ -18,7 +18,8 @@ struct RoomLifecycle: Sendable {
     var addresses: [(name: String, address: String)] = []
     /// Incomplete outputs that the next worker has to complete; nil if there are none.
     var debt: MediaError?
-    /// Whether the room has ended but its playlists lack `EXT-X-ENDLIST`.
+    /// Whether this worker could not complete the playlists: `EXT-X-ENDLIST` is missing, or the last segment of a room that
+    /// is handed over.
     var isEndOwed = false
     /// When a stopping room must have ended, on the monotonic clock; nil if it is not stopping.
     var stopUntil: Int64?

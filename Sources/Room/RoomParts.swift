@@ -16,9 +16,10 @@ import Synchronization
 protocol StagesHost: SourcesHost, OutputsHost {
     /// Ends the room because of an error after which it cannot continue.
     func fail(_ error: MediaError)
-    /// Passes pending events and the time to the room's life. Called between two ticks of an offline program.
+    /// Handles pending events and what is due, as the life thread of a live room does. Called between two ticks of an
+    /// offline program.
     func stepLife()
-    /// Sets whether the program is catching up after the machine was suspended.
+    /// Sets whether the program is catching up after the process was stopped (SIGSTOP) or got no CPU time.
     func setCatchingUp(_ isCatchingUp: Bool)
     /// Records the audio levels of the program and the sources.
     func note(_ levels: AudioLevels)
@@ -51,7 +52,7 @@ struct RoomParts {
     /// - Parameters:
     ///   - written: The settings from the command line and the pipeline file.
     ///   - found: The state of the previous worker as it was read before the claim.
-    ///   - joint: Receives the room once it is made.
+    ///   - joint: Refers to the room once it is made.
     /// - Returns: nil if the previous worker changed its document before this worker claimed the room. The parts must
     ///   then be opened again from the new document.
     static func open(

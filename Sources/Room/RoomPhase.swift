@@ -16,10 +16,10 @@
 /// | `failed` | cannot continue; this worker does nothing more |
 /// | `closed` | is finished for this worker |
 ///
-/// Transitions: starting → waiting ⇄ preparing → live. live, recovering and degraded can change into each other. Every
+/// Transitions: starting → waiting ⇄ preparing → live, recovering or degraded, which can change into each other. Every
 /// state before the end can change to ending or draining, and these to closed. Every state except closed can change to
-/// failed. A room with file sources has the same states; an offline room becomes closed as soon as its files or
-/// duration have ended.
+/// failed. A room with file sources has the same states; an offline room changes to closed without ending when its
+/// files or its duration have ended.
 ///
 /// Invariants:
 /// 1. The state never goes back. Order: states before the end; ending and draining; failed and closed.

@@ -17,7 +17,7 @@ package struct RoomSecretFiles: Sendable {
         case hook
         /// Secrets that sign viewers' URLs.
         case playback
-        /// Credentials of object stores.
+        /// Credentials of the servers to which the HLS output is uploaded.
         case uploads
     }
 

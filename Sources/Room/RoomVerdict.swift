@@ -15,7 +15,7 @@ package struct RoomVerdict: Sendable, Hashable {
 
     /// - Parameters:
     ///   - debt: Incomplete outputs that the next worker can complete; nil if there are none.
-    ///   - published: Number of segments that the first output has published.
+    ///   - published: Number of segments that the HLS output has published.
     package init(
         _ outcome: RoomOutcome, isOffline: Bool, damage: OutputDamage, debt: MediaError?, published: Int64 = 0
     ) {

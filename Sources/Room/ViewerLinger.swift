@@ -64,7 +64,7 @@ package struct ViewerLinger: Sendable, Hashable {
         return min(self.longestSeconds, max(self.shortestSeconds, facts.windowSeconds ?? self.longestSeconds))
     }
 
-    /// Records that the room has ended, so that its state and exit code are final.
+    /// Records that this worker has closed the room, so that its state and exit code are final.
     package mutating func closed() {
         self.isClosed = true
         if self.state == .running { self.state = .closed }
@@ -100,7 +100,7 @@ package struct ViewerLinger: Sendable, Hashable {
     /// Handles `room:end` or SIGINT for a room that was asked to end before. While the room is still ending, such a
     /// repeated request changes nothing.
     ///
-    /// - Returns: Whether the room has ended, so that only the linger time was left to end.
+    /// - Returns: Whether the room is closed, so that only the linger time was left to end.
     @discardableResult
     package mutating func endAsked() -> Bool {
         guard self.isClosed else { return false }

@@ -8,7 +8,7 @@ package protocol APIHost: AnyObject, Sendable {
     var pipeline: Pipeline { get }
     var clocks: Clocks { get }
     var events: RoomEvents { get }
-    /// Whether the program runs.
+    /// Whether the program runs and the room is not ending.
     var isLive: Bool { get }
 
     /// Calls `body` with the API's part of the room's state, under the room's lock.
@@ -23,7 +23,8 @@ package protocol APIHost: AnyObject, Sendable {
 
     /// Converts a program date-time to a tick; nil if `text` is nil.
     ///
-    /// - Throws: ``ControlFailure`` if the text is not a date-time, or if the time is in the past or too far ahead.
+    /// - Throws: ``ControlFailure`` if the text is not a date-time, if the program has not begun, or if the time is not
+    ///   later than the current tick or is too far ahead.
     func tick(at text: String?) throws(ControlFailure) -> Int64?
 
     /// The time at which a tick takes effect. Empty before the program has begun, and if `tick` is nil.
@@ -34,7 +35,8 @@ extension APIHost {
     /// How long computed latencies are reused, in nanoseconds. Computing them sorts tens of thousands of values.
     private var latencyAge: Int64 { 2_000_000_000 }
 
-    /// The latencies of the room, computed at most two seconds ago.
+    /// The latencies of the room. The lag of the program is that of `facts`; the percentiles were computed less than two
+    /// seconds ago.
     package func latency(of facts: RoomFacts, _ latencies: RoomLatencies) -> LatencyReply {
         let now = self.clocks.machine.now()
         let kept = self.withAPI { state in

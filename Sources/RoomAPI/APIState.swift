@@ -19,7 +19,7 @@ package struct APIState: Sendable {
     package var documents: Documents
     /// How many times it was requested to read the room's files again, and how many of these requests are done.
     package var reloads = ServiceNotices.Reloads()
-    /// Positions of the room's loops, with the time since which each has not advanced.
+    /// Last known position of each loop, and since when the loop is there.
     package var loops = (tick: LoopProgress(), encoder: LoopProgress())
     /// Audio levels of the program and the sources.
     package var levels = AudioLevelReports()

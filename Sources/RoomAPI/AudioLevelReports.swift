@@ -3,8 +3,8 @@ package import Program
 /// A queue of audio level reports between the program thread, which must not allocate memory, and the thread that emits
 /// them as events.
 package struct AudioLevelReports: Sendable {
-    /// Largest number of waiting reports. The life thread takes them 20 times per second; reports are at least one
-    /// audio block apart.
+    /// Largest number of waiting reports. In a live room, the life thread takes them about every 50 ms or sooner; an
+    /// offline room takes them at every tick.
     package static let limit = 16
 
     /// The last measurement; nil before the first.
@@ -13,7 +13,8 @@ package struct AudioLevelReports: Sendable {
 
     package init() { self.untold.reserveCapacity(Self.limit) }
 
-    /// Records a measurement. Its report is dropped if ``limit`` reports are waiting. Does not allocate.
+    /// Records a measurement as ``latest``, and queues it unless ``limit`` reports are waiting already. Does not
+    /// allocate.
     package mutating func note(_ levels: AudioLevels) {
         self.latest = levels
         if self.untold.count < Self.limit { self.untold.append(levels) }

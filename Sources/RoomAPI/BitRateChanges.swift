@@ -20,7 +20,8 @@ package struct BitRateChanges: Sendable {
     /// Determines the changed bit rates. Opens an encoder for each on the caller's thread, to check that its parameter
     /// sets still fit the initialization segment that players have.
     ///
-    /// - Throws: ``ControlFailure`` with all changes that are impossible without another worker.
+    /// - Throws: ``ControlFailure`` that lists every change that requires another worker, or whose encoder cannot be
+    ///   opened.
     package init(from before: Pipeline, to after: Pipeline, _ ladder: EncodingStage) throws(ControlFailure) {
         var mistakes: [SpecDiagnostic] = []
         for (index, rendition) in after.renditions.enumerated() where !rendition.isAudioOnly {

@@ -14,8 +14,10 @@ package protocol DocumentHost: OutputCommandHost {
 
     /// The checks for a new version of the document.
     ///
-    /// - Parameter request: The document that an API request would result in. nil for the pipeline file, which may name
-    ///   any file and any server.
+    /// - Parameters:
+    ///   - request: The document that an API request would result in; nil for the pipeline file, and if the request is
+    ///     not valid JSON.
+    ///   - isRequest: False for the pipeline file, which may name any file and any server.
     /// - Throws: ``ControlFailure`` if the request names files or variables that it may not.
     func checks(ofRequest request: JSONNode?, isRequest: Bool) throws(ControlFailure) -> SpecChecks
 
@@ -39,7 +41,7 @@ package protocol DocumentHost: OutputCommandHost {
 
     /// Records the version that the room runs, for the next worker.
     ///
-    /// - Parameter isNewFile: Whether a new version of the pipeline file was applied.
+    /// - Parameter isNewFile: Whether a new version of the pipeline file was accepted, even if it changes nothing.
     func noteDocument(_ document: RoomDocument, isNewFile: Bool, after before: RoomDocument)
 }
 
@@ -94,10 +96,10 @@ package struct DocumentService {
         }
     }
 
-    /// Most changed paths that a reply and an event list.
+    /// Maximum number of changed paths in a reply and in `room.changed`.
     private static let listed = 64
 
-    /// JSON paths of the members that the new version changes.
+    /// JSON paths of the members that the new version changes, at most ``listed``.
     private static func applied(_ change: DocumentChange) -> [String] { Array(change.paths.prefix(Self.listed)) }
 
     private static let noDocument = ControlFailure.notFound(
@@ -139,10 +141,11 @@ package struct DocumentService {
 
     // MARK: The pipeline file
 
-    /// Most mistakes that `config.invalid` lists.
+    /// Maximum number of mistakes in `config.invalid`.
     private static let listedMistakes = 16
 
-    /// Reports that the pipeline file is refused, or that it is in force again.
+    /// Reports that the pipeline file is refused, or that it is in force again: by alarm, log and event. A refusal
+    /// because the room has ended is not reported.
     ///
     /// - Parameter refusal: Why the file is refused; nil if the room runs it.
     package func noteFile(_ path: String, _ refusal: ControlFailure?) {

@@ -7,10 +7,10 @@ package import MediaTypes
 package struct JobProgress: Sendable {
     /// Counters that change while media is produced.
     package struct Marks: Sendable, Hashable {
-        /// The current tick of the program; ``audio`` is the sample position up to which its audio is mixed.
+        /// The current tick of the program; ``audio`` is the position up to which its audio is mixed, in sample pairs.
         package var tick: Int64
         package var audio: Int64
-        /// Number of packets of all sources that were decoded.
+        /// Number of packets of all sources that were passed to the decoders or skipped by them.
         package var decoded: Int64
         /// Time of the last encoded packet, or any other number that changes with each packet.
         package var coded: Int64

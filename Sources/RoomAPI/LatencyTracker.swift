@@ -1,11 +1,12 @@
 import Control
 
-/// Latency of every frame on air: from its arrival at the worker's socket until its segment, or its part, can be
-/// requested.
+/// Latency of the newest source frame in each tick: from its arrival at the worker's socket until the tick's segment, or
+/// its part, can be requested.
 package struct LatencyTracker: Sendable {
     /// Number of ticks whose arrival is remembered: two minutes at 30 fps, which is more than the longest segment.
     private static let window = 4096
-    /// Number of results that are kept: the last half hour at 30 fps.
+    /// Number of results that are kept of each kind: for segments the last half hour at 30 fps. The parts of all
+    /// renditions share one list.
     private static let limit = 54_000
 
     private var arrivals: [Int64: Int64] = [:]
@@ -24,7 +25,7 @@ package struct LatencyTracker: Sendable {
         self.partHistograms = Array(repeating: DurationHistogram(), count: tracks)
     }
 
-    /// Records that a tick was composed.
+    /// Records that a tick with a new source frame was composed.
     ///
     /// - Parameter arrival: Program time at which the newest frame in the tick arrived, in nanoseconds.
     package mutating func composed(tick: Int64, arrival: Int64) {
@@ -35,7 +36,7 @@ package struct LatencyTracker: Sendable {
         if self.arrivals.count > 2 * Self.window { self.arrivals = self.arrivals.filter { $0.key > oldest } }
     }
 
-    /// Number of ticks whose arrival is known and that are not published yet.
+    /// Number of remembered ticks whose segment is not published yet.
     package var waiting: Int { self.arrivals.count }
 
     /// Records that the segment with these ticks became available at `time` (program time in nanoseconds).

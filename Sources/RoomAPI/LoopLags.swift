@@ -45,7 +45,7 @@ package struct LoopLags: Sendable, Hashable {
         self.overdue = overdue
     }
 
-    /// Whether every loop advances, and a stopping room is not overdue.
+    /// Whether no loop hangs, and a stopping room is not overdue.
     package var isAlive: Bool {
         self.tick?.hangs(beyond: Self.tickLimit) != true && self.encoder?.hangs(beyond: Self.encoderLimit) != true
             && (self.overdue ?? -1) < 0

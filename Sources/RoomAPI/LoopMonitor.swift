@@ -16,8 +16,8 @@ package struct LoopMonitor: Sendable {
 
     private var fps: Int { self.host.pipeline.canvas.fps }
 
-    /// How far the loops of a room whose program runs are behind its clock. A loop counts as standing still from the
-    /// first call that finds it at its position.
+    /// How far the loops are behind the clock, in a room whose program runs. A loop counts as without progress from the
+    /// first call that finds it at its current position.
     ///
     /// - Parameter firstTick: The first tick of this worker.
     package func lags(since firstTick: Int64) -> LoopLags {
@@ -46,13 +46,14 @@ package struct LoopMonitor: Sendable {
         return max(0, self.program.tick - (self.ladder.control.enteredByAll ?? firstTick - 1))
     }
 
-    /// How far the program is behind its clock, in nanoseconds; 0 before it runs.
+    /// How far the program is behind its clock, in nanoseconds; 0 before it runs and while the room ends.
     package var programLag: Int64 {
         guard self.host.isLive, let now = self.clock.now() else { return 0 }
         return LoopLags.behind(showing: self.program.tick, fps: self.fps, now: now)
     }
 
-    /// The lag of the slowest encoder, in nanoseconds; nil while the program does not run.
+    /// The lag of the slowest encoder, in nanoseconds; nil while the program does not run, and until every encoder has
+    /// received its first frame.
     package var encoderLag: Int64? {
         guard self.host.isLive, let now = self.clock.now(), let entered = self.ladder.control.enteredByAll else {
             return nil
@@ -60,8 +61,8 @@ package struct LoopMonitor: Sendable {
         return self.lag(ofEncodersAt: entered, now: now)
     }
 
-    /// How far encoders that have started a tick are behind the room's clock, in nanoseconds. The time that a frame
-    /// usually takes to the encoder is no lag.
+    /// How far encoders that have started a tick are behind the room's clock, in nanoseconds. The time until the next
+    /// frame, and one tick on its way to the encoder, do not count as lag.
     private func lag(ofEncodersAt entered: Int64, now: Int64) -> Int64 {
         // A rendition with half the frame rate has a frame at every second tick, and each frame reaches the encoder
         // within one tick.

@@ -32,7 +32,7 @@ package struct MetadataLimiter: Sendable {
     package static let burst: Int64 = 60
     /// Events of the burst that are reserved for operators, so that messages of publishers cannot use all of it.
     package static let reserve = Self.burst / 2
-    /// Number of ids that are remembered: at least those of the last minute.
+    /// Number of ids that are remembered; the rate limit allows fewer events per minute.
     private static let remembered = 2_048
     /// Largest number of types that may have a state at the same time.
     package static let mostStates = 32
@@ -43,13 +43,14 @@ package struct MetadataLimiter: Sendable {
     private var states: Set<String> = []
     /// Number of accepted events.
     package private(set) var count: Int64 = 0
-    /// Remaining credit of the rate limit at `lookedAt`, in nanoseconds; one event costs 1 s / ``rate``.
+    /// Remaining credit of the rate limit at `lookedAt`, in nanoseconds; one event costs 1 s / ``rate``. `lookedAt` is
+    /// the time of the last accepted event.
     private var credit = Self.burst &* (TimeMath.nanoseconds / Self.rate)
     private var lookedAt: Int64?
 
     package init() {}
 
-    /// The accepted event with this id; nil if there is none.
+    /// The accepted event with this id; nil if there is none, or if it is no longer remembered.
     ///
     /// - Throws: ``Refusal/taken`` if its content is different.
     package func known(_ id: String, content: String) throws(Refusal) -> Entry? {
@@ -64,7 +65,7 @@ package struct MetadataLimiter: Sendable {
     ///   - id: The id given by the sender; nil if it gave none.
     ///   - state: The type whose state the event sets, and whether the state goes on after it; nil if the event is no
     ///     state.
-    ///   - reserve: Number of events of the burst that must remain after this one, 0…``reserve``.
+    ///   - reserve: Number of events of the burst that must remain after this one; clamped to 0…``MetadataLimiter/reserve``.
     /// - Returns: The number of the event, from 1.
     package mutating func add(
         _ entry: Entry, id: String?, state: (type: String, goesOn: Bool)?, leaving reserve: Int64 = 0, now: Int64

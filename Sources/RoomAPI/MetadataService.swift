@@ -38,7 +38,7 @@ package struct MetadataService: Sendable {
 
     /// Largest size of an event as viewers receive it, in bytes; the same as in comparable services.
     private static let longestEvent = Pipeline.SEI.longestText
-    /// Largest length of a state in characters. Every playlist contains it.
+    /// Largest length of a state in characters, after percent-encoding. Every playlist contains it.
     private static let longestState = 512
     /// Prefix of the `CLASS` of a state's date range; the event's type follows. Attributes: `X-TANDEM-TYPE`, and
     /// `X-TANDEM-TEXT` or `X-TANDEM-DATA`, percent-encoded where a quoted-string requires it.
@@ -49,8 +49,8 @@ package struct MetadataService: Sendable {
     /// Sends an event to all viewers, synchronized with a frame.
     ///
     /// - Parameter body: A JSON object; see ``MetadataRequest``.
-    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` above ``MetadataLimiter/rate``, and errors that describe what
-    ///   is wrong with the request.
+    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` if the rate limit is exceeded or too many types have a state;
+    ///   other errors describe what is wrong with the request, or that the room cannot send events now.
     package func add(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply {
         switch MetadataRequest.parse(body) {
         case .success(let request): return try self.add(request)
@@ -61,7 +61,8 @@ package struct MetadataService: Sendable {
     /// Sends a publisher's data message to players as an event of type `source`.
     ///
     /// - Parameter values: The values of the message: an array, as JSON text.
-    /// - Returns: False if the message was dropped: before the program has begun, or because of the rate limit.
+    /// - Returns: False if the message was dropped: the program does not run, the room has no HLS output, the message is
+    ///   too large, or the rate limit is exceeded.
     package func add(from id: SourceID, _ name: String, _ values: String) -> Bool {
         var request = MetadataRequest()
         request.type = "source"
@@ -155,6 +156,8 @@ package struct MetadataService: Sendable {
     }
 
     /// Attributes of the date range of a state; nil if the request ends a state or is no state.
+    ///
+    /// - Throws: ``ControlFailure`` if the event, whether a state or not, or the state is too large.
     private static func stateAttributes(
         _ request: MetadataRequest
     ) throws(ControlFailure) -> [DateRange.Attribute]? {
@@ -168,7 +171,7 @@ package struct MetadataService: Sendable {
         guard value.count <= Self.longestState else {
             throw .invalidValue(
                 request.text == nil ? "data" : "text",
-                "a state has at most \(Self.longestState) characters, since every playlist contains it",
+                "a state has at most \(Self.longestState) characters after percent-encoding",
                 fix: "shorten it, or leave \"state\" out")
         }
         return [

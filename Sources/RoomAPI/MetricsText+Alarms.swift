@@ -25,7 +25,7 @@ extension MetricsText {
         }
     }
 
-    /// Adds the number of events that each webhook has not received yet.
+    /// Adds the number of events after the last one that each webhook has received or that was skipped for it.
     ///
     /// - Parameter backlogs: The public part of each webhook's URL with its number of events. Numbers of equal URLs are
     ///   added.

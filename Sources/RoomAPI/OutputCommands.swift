@@ -18,7 +18,7 @@ package protocol OutputCommandHost: APIHost {
     /// - Returns: False if the room has no RTMP outputs.
     func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool
 
-    /// Called when an operator has started a recording.
+    /// Called when a command has started a recording.
     func recordingBegan()
 }
 
@@ -114,7 +114,8 @@ package struct OutputCommands: OutputControlling {
         return answer.text
     }
 
-    /// Makes the next frame of a rendition a key frame; see ``OutputControlling/requestKeyframe(_:)``.
+    /// Makes the next frame that the encoder of a rendition receives a key frame; see
+    /// ``OutputControlling/requestKeyframe(_:)``.
     package func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         let pictures = self.host.pipeline.pictureRenditions

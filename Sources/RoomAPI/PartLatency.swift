@@ -46,7 +46,8 @@ package struct PartLatency: Sendable {
     /// Number of remembered entries of all renditions.
     package var remembered: Int { self.tracks.reduce(0) { $0 + $1.entries.count } }
 
-    /// Sets whether a publisher's packets are passed through to the track without encoding from now on.
+    /// Sets whether a publisher's packets are passed through to the track without encoding from now on. Then
+    /// ``coded(track:tick:at:)`` measures nothing.
     package mutating func setPassing(_ isPassing: Bool, track: Int) {
         if self.tracks.indices.contains(track) { self.tracks[track].isPassing = isPassing }
     }

@@ -5,8 +5,8 @@ import Threading
 ///
 /// Symbolic links are followed, so a change of a Kubernetes ConfigMap, which replaces a link (`..data`), is detected.
 /// States: *taken* (the room runs the version) → *doubtful* (the version is refused once; it may be only half written)
-/// → *refused*, or → *early* (the version can only be applied later, and is tried again at growing distances). From
-/// each state, a version that is accepted leads to taken. A polling thread calls ``look(isTold:)``.
+/// → *refused*, or → *early* (the version can only be applied later; it is reported, and tried again at growing
+/// distances). From each state, a version that is accepted leads to taken. A polling thread calls ``look(isTold:)``.
 package struct PipelineFileWatch: Sendable {
     /// The version of the file at one poll; nil if there is no file.
     private struct Seen: Equatable { let mark: FileVersion? }
@@ -36,7 +36,7 @@ package struct PipelineFileWatch: Sendable {
         }
     }
 
-    /// Largest number of polls between two attempts with such a version: about five seconds.
+    /// Largest distance of two attempts with such a version, in polls; about five seconds.
     private static let longestPace = 5
     /// Largest size of a pipeline file, in bytes.
     private static let limit = 4 << 20

@@ -14,7 +14,7 @@ package final class RoomEvents: Sendable {
     private struct State {
         var incarnation: Int64 = 0
         var origin: Int64 = 0
-        /// Number of the last event that this worker emitted.
+        /// Number of the last event that this worker emitted; 0 before the first.
         var last: Int64 = 0
         var programTime: (@Sendable () -> Int64?)?
     }

@@ -13,7 +13,7 @@ package struct RoomFacts: Sendable {
     package let stats: ProgramStage.Stats
     /// How far the program is behind its clock, in nanoseconds.
     let lag: Int64
-    /// Number of frames that wait to be encoded.
+    /// Number of composed frames that wait to be scaled for the encoders.
     package let backlog: Int
     /// Segments that this worker has published.
     package let segments: Int64
@@ -30,7 +30,7 @@ package struct RoomFacts: Sendable {
     ///
     /// - Parameters:
     ///   - lag: How far the program is behind its clock, in nanoseconds.
-    ///   - backlog: Number of frames that wait to be encoded.
+    ///   - backlog: Number of composed frames that wait to be scaled for the encoders.
     ///   - sources: Returns the state of each source, in the order of the pipeline.
     package init(
         _ pipeline: Pipeline, incarnation: Int64, phase: String, program: ProgramStage, lag: Int64, backlog: Int,
@@ -64,9 +64,9 @@ package struct RoomFacts: Sendable {
 package struct RoomProgress: Sendable {
     /// Length of the program so far, in seconds of media.
     package var seconds: Int
-    /// Number of frames that were composed after they were due.
+    /// Number of frames whose composing began more than half a frame interval late.
     package var late: Int64
-    /// Number of frames that were not encoded, because composing failed or the encoders' queue was full.
+    /// Number of frames that were not encoded, because the encoders' queue was full or no frame was composed yet.
     package var lost: Int64
     /// Name and state of each source, in the order of the pipeline.
     package var sources: [(name: String, state: String)]

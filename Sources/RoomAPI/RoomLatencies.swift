@@ -11,7 +11,8 @@ package final class RoomLatencies: Sendable {
     package struct Values: Sendable {
         /// From the arrival of a frame until its segment and its parts are available.
         package var viewing: LatencyTracker
-        /// From a frame entering its encoder until its part is published.
+        /// From a frame entering its encoder until it is encoded, and from the last frame of a part until the part is
+        /// published.
         package var encoding: PartLatency
         /// From the time at which the last frame of a segment was due until the segment is published.
         package var publishing = DurationHistogram()

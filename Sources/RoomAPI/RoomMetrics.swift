@@ -47,10 +47,10 @@ package struct RoomMetrics {
         self.metrics.family("tandem_program_frames_total", .counter, "Frames of the program.")
         self.metrics.sample("tandem_program_frames_total", stats.ticks)
         self.metrics.family(
-            "tandem_program_late_frames_total", .counter, "Frames that were composed after they were due.")
+            "tandem_program_late_frames_total", .counter, "Frames begun more than half a frame interval late.")
         self.metrics.sample("tandem_program_late_frames_total", stats.late)
         self.metrics.family(
-            "tandem_program_lost_frames_total", .counter, "Frames not encoded: composing failed or the queue was full.")
+            "tandem_program_lost_frames_total", .counter, "Frames not encoded: full queue, or nothing composed yet.")
         self.metrics.sample("tandem_program_lost_frames_total", stats.lost)
         self.metrics.family("tandem_program_switches_total", .counter, "Scene switches.")
         self.metrics.sample("tandem_program_switches_total", stats.switches)
@@ -97,7 +97,7 @@ package struct RoomMetrics {
             $0.sample(
                 "tandem_source_publications_total", ["uid": $2, "stream_type": $3], Int64($1.ingest?.publications ?? 0))
         }
-        self.each("tandem_source_packets_total", .counter, "Packets that were passed to the decoders.") {
+        self.each("tandem_source_packets_total", .counter, "Packets passed to the decoding stage, decoded or not.") {
             $0.sample(
                 "tandem_source_packets_total", ["uid": $2, "stream_type": $3, "media": "video"],
                 Int64($1.decoded.videoPackets))
@@ -105,7 +105,7 @@ package struct RoomMetrics {
                 "tandem_source_packets_total", ["uid": $2, "stream_type": $3, "media": "audio"],
                 Int64($1.decoded.audioPackets))
         }
-        self.each("tandem_source_frames_total", .counter, "Frames of the source on air, by result.") {
+        self.each("tandem_source_frames_total", .counter, "Frames of the source by result; damaged counts packets.") {
             for (result, count) in [
                 ("shown", $1.shown), ("repeated", $1.repeated), ("dropped", Int64($1.dropped)),
                 ("damaged", Int64($1.decoded.damaged)),
@@ -118,7 +118,7 @@ package struct RoomMetrics {
                 $0.sample("tandem_source_data_total", ["uid": $2, "stream_type": $3, "result": result], count)
             }
         }
-        self.each("tandem_source_buffer_seconds", .gauge, "Media of the source that is ahead of the program.") {
+        self.each("tandem_source_buffer_seconds", .gauge, "Time from a packet's arrival until it is due.") {
             guard let buffered = $1.timing.buffered else { return }
             $0.seconds("tandem_source_buffer_seconds", ["uid": $2, "stream_type": $3], nanoseconds: buffered)
         }

@@ -1,6 +1,7 @@
 package import MediaTypes
 
-/// Totals of a room for its last event: frames, late, lost and repeated frames, CPU and memory, latency, lip-sync.
+/// Totals of a worker's room for its last event: frames, late, lost and repeated frames, CPU time and peak memory,
+/// latency, lip-sync.
 package struct RoomSummary: Sendable {
     /// The summary as JSON, in the shape `Summary` of the API.
     package let json: JSONValue

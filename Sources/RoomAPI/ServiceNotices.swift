@@ -2,10 +2,10 @@
 /// or clocks.
 ///
 /// Phases: starting → ready → stopping → over, or settling → over. For the manager, settling is a long start. `READY=1`
-/// and `STOPPING=1` are sent once each, the status whenever it changes, the start and end of each reload, and a
-/// watchdog notification at the interval that the manager asks for, as long as the worker is alive. While the worker is
-/// stopping, it asks for more time until its end is overdue. While it is settling, it asks for more time as long as it
-/// is alive. A worker that hangs then is killed by the manager.
+/// and `STOPPING=1` are sent once each, the status whenever it changes, the start of each reload and its end (another
+/// `READY=1`), and watchdog notifications at half of the manager's watchdog timeout, as long as the worker is alive.
+/// While the worker is stopping, it asks for more time until its end is overdue. While it is settling, it asks for more
+/// time as long as it is alive. A worker that hangs then is killed by the manager.
 ///
 /// A worker that ends without an error is always reported as ready first, however short it ran. Otherwise the manager
 /// would treat its exit as a failed start (`protocol`), whatever the exit code, and start it again.
@@ -22,7 +22,7 @@ package struct ServiceNotices: Sendable {
         case ready
         /// The worker is ending.
         ///
-        /// - Parameter until: Monotonic time in nanoseconds at which it should have ended.
+        /// - Parameter until: Monotonic time in nanoseconds at which its end is overdue, ``LoopLags/endMargin`` included.
         case stopping(until: Int64)
         case over
     }
@@ -43,7 +43,7 @@ package struct ServiceNotices: Sendable {
         package var phase: Phase
         /// One line for people.
         package var status: String
-        /// Whether the loops of the worker advance.
+        /// Whether the worker makes progress; if false, no watchdog notifications are sent.
         package var isAlive: Bool
         /// Whether the worker ends because of a failure. If it has not been ready, then its start has failed.
         package var hasFailed: Bool

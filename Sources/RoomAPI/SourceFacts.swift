@@ -37,9 +37,10 @@ package struct SourceFacts: Sendable {
     let decoded: DecodeStage.Stats
     let timing: DecodeStage.Timing
     let decodeTimes: DecodeTimeHistogram
-    /// Number of frames that the decoder or the buffer has dropped.
+    /// Number of packets and frames that the decoding stage or the buffer has dropped.
     let dropped: Int
-    /// Number of frames on air. ``repeated`` counts frames that were shown again because no newer one was available.
+    /// Number of canvases that were composed with a pane of the source. ``repeated`` counts the panes that showed the
+    /// previous frame again because no newer one was available.
     let shown: Int64
     let repeated: Int64
     /// Offset of audio against video at each flash and beep, in microseconds.
@@ -90,7 +91,7 @@ package struct SourceFacts: Sendable {
         self.messages = messages
     }
 
-    /// Media in the buffer that is not due yet, in milliseconds; nil if unknown.
+    /// Time from a packet's arrival until it is due, in milliseconds; nil before the first packet.
     var bufferMs: Int64? { self.timing.buffered.map { $0 / 1_000_000 } }
     var clockName: String { self.timing.isWallAligned ? "wall" : "arrival" }
     var wallMs: Int64 { self.timing.wallExtra / 1_000_000 }
@@ -124,8 +125,8 @@ extension SourceFacts: NamedReply {
         ReplyMember("audioPackets") { $0.decoded.audioPackets },
         ReplyMember("damaged", "packets that could not be decoded") { $0.decoded.damaged },
         ReplyMember("reopened", "how often a decoder was reopened") { $0.decoded.reopened },
-        ReplyMember("dropped", "frames dropped") { $0.dropped },
-        ReplyMember("shown", "frames shown") { $0.shown },
+        ReplyMember("dropped", "packets and frames dropped") { $0.dropped },
+        ReplyMember("shown", "canvases composed with a pane of the source") { $0.shown },
         ReplyMember("repeated", "how often a frame was shown again because no newer one was due") { $0.repeated },
         ReplyMember("reconnects") { $0.status.reconnects },
         ReplyMember("lastError") { $0.status.lastError },
@@ -140,14 +141,16 @@ extension SourceFacts: NamedReply {
         ReplyMember("health") { $0.status.health },
         ReplyMember("figures", as: .named("Figures")) { $0.status.figures },
         ReplyMember("driftPpm", "its clock compared to the worker's") { $0.timing.driftPpm },
-        ReplyMember("bufferMs", "buffered media, in milliseconds") { $0.bufferMs },
+        ReplyMember("bufferMs", "milliseconds from a packet's arrival until it is due") { $0.bufferMs },
         ReplyMember("clock", as: APISchema.sourceClock) { $0.clockName },
         ReplyMember("wallMs") { $0.wallMs },
         ReplyMember("reanchors") { $0.timing.reanchors },
         ReplyMember("thinned", "frames left out because the source has a higher frame rate than the program") {
             $0.decoded.thinned
         },
-        ReplyMember("undecoded", "packets not decoded because the source was not visible") { $0.decoded.undecoded },
+        ReplyMember("undecoded", "packets not decoded because their frames would not have been visible") {
+            $0.decoded.undecoded
+        },
     ]
 }
 

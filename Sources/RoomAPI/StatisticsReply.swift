@@ -10,10 +10,10 @@ package struct StatisticsReply: NamedReply {
 
     let facts: RoomFacts
     let sources: [SourceStatisticsReply]
-    /// Whether the reply includes what was corrected and dropped before decoding.
+    /// Whether the reply includes the members of level debug, such as what was corrected and dropped before decoding.
     let isDebug: Bool
 
-    /// - Parameter isDebug: Whether the reply includes what was corrected and dropped before decoding.
+    /// - Parameter isDebug: Whether the reply includes the members of level debug.
     package init(_ facts: RoomFacts, isDebug: Bool) {
         self.facts = facts
         self.sources = facts.sources.map { SourceStatisticsReply(facts: $0, isDebug: isDebug) }
@@ -134,7 +134,7 @@ private struct DecodeTimesReply: Reply {
     ]
 }
 
-/// Counters of packets that were dropped or corrected before the decoder.
+/// Counters of messages and frames that were dropped or corrected before the decoder.
 private struct DemuxerReply: Reply {
     let counters: FLVDemuxer.Counters
 

@@ -7,8 +7,8 @@ import Threading
 /// The queue of a room's clips. Clips are made one at a time.
 ///
 /// States of a clip: promised (its name is reserved) → waiting (``add(_:)``) → working (``next()``) → ready or failed.
-/// The caller acts on the results of the methods: it starts the thread, does the work, and releases the segments held
-/// for a clip.
+/// A promised or waiting clip is ``State/pending``. The caller acts on the results of the methods: it starts the thread,
+/// does the work, and releases the segments held for a clip.
 package struct ClipJobs: Sendable {
     package enum State: String, Sendable { case pending, working, ready, failed }
 
@@ -32,7 +32,7 @@ package struct ClipJobs: Sendable {
 
         /// - Parameters:
         ///   - release: Releases the segments that are held for the clip; called once, whatever the result.
-        ///   - body: Makes the file; returns early if `isOver` returns true. Blocks.
+        ///   - body: Makes the file; throws soon after `isOver` has begun to return true. Blocks.
         package init(
             id: String, release: @escaping @Sendable () -> Void,
             body: @escaping @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
@@ -43,7 +43,7 @@ package struct ClipJobs: Sendable {
         }
     }
 
-    /// Work that was dropped, with its clip, which has failed.
+    /// Work that was dropped, with its clip, which has failed; the clip is nil if it is not remembered any more.
     package struct GivenUp: Sendable {
         package var work: Work
         package var clip: Clip?
@@ -54,7 +54,8 @@ package struct ClipJobs: Sendable {
     /// Number of clips that are remembered; beyond it the oldest ready or failed clip is forgotten.
     private static let mostKnown = 64
     /// Reasons why a clip is not made.
-    static let roomIsOver = MediaError(.unfinished, "the room has ended", at: "clip", fix: "cut it from the recording")
+    static let roomIsOver = MediaError(
+        .unfinished, "the room ended before the clip was made", at: "clip", fix: "cut it from the recording")
     static let workerIsGone = MediaError(
         .unfinished, "the worker that was making the clip has died", at: "clip", fix: "request the clip again")
     static let diskIsFull = MediaError(
@@ -76,7 +77,8 @@ package struct ClipJobs: Sendable {
 
     /// Reserves a name for a clip and assigns it an id. The caller must call ``add(_:)`` or ``withdraw(_:)`` next.
     ///
-    /// - Throws: 429 if too many clips wait, 409 if the name is in use, 410 if the room has ended.
+    /// - Throws: 429 if ``mostAtOnce`` clips wait or are being made, 409 if a remembered clip that has not failed has the
+    ///   name, 410 if the room has ended.
     package mutating func promise(
         name: String?, rendition: String, range: Range<Int64>, incarnation: Int64
     ) throws(ControlFailure) -> Clip {

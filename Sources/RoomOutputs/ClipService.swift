@@ -16,9 +16,9 @@ package struct ClipService: OutputService {
     /// Accepts a request for a clip. It is made after the clips that were requested earlier.
     ///
     /// - Returns: The reply to the request, as JSON text.
-    /// - Throws: 404 if the room has no HLS output or no such rendition, 409 if the disk is full or the name is in use,
-    ///   422 if the dates are outside the available range, and the errors of
-    ///   ``ClipJobs/promise(name:rendition:range:incarnation:)``.
+    /// - Throws: 404 if the room has no HLS output, no directory for clips or no such rendition, 409 if the disk is full or
+    ///   the file exists, 422 if the dates are invalid or outside the available range, 502 if the segments cannot be
+    ///   held, and the errors of ``ClipJobs/promise(name:rendition:range:incarnation:)``.
     package func make(_ request: ClipRequest) throws(ControlFailure) -> String {
         let pipeline = self.host.pipeline
         guard let packager = self.stages.packager, let output = pipeline.hls else {
@@ -72,7 +72,7 @@ package struct ClipService: OutputService {
             }
         }
         self.host.withOutputs { outputs in
-            // The clip may have finished already; a finished clip is no longer saved.
+            // The clip may have finished already; then it must not be saved any more.
             guard let state = outputs.clips.clip(clip.id)?.state, state == .pending || state == .working else { return }
             self.stages.saved.save(clip)
         }
@@ -154,7 +154,7 @@ package struct ClipService: OutputService {
     }
 }
 
-/// Runs the jobs of ``ClipJobs`` on a thread of lowest priority.
+/// Runs the jobs of ``ClipJobs`` on a thread of low priority.
 extension ClipService {
     /// Reserves a clip's name and queues its work.
     ///

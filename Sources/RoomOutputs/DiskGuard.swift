@@ -6,7 +6,7 @@ package import Packager
 /// the last to be limited.
 ///
 /// Each file system is measured separately, and the room's files on all of them together are compared with
-/// `limits.maxDiskBytes`. The alarm reports the fullest file system; the outputs on a full one are stopped.
+/// `limits.maxDiskBytes`. The alarm reports the fullest of these; only the outputs on a full one are stopped or limited.
 ///
 /// | share of the room's capacity that is used | |
 /// |---|---|
@@ -15,10 +15,10 @@ package import Packager
 ///
 /// A recording keeps segments that have left the window, and the files made at the end of the room need as much space
 /// again. Therefore the recording stops earlier: when those files and a limited window would no longer fit. It resumes,
-/// with a gap, when the files and two windows fit below 80 % and writing works. A stopped recording frees none of this
-/// space, so it does not stop and resume in turn. Attempts that record nothing are repeated at growing intervals.
-/// Writes that fail for another reason than space do not limit the window as long as memory can hold the unwritten
-/// segments.
+/// with a gap, when less than 80 % is used, the files and two windows fit, and writing works. A stopped recording frees
+/// none of this space, so it does not stop and resume in turn. Attempts that record nothing are repeated at growing
+/// intervals. Writes that fail for another reason than space limit the window only after 45 s, when memory can hold few
+/// more unwritten segments.
 package struct DiskGuard: Sendable {
     /// The alarm levels.
     package enum Level: Int, CaseIterable, Comparable, ReplyValue, Sendable {
@@ -37,7 +37,7 @@ package struct DiskGuard: Sendable {
         package static var replyShape: JSONShape { .words(Self.allCases.map(\.name)) }
         package var replyValue: JSONValue { .string(self.name) }
 
-        /// The percentage of use at which the level is reached.
+        /// The percentage of use at which the level is reached; for ``normal`` that of ``low``.
         var threshold: Int { self == .critical ? DiskGuard.criticalPercent : DiskGuard.lowPercent }
     }
 
@@ -86,13 +86,13 @@ package struct DiskGuard: Sendable {
         }
     }
 
-    /// The space that must stay free while a recording continues.
+    /// The space that must stay free while a recording continues, and how much is recorded.
     package struct Need: Sendable, Hashable {
         /// Bytes of a limited playlist window.
         package var window: Int64
         /// Bytes of the files that will be made of the recording.
         package var movies: Int64
-        /// Number of recorded segments.
+        /// Number of segments recorded by this worker.
         package var slots: Int
 
         package init(window: Int64, movies: Int64 = 0, slots: Int = 0) {
@@ -166,18 +166,18 @@ package struct DiskGuard: Sendable {
     package private(set) var level = Level.normal
     private(set) var last = Reading(used: 0, capacity: 0)
     /// Whether clips are refused. This is decided by the file systems of the live playlists, where segments are held
-    /// for clips, and of the clips.
+    /// for clips, and of the clips, and by the limit of the pipeline.
     package private(set) var isFullForClips = false
-    /// Whether the file system of the live playlists is full.
+    /// Whether the file system of the live playlists is full, or the limit of the pipeline is reached.
     private var isShort = false
     private var isLimited = false
     /// Whether the recording and the live playlists are on one file system.
     private var isShared = true
-    /// When the recording stopped, or last failed to resume, in nanoseconds; nil if it runs or there is none.
+    /// When the recording stopped, or last failed to resume, in nanoseconds; nil while it runs or is being resumed.
     private var recordingStoppedAt: Int64?
-    /// Time from a stop of the recording to the next attempt. ``recordedSlots``: number of recorded segments at the
-    /// last measurement.
+    /// Time from a stop of the recording to the next attempt, in nanoseconds.
     private var pause = DiskGuard.shortestStop
+    /// Number of recorded segments at the last measurement.
     private var recordedSlots = 0
     /// Until when the disk counts as full because a write found no space, in nanoseconds; nil if it does not.
     private var refusedUntil: Int64?
@@ -199,7 +199,7 @@ package struct DiskGuard: Sendable {
         }
     }
 
-    /// The text of the alarm: the directory, its free space, and what is stopped.
+    /// The text of the alarm: the directory or the limit, its free space, and what is stopped.
     package var message: String {
         let reading = self.last
         let free = "\(reading.free) bytes are free"

@@ -8,10 +8,11 @@ package struct DiskMonitor: OutputService {
     let host: any OutputsHost
 
     /// Time between two measurements of the free space, in nanoseconds. The room's files are counted again only after
-    /// 100 times the duration of the last count.
+    /// 100 times the duration of the last count, if that is longer.
     private static let pace: Int64 = 500_000_000
 
-    /// Starts the thread that measures the disk. Reads block if the disk hangs, so they need their own thread.
+    /// Starts the thread that measures the disk; does nothing for an offline job and without an HLS output. Reads block if
+    /// the disk hangs, so they need their own thread.
     package func start() {
         let places = self.host.withOutputs(\.disk.places)
         guard self.stages.packager != nil, !self.stages.isOffline, places.contains(where: { !$0.purpose.isEmpty })
@@ -95,7 +96,7 @@ package struct DiskMonitor: OutputService {
                 self.stages.recorder?.stop(
                     MediaError(
                         .diskFull,
-                        "\(reading.place) has \(reading.free) bytes free, which the live playlists need",
+                        "\(reading.place) has \(reading.free) bytes free, too few for the recording",
                         at: "recording",
                         fix: "free space, then the recording resumes; or raise limits.maxDiskBytes and restart the room"
                     ))

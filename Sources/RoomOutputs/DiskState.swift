@@ -77,13 +77,14 @@ package struct DiskState: Sendable {
 
     /// Evaluates a measurement of the disks, and returns the actions to carry out.
     ///
-    /// - Parameter recorded: Size of the room's recording so far.
+    /// - Parameter recorded: Amount of media that the room has recorded.
     mutating func measured(_ use: DiskUse, recorded: Recorder.Kept, at now: Int64) -> [DiskGuard.Action] {
         let need = DiskGuard.Need(
             window: Self.reserve(self.sizes), movies: recorded.movieBytes, slots: recorded.slots)
         return self.disk.measured(use, need: need, at: now)
     }
 
+    /// Records that a segment of the live playlists was written, and returns the actions to carry out.
     mutating func written(_ segment: PublishedSegment, at now: Int64) -> [DiskGuard.Action] {
         self.sizes.append(segment.bytes.values.reduce(0) { $0 &+ Int64($1) })
         if self.sizes.count > HLSPackager.fewestSegments { self.sizes.removeFirst() }
@@ -99,7 +100,6 @@ package struct DiskState: Sendable {
     /// Records that a write of the live playlists has failed, and returns the actions to carry out.
     ///
     /// - Parameter free: Free bytes on the file system of the live output, if the error is that it is full; otherwise
-    ///   nil.
     ///   nil.
     mutating func failed(_ error: MediaError, free: Int64?, at now: Int64) -> [DiskGuard.Action] {
         self.disk.failed(isFull: error.code == .diskFull, reason: error.what, free: free, at: now)

@@ -15,8 +15,8 @@ package struct HLSOutputService: OutputService {
     /// - Parameters:
     ///   - ladder: The encoders, which provide the codec parameters of the tracks.
     ///   - newSession: Whether to start a new session in a directory whose room has ended.
-    ///   - recorder: Records the segments that leave the playlists; nil if the room has no recording.
-    /// - Throws: ``MediaError`` if a directory or a secret cannot be used.
+    ///   - recorder: Records what the playlists list; nil if the room has no recording.
+    /// - Throws: ``MediaError`` if a directory or a secret cannot be used, or if the room in the directory has ended.
     package static func open(
         _ output: HLSOutput, _ pipeline: Pipeline, _ ladder: EncodingStage, newSession: Bool, clock: any MonotonicClock,
         _ recorder: SessionRecorder?, _ host: @escaping LateHost

@@ -1,8 +1,8 @@
 package import HLS
 package import MediaTypes
 
-/// Adds metadata of frames (events and layouts) to the packets for RTMP outputs and FLV viewers, as the HLS output
-/// does.
+/// Adds metadata of frames (events and layouts) to the packets for RTMP outputs and FLV viewers as SEI messages, as the
+/// HLS output does.
 extension LiveFeeds {
     /// Starts to put the data that the pipeline's `sei` configures into frames; see ``HLSPackager/carry(_:)``.
     package func carry(_ plan: UserDataPlan) { self.change { $0.plan = plan } }
@@ -21,7 +21,8 @@ extension LiveFeeds {
         return self.cues.withLock { $0[track].carrying(packet, fps: self.fps, step: self.steps[track]) }
     }
 
-    /// Removes the metadata of a key frame's packet that no output needs, so that it does not accumulate.
+    /// If a packet that no output needs is a key frame, removes the metadata of its frame and of earlier frames, so that it
+    /// does not accumulate.
     func pass(_ packet: CodedPacket, track: Int) {
         guard packet.isKey, self.steps.indices.contains(track) else { return }
         self.cues.withLock { $0[track].passing(packet, fps: self.fps, step: self.steps[track]) }

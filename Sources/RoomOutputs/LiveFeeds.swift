@@ -8,8 +8,7 @@ import Synchronization
 
 /// Passes the encoders' packets to the renditions that are sent as FLV tags (RTMP outputs and HTTP-FLV).
 ///
-/// Every rendition of a live room can be sent from any frame on. A rendition that nobody receives costs one check per
-/// packet.
+/// Every rendition of a live room can be requested at any time. A rendition without receivers costs one check per packet.
 package final class LiveFeeds: Sendable {
     /// The renditions as FLV tags, with the RTMP outputs and viewers that receive them.
     package let outputs: LiveOutputs
@@ -22,7 +21,7 @@ package final class LiveFeeds: Sendable {
     /// Frame rate of the program.
     let fps: Int
 
-    /// Makes the feeds; nil for an offline job, which has no viewers while it runs.
+    /// Makes the feeds; nil without renditions, and for an offline job, which has no viewers while it runs.
     package init?(_ pipeline: Pipeline, _ egress: EgressGate, clock: any MonotonicClock) {
         let hasFiles = pipeline.hls?.http.flv == true && pipeline.hls?.encryption == nil
         let renditions = pipeline.renditions
@@ -69,7 +68,7 @@ package final class LiveFeeds: Sendable {
         for (track, parameters) in parameters.enumerated() { self.configure(track: track, parameters) }
     }
 
-    /// Changes the format of a track. Called on the encoding thread, like ``receive(track:_:)``.
+    /// Changes the format of a track. Called on the thread of the track's encoder, like ``receive(track:_:)``.
     package func configure(track: Int, _ change: EncodingStage.Reconfiguration) {
         self.configure(
             track: track, change.parameters, width: change.width, height: change.height, isPlaced: change.isPassed)

@@ -8,7 +8,7 @@ package enum OutputAlarm {
         RoomAlarm(type, severity, kind: "output", subject: id, message: message)
     }
 
-    /// The alarm of an RTMP output; nil if the output works.
+    /// The alarm of an RTMP output; nil if its last connection has not failed, or if the output works or was stopped.
     ///
     /// A new connection attempt does not clear the alarm: it stays until the server accepts media again.
     package static func of(_ push: PushStatus) -> RoomAlarm? {

@@ -40,7 +40,7 @@ package struct OutputDamage: Sendable, Hashable {
 
     /// The error of an offline job with damaged outputs; nil if nothing is lost.
     ///
-    /// - Parameter published: Number of segments that the first output has published.
+    /// - Parameter published: Number of segments that the HLS output has published.
     package func error(published: Int64) -> MediaError? {
         guard let (id, first) = self.failures.min(by: { $0.key < $1.key }) else { return nil }
         let isFull = self.failures.values.contains { $0.code == .diskFull }

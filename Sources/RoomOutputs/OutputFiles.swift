@@ -27,7 +27,7 @@ struct OutputFiles: UploadFiles {
     }
 
     func keep(_ record: UploadRecord, durable: Bool) -> Bool {
-        // If this fails in a live room, then a successor uploads some segments twice.
+        // If this fails, then a successor continues from an older record and uploads some segments twice.
         (try? self.directory.keep(note: Array(record.text.utf8), named: self.noteName, durable: durable)) != nil
     }
 

@@ -61,7 +61,7 @@ package struct OutputReply: NamedReply {
         ReplyMember(optional: "rendition", "rtmp: name of the rendition that is sent") { $0.push?.rendition },
         ReplyMember(
             optional: "state",
-            "rtmp: waiting, connecting, live, failed or stopped; http and s3: waiting, live or recovering; record: recording, stopping, suspended (disk full) or stopped"
+            "rtmp: waiting, connecting, live, failed or stopped; http and s3: waiting, live or recovering; record: recording, stopping, suspended (disk full or failing) or stopped"
         ) { $0.state },
         ReplyMember(
             optional: "take", "record: number of the current recording, from 1; null: none",

@@ -49,7 +49,8 @@ package struct OutputServices: OutputService {
 
     /// The current alarms of the outputs.
     ///
-    /// - Returns: Alarms of this machine's disks, and alarms of outputs that are sent to other servers.
+    /// - Returns: Alarms of this machine's disks and of damaged outputs, and alarms of outputs that are sent to other
+    ///   servers.
     package func alarms() -> (onDisk: [RoomAlarm], elsewhere: [RoomAlarm]) {
         let now = self.machine.now()
         let (disk, restored) = self.host.withOutputs { ($0.disk, $0.restoredPlace) }

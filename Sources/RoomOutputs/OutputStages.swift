@@ -14,7 +14,7 @@ package struct OutputStages: Sendable {
     package let packager: HLSPackager?
     /// Records the program; nil if the room has no recording.
     package let recorder: SessionRecorder?
-    /// RTMP outputs and HTTP-FLV; nil for an offline job.
+    /// The feeds of RTMP outputs and HTTP-FLV; nil for an offline job.
     package let live: LiveFeeds?
     /// Passes a publisher's packets through to renditions without encoding; nil if no rendition uses it.
     package let passthrough: PassthroughSwitch?

@@ -12,7 +12,7 @@ package protocol OutputsHost: AnyObject, Sendable {
     var isLive: Bool { get }
     /// Whether this worker or an earlier one has published media that viewers could play.
     var wasPlayed: Bool { get }
-    /// Whether outputs that no viewer waits for must skip their frames, because the machine cannot keep up.
+    /// Whether raw outputs, stills and thumbnail sheets must skip their frames, because the machine cannot keep up.
     var areOutputsPaused: Bool { get }
 
     /// Locks the room's state while `body` reads or changes the outputs' part of it.

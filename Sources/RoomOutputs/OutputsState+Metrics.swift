@@ -29,7 +29,8 @@ extension OutputsState {
         if let space = self.disk.space { Self.addDisk(used: space.used, free: space.free, to: &metrics) }
     }
 
-    /// Bit rate of the last segment in bit/s; nil before the first segment, and for a track that was not in it.
+    /// Bit rate of the last segment that is not slate, in bit/s; nil before the first such segment, and for a track that
+    /// was not in it.
     ///
     /// - Parameter fps: Frame rate of the program.
     package func bitrate(of track: String, fps: Int) -> Int64? {

@@ -14,7 +14,7 @@ package struct OutputsState: Sendable {
     var lastFrames: Int64 = 0
     /// How the packager has ended; nil while it runs.
     package var packaged: HLSPackager.Outcome?
-    /// Whether files of the room's recording were made.
+    /// Whether files of the room's recording were made, or should have been at the end of the room.
     package var isRecorded = false
     /// The state of the room's disk.
     package var disk: DiskState
@@ -26,8 +26,8 @@ package struct OutputsState: Sendable {
     /// The directory that was moved away, emptied or mounted over, and when that was noticed on the monotonic clock;
     /// nil if none was.
     var restoredPlace: (path: String, at: Int64)?
-    /// The error of the recording at the end of the room. Outer nil: not known yet; inner nil: the recording is
-    /// complete.
+    /// The error of making the recording's files at the end of the room. Outer nil: not known yet; inner nil: there was
+    /// none.
     var recordingDebt: MediaError??
     var recordingJobs = RecordingJobs()
     var clips: ClipJobs

@@ -32,7 +32,8 @@ package final class PassthroughSwitch: Sendable {
 
     private let ladder: EncodingStage
     private let packager: HLSPackager
-    /// Whether the passed source need not be decoded, because there is no other video output.
+    /// Whether only key frames of the passed source need to be decoded, because its rendition is the only one and there is
+    /// no raw output.
     private let isAlone: Bool
     private let host: LateHost
     private let state: Mutex<State>
@@ -88,7 +89,7 @@ package final class PassthroughSwitch: Sendable {
 
     /// Processes the next tick, before its audio and its frame are passed to the encoders.
     ///
-    /// - Returns: The source whose frames need not be decoded; nil if there is none.
+    /// - Returns: The source of which only key frames need to be decoded; nil if there is none.
     package func step(_ tick: Int64, _ view: FullCanvasSource) -> SourceID? {
         let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
             if !state.hasBegun {
@@ -174,7 +175,7 @@ package final class PassthroughSwitch: Sendable {
     /// Number of first ticks in which no encoder can have finished a part yet.
     private static let foresight: Int64 = 3
 
-    /// The new format of the rendition's packets after a change; nil if nothing has changed.
+    /// The new format of the rendition's packets after passthrough has begun or ended; nil if neither has happened.
     private func recoding(_ step: PassthroughGate.Step) -> HLSPackager.Recoding? {
         switch step.change {
         case .began(let track, _):

@@ -17,8 +17,8 @@ package struct PendingUploads: Sendable {
     /// Determines the pending uploads from the HLS output's directory, without changing it.
     ///
     /// - Returns: nil if the room has not ended, or if every store has received everything.
-    /// - Throws: ``MediaError/Code/invalidData`` if the directory is damaged. A store whose secret cannot be read does
-    ///   not prevent the other uploads; ``settle()`` returns its error.
+    /// - Throws: ``MediaError`` if the directory is damaged, or if the settings of the HLS output cannot be used. A store
+    ///   whose secret cannot be read does not prevent the other uploads; ``settle()`` returns its error if they succeed.
     package static func open(
         _ pipeline: Pipeline, events: any OutputEvents, clock: any MonotonicClock
     ) throws(MediaError) -> PendingUploads? {
@@ -62,7 +62,7 @@ package struct PendingUploads: Sendable {
 
     /// Uploads everything that is missing.
     ///
-    /// - Returns: The first error, after which the next worker continues; nil if all stores are complete.
+    /// - Returns: An error if a store is incomplete, so that the next worker must continue; nil if all are complete.
     package func settle() async -> MediaError? {
         let deadline = self.clock.now() &+ self.time
         for upload in self.uploads {
@@ -76,7 +76,7 @@ package struct PendingUploads: Sendable {
     /// Finishes all uploads concurrently.
     ///
     /// - Parameter isOver: Whether the room has ended, so that the listing is final and missing uploads are an error.
-    /// - Returns: The error of the first incomplete output by id; nil if there is none.
+    /// - Returns: The error of the first incomplete output by id; nil if there is none, or if the room continues.
     static func finish(
         _ uploads: [Uploader], by deadline: Int64, isOver: Bool, events: any OutputEvents
     ) async -> MediaError? {

@@ -7,7 +7,7 @@ import Push
 package struct PushService: OutputService {
     let host: any OutputsHost
 
-    /// Starts the RTMP outputs. They connect when the program starts.
+    /// Starts the RTMP outputs. Each connects as soon as its rendition has packets.
     ///
     /// - Throws: ``MediaError`` if secrets or CA certificates cannot be read.
     package func start(_ pipeline: Pipeline) throws(MediaError) {
@@ -38,7 +38,7 @@ package struct PushService: OutputService {
     /// Prepares a change of the RTMP outputs: reads their secrets and CA certificates, but connects to no server.
     ///
     /// - Returns: nil if no RTMP output changes.
-    /// - Throws: 400 with the path of the output whose secrets cannot be read.
+    /// - Throws: 422 with the path of the output whose URL, key or CA certificates cannot be used.
     package func change(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> Change? {
         guard let live = self.stages.live, before.pushes != after.pushes else { return nil }
         let gone = before.pushes.filter { !after.pushes.contains($0) }.map(\.outputID)
@@ -62,7 +62,7 @@ package struct PushService: OutputService {
     /// Disconnects the output from its server and connects again.
     ///
     /// - Returns: False for an offline job, which has no RTMP outputs.
-    /// - Throws: 409 if the output's secrets cannot be read.
+    /// - Throws: 409 if the output's URL, key or CA certificates cannot be used.
     package func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool {
         guard let live = self.stages.live else { return false }
         do throws(MediaError) {

@@ -25,7 +25,7 @@ package final class RawOutputs: @unchecked Sendable {
         return outputs
     }
 
-    /// Writes a frame to all raw outputs. If a write fails, then the frame is missing from that output.
+    /// Writes a frame to all raw outputs. If a write fails, then this frame and all later ones are missing from that output.
     package func write(_ picture: Picture) {
         for (outputID, writer) in self.writers {
             do throws(MediaError) {

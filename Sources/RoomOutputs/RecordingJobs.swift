@@ -12,7 +12,7 @@ package struct RecordingJobs: Sendable {
     private var isWorking = false
     /// The thread that does the work; when it has ended, the last such thread.
     var thread: StageThread?
-    /// When the rest is left to another worker because the room ends, on the monotonic clock; nil while the room
+    /// When the rest is left undone because the room ends or is handed over, on the monotonic clock; nil while the room
     /// continues.
     package var deadline: Int64?
 

@@ -28,7 +28,7 @@ package struct RecordingReport: Sendable {
     ///   - deadline: Time on the clock, in nanoseconds. The step in progress at this time is finished, and the rest is
     ///     left to another worker. nil means no deadline.
     ///   - advanced: Called after each step.
-    /// - Returns: The error, if one occurred; the next worker of the room then makes the files. nil on success.
+    /// - Returns: The error, if the files could not be made; then they are left to a later attempt. nil on success.
     @discardableResult
     package func finish(by deadline: Int64? = nil, advanced: @escaping () -> Void = {}) -> MediaError? {
         let (path, onAir) = (JSONValue.string(self.settings.directory), JSONValue.bool(self.isOnAir))

@@ -33,7 +33,8 @@ package struct RecordingService: OutputService {
         self.add { [weak host = self.host] isOver in host?.outputs.recording.makeFiles(of: session, until: isOver) }
     }
 
-    /// Makes the files of a session. Blocks. If this fails, then it is repeated at the end of the room.
+    /// Makes the files of a session; forgets a session without media. Blocks. If this fails, then it is repeated at the end
+    /// of the room.
     private func makeFiles(of session: SessionRecorder.Take, until isOver: @escaping @Sendable () -> Bool) {
         // A session that ended under an earlier worker is reported again when this worker has taken over.
         guard let recorder = self.stages.recorder, recorder.unfinished.contains(session.settings) else { return }
@@ -50,7 +51,7 @@ package struct RecordingService: OutputService {
         recorder.finished(session.settings)
     }
 
-    /// Handles events of the recorder, on its thread.
+    /// Handles events of the recorder. Called on any thread.
     private func report(_ event: Recorder.Event) {
         switch event {
         case .stopped(let error):
@@ -73,8 +74,8 @@ package struct RecordingService: OutputService {
         self.host.withOutputs { $0.disk.recordingStopped(at: now) }
     }
 
-    /// Makes the files of all recording sessions when the room has ended. If the room is handed over, then the next
-    /// worker makes them.
+    /// Makes the files of all recording sessions when the room and its playlists have ended. Otherwise the next worker makes
+    /// them.
     ///
     /// - Parameters:
     ///   - hasEnded: Whether the room has ended, so that no other worker continues it.
@@ -86,7 +87,7 @@ package struct RecordingService: OutputService {
         guard hasEnded, isWhole else {
             await self.leaveSessions()
             guard hasEnded, !recorder.unfinished.isEmpty else { return nil }
-            // The worker that ends the playlists will add to this recording, and a finished recording is not reopened.
+            // The worker that ends the playlists must find an unfinished recording: a finished one is not reopened.
             let error = MediaError(
                 .unfinished, "the playlists have not ended", at: "recording", fix: "start the room again, and end it")
             self.events.emit("recording.unfinished", ["reason": .string(error.description)])
@@ -150,8 +151,8 @@ package struct RecordingService: OutputService {
 
 /// Runs the jobs of ``RecordingJobs``.
 extension RecordingService {
-    /// Queues the work that makes the files of an ended recording session. It runs on a thread of lowest priority, so
-    /// that it delays no frame of the program. Returns at once.
+    /// Queues the work that makes the files of an ended recording session. It runs on a thread of low priority, so that it
+    /// delays no frame of the program. Returns at once.
     func add(_ work: @escaping RecordingJobs.Work) {
         self.host.withOutputs { outputs in
             guard outputs.recordingJobs.add(work) else { return }

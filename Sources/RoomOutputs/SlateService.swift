@@ -37,7 +37,7 @@ package struct SlateService: OutputService {
     }
 }
 
-/// Encodes the slate of a successor on separate threads while the room opens.
+/// Encodes the slate of a successor while the room opens, so that it is ready when the program starts.
 package struct SlateJob: Sendable {
     /// The progress of the job, as a part of the room's state.
     struct Progress: Sendable {
@@ -49,8 +49,8 @@ package struct SlateJob: Sendable {
     private let width: Int
     private let height: Int
 
-    /// Makes the job; nil if there is nothing to fill: in a new room, in a room whose viewers have left, or in an
-    /// offline job.
+    /// Makes the job; nil if there is nothing to fill: in a new room, in an offline job, or after an outage of more than the
+    /// playlist window or five minutes; see ``HLSPackager/canContinue(at:)``.
     ///
     /// - Parameter now: Wall clock time in nanoseconds since the Unix epoch.
     package init?(_ packager: HLSPackager, _ pipeline: Pipeline, now: Int64) {

@@ -39,7 +39,7 @@ package final class SnapshotService: Sendable {
         self.state.withLock { swap(&picture, &$0.latest) }
     }
 
-    /// A JPEG image of the program, or of a source; nil before the first frame.
+    /// A JPEG image of the program, or of a source; nil before the first frame, and for an unknown source.
     func jpeg(
         of source: SourceID?, size: (_ width: Int, _ height: Int) -> (width: Int, height: Int)
     ) throws(MediaError) -> [UInt8]? {
@@ -132,7 +132,7 @@ package final class SnapshotService: Sendable {
     }
 
     /// Stops all threads. Waits up to 500 ms for each thumbnail sheet that is being made, so that it is still
-    /// published.
+    /// published, but not for stills.
     ///
     /// - Parameter watchers: The threads returned by ``watch(_:_:)``.
     package func stop(_ watchers: [StageThread]) {

@@ -11,6 +11,7 @@ package struct SpriteFiles: Sendable {
     /// Content of the WebVTT index; empty before the first sheet.
     var text: [UInt8] = []
 
+    /// The index or a sheet, as the viewers' listener serves it; nil for other names.
     package func object(named name: String) -> PublishedObject? {
         let caching = "max-age=\(self.interval)"
         if name == self.indexName, !self.text.isEmpty {

@@ -36,7 +36,8 @@ package struct SpriteMaker: Sendable {
     var interval: Int { self.sprites.intervalSeconds }
     private var indexName: String { self.shown.indexName }
 
-    /// Adds a frame of the program to its sheet, and writes the sheet and the index again.
+    /// Adds a frame of the program to its sheet, and writes the sheet and the index again. Does nothing if the interval of
+    /// the frame already has a thumbnail.
     ///
     /// - Parameters:
     ///   - time: Program time of the frame, in milliseconds.

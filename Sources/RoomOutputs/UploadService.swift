@@ -12,7 +12,7 @@ package import Upload
 package struct UploadService: OutputService {
     let host: any OutputsHost
 
-    /// How long a worker that hands the room over waits for uploads that have begun, in seconds.
+    /// How long a worker that hands the room over waits for its uploads, in seconds.
     private static let drainPatience: Int64 = 5
 
     /// The uploaders of the pipeline's stores. Each of them receives the packager's list of files.
@@ -134,9 +134,10 @@ package struct UploadService: OutputService {
         case abandoned
     }
 
-    /// Completes the uploads. When the room has ended, every store must receive the rest. When a successor continues,
-    /// it uploads the rest.
+    /// Completes the uploads. When the room has ended, every store must receive the rest until the deadline. When a
+    /// successor continues, this waits at most 5 s for uploads that have begun, and the successor uploads the rest.
     ///
+    /// - Parameter deadline: Time on the monotonic clock.
     /// - Returns: The error about uploads that the next worker has to finish; nil if there are none.
     package func finish(_ end: End, by deadline: Int64) async -> MediaError? {
         let now = self.machine.now()

@@ -2,8 +2,8 @@ package import PipelineSpec
 
 /// Determines when countdowns end, in ticks. A value.
 ///
-/// - A scene's countdown starts each time the scene goes on air. A command can set its end, which applies until the
-///   scene goes on air after that end.
+/// - A scene's countdown starts each time the scene goes on air. A command can set its end, which applies instead until
+///   the scene goes on air after that end.
 /// - A countdown of the PK (a timed battle of streamers) ends with the current phase of the PK in every scene that
 ///   shows it, so that it agrees with `remainingMs` of the API. Commands cannot set it.
 package struct CountdownEnds: Sendable, Equatable {
@@ -30,7 +30,8 @@ package struct CountdownEnds: Sendable, Equatable {
     /// The end of each countdown of a scene, in ticks. A countdown whose end is in the past shows `00:00`.
     ///
     /// - Parameters:
-    ///   - began: The ends determined when the scene went on air; an end set by a command since then takes precedence.
+    ///   - began: The ends determined when the scene went on air; an end after `tick` that a command has set takes
+    ///     precedence.
     ///   - tick: The tick at which the scene went on air.
     ///   - phaseEnd: The tick at which the current phase of the PK ends; nil if no phase is running, or if it has no
     ///     end.

@@ -7,8 +7,9 @@ package struct PKReply: NamedReply {
 
     let pk: SceneSelector.PK
     let phase: PKStateMachine.Phase
-    /// When the current phase ends, as a date-time; null if only a command ends it.
+    /// When the current phase ends, as a date-time; null if only a command ends it, and in idle.
     let endsAt: JSONValue
+    /// Time until the current phase ends, in milliseconds; nil if ``endsAt`` is null.
     let remainingMs: Int64?
 
     package static let members: [ReplyMember<Self>] = [

@@ -1,10 +1,10 @@
 /// The phases of a PK, a timed battle of streamers. A value that receives commands and the time, and returns changes of
 /// the phase.
 ///
-/// Phases: idle → countdown → pk → punish → idle. A phase lasts for its duration, or until a command if it has none.
-/// The next phase begins at the time when the previous one ends, not when ``poll(now:)`` is called, so that late calls
-/// do not add up. ``end(_:now:)`` leads from any phase to idle. A command that does not fit the current phase is
-/// refused.
+/// Phases: idle → countdown → pk → punish → idle; countdown and punish may be skipped (``Durations``). A phase lasts
+/// for its duration, or until a command if it has none. The next phase begins at the time when the previous one ends,
+/// not when ``poll(now:)`` is called, so that late calls do not add up. ``end(_:now:)`` leads from any phase to idle. A
+/// command that does not fit the current phase is refused.
 ///
 /// Times are monotonic, in nanoseconds.
 package struct PKStateMachine: Sendable, Equatable {
@@ -18,8 +18,8 @@ package struct PKStateMachine: Sendable, Equatable {
         case sourceGone(String)
     }
 
-    /// Durations of the phases in nanoseconds. 0 skips the countdown or the punishment; with 0, the phase `pk` lasts
-    /// until a command.
+    /// Durations of the phases in nanoseconds. 0 skips the countdown, and the punishment after the time of phase `pk`;
+    /// with 0, the phase `pk` lasts until a command.
     package struct Durations: Sendable, Equatable {
         package var countdown: Int64
         package var pk: Int64
@@ -36,9 +36,9 @@ package struct PKStateMachine: Sendable, Equatable {
     package struct Change: Sendable, Equatable {
         package var from: Phase
         package var to: Phase
-        /// When the phase begins.
+        /// When the new phase begins.
         package var at: Int64
-        /// When the phase ends; nil if only a command ends it.
+        /// When the new phase ends; nil if only a command ends it, and for idle.
         package var endsAt: Int64?
         /// Why the PK has ended; nil if it has not.
         package var reason: EndReason?
@@ -59,7 +59,7 @@ package struct PKStateMachine: Sendable, Equatable {
     package private(set) var phase = Phase.idle
     /// When the current phase began.
     package private(set) var since: Int64 = 0
-    /// When the current phase ends; nil if only a command ends it.
+    /// When the current phase ends; nil if only a command ends it, and in idle.
     package private(set) var endsAt: Int64?
     /// Durations of the current PK, or of the last one.
     package private(set) var durations: Durations

@@ -25,7 +25,7 @@ extension SceneChanges {
         return end > self.times.time(of: self.program.tick + 1)
     }
 
-    /// Lays out the automatic scene on air again if the set of live users has changed.
+    /// Lays out the scene on air again if it is automatic and the set of live users has changed.
     func layOutAnew(_ schedule: inout SceneSchedule) {
         guard let scene = schedule.shelf[schedule.onAir.sceneID], scene.isAutomatic,
             let live = self.liveUsers(fallback: schedule.live), live != schedule.live

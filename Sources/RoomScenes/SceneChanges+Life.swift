@@ -1,13 +1,13 @@
 package import MediaTypes
 package import RoomSources
 
-/// Passes events to ``SceneSelector`` and carries out its actions: emits events, puts scenes on air, and handles phases of a
-/// PK.
+/// Passes events to ``SceneSelector`` and carries out its actions: emits events, puts scenes on air, and handles phases
+/// of a PK.
 ///
 /// In a live room the life thread does this when an event occurs or a time is due. Offline, the program thread does it
 /// between two ticks on program time, so that the same job gives the same frames.
 extension SceneChanges {
-    /// Adds an event to ``ScenesState/inbox`` and wakes the life thread. Returns at once.
+    /// Adds an event to ``ScenesState/inbox`` and wakes the life thread. Does not wait until the event is handled.
     ///
     /// - Parameters:
     ///   - time: When the event occurred, in nanoseconds of ``ProgramTimes/lifeTime``.
@@ -41,15 +41,15 @@ extension SceneChanges {
     }
 
     /// Passes an event to ``SceneSelector``, emits the events that follow from it, and adds scene changes to
-    /// ``ScenesState/work``.
+    /// ``ScenesState/work``. The caller has locked the room's state.
     package func receive(
         _ event: SceneSelector.Event, at time: Int64, _ scenes: inout ScenesState, _ context: ScenesContext
     ) {
         self.perform(scenes.life.receive(event, now: time), &scenes, context)
     }
 
-    /// Carries out actions of ``SceneSelector``. The caller has locked the room's state, so that events are emitted in the
-    /// order in which they occurred.
+    /// Carries out actions of ``SceneSelector``. The caller has locked the room's state, so that events are emitted in
+    /// the order in which they occurred.
     private func perform(_ actions: [SceneSelector.Action], _ scenes: inout ScenesState, _ context: ScenesContext) {
         var isPhaseNew = false
         for action in actions {

@@ -14,7 +14,8 @@ extension SceneChanges {
         }
     }
 
-    /// Expresses a tick as tick, date-time and program time. Empty before the program has begun, and if `tick` is nil.
+    /// Expresses a tick as tick, date-time and program time in milliseconds. Empty before the program has begun, and if
+    /// `tick` is nil.
     package func effect(at tick: Int64?) -> EffectTime {
         guard let calendar = self.calendar, let tick else { return EffectTime() }
         return EffectTime(

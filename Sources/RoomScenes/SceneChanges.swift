@@ -3,12 +3,13 @@ package import MediaTypes
 package import PipelineSpec
 import Program
 
-/// Changes the room's scenes. Only one thread at a time can change them; threads that only read them do not wait.
+/// Changes the room's scenes. Only one thread at a time can change them; threads that only read them do not wait for a
+/// change.
 ///
 /// A change may build a filter graph, which takes up to two seconds on an overloaded machine. Therefore it works on a
 /// copy of ``ScenesState/schedule``, which is written back when the change is done, and the room's state is not locked
-/// in between. In a live room a separate thread applies the actions of ``SceneSelector``; offline the program thread applies
-/// them between two ticks.
+/// in between. The actions of ``SceneSelector`` are applied by ``settle(_:)``: in a live room a separate thread calls
+/// it, and commands that put a scene on air or change the PK; offline the program thread calls it between two ticks.
 package struct SceneChanges: Sendable {
     let host: any ScenesHost
     let parts: SceneParts
@@ -28,7 +29,8 @@ package struct SceneChanges: Sendable {
 
     /// Changes the scenes. Waits until a change by another thread is done.
     ///
-    /// - Parameter body: Changes the copy; if it throws, the changes made so far are kept. Must not call this function.
+    /// - Parameter body: Changes the copy; if it throws, the changes that it has made to the copy are kept. Must not
+    ///   call this function.
     package func change<Result, Failure: Error>(
         _ body: (inout SceneSchedule) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -89,7 +91,8 @@ package struct SceneChanges: Sendable {
         if work.isLayoutDue { self.layOutAnew(&schedule) }
     }
 
-    /// Wakes the thread that applies pending changes. Offline the program thread applies them at its next tick.
+    /// Wakes the thread that applies pending changes. Does nothing offline, where the program thread applies them at
+    /// its next tick.
     package func requestSettling() { if !self.times.isOffline { self.parts.wake.signal() } }
 
     /// Requests that the automatic scene on air is laid out again. Does nothing offline, where that happens at every
@@ -100,7 +103,7 @@ package struct SceneChanges: Sendable {
         self.requestSettling()
     }
 
-    /// Applies pending changes (``ScenesState/work``) whenever the thread is woken. Blocks until ``finish()``.
+    /// Applies pending changes (``ScenesState/work``) now and whenever the thread is woken. Blocks until ``finish()``.
     package func run() {
         while !self.host.withScenes({ scenes, _ in scenes.isThreadOver }) {
             self.settle()
@@ -114,8 +117,8 @@ package struct SceneChanges: Sendable {
         self.parts.wake.signal()
     }
 
-    /// Composes the planned scene, unless it is already on air, and emits its event. If it cannot be composed, then the
-    /// scene on air stays, and the next change tries again.
+    /// Composes the planned scene, unless it is already on air with the same hidden panes, and emits its event. If it
+    /// cannot be composed, then the scene on air stays, and the next ``SceneSelector/Action/show(_:)`` tries again.
     ///
     /// - Returns: The first tick that shows the scene; nil if nothing changes.
     private func putOnAir(_ show: SceneSelector.Show, _ schedule: inout SceneSchedule) -> Int64? {
@@ -136,14 +139,16 @@ package struct SceneChanges: Sendable {
 
     // MARK: Putting a scene on air
 
-    /// Puts a scene on air now, and passes the request to ``SceneSelector``, which may hide panes of lost sources or choose
-    /// a fallback. If this fails, then nothing has changed.
+    /// Puts a scene on air now, and passes the request to ``SceneSelector``, which may hide panes of lost sources or
+    /// choose a fallback scene. If this fails, then nothing has changed.
+    ///
+    /// - Returns: The entry that is on air afterwards.
     package func command(
         _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ schedule: inout SceneSchedule
     ) throws(ControlFailure) -> SceneSchedule.Showing {
         let now = self.times.lifeTime
-        // Planned on a copy, because ``SceneSelector`` may receive other events while the graph is built. It receives the
-        // command when that is done.
+        // Planned on a copy, because ``SceneSelector`` may receive other events while the graph is built. It receives
+        // the command when that is done.
         let planned = self.host.withScenes { scenes, _ in
             var life = scenes.life
             _ = life.receive(.commanded(scene), now: now)
@@ -162,7 +167,8 @@ package struct SceneChanges: Sendable {
 
     /// Composes a scene and puts it on air.
     ///
-    /// - Parameter tick: The first tick that shows the scene; nil for the next tick.
+    /// - Parameter tick: The first tick that shows the scene; nil for the next possible tick.
+    /// - Returns: The entry, with the tick that first shows the scene.
     package func show(
         _ scene: PipelineSpec.Scene, without: Set<SourceID>, at tick: Int64?, _ transition: PipelineSpec.Transition?,
         _ schedule: inout SceneSchedule
@@ -206,9 +212,10 @@ package struct SceneChanges: Sendable {
     /// Composes a scene that is on air or scheduled, and passes it to the program.
     ///
     /// - Parameters:
-    ///   - tick: The first tick that shows the scene; nil for the next tick.
+    ///   - tick: The first tick that should show the scene; nil for the next possible tick.
     ///   - isUpdate: Whether the scene on air is replaced without a transition.
     /// - Returns: The first tick that shows the scene.
+    /// - Throws: 422 if it cannot be composed.
     func compose(
         _ scene: PipelineSpec.Scene, _ showing: SceneSchedule.Showing, at tick: Int64?,
         _ schedule: inout SceneSchedule, isUpdate: Bool = false

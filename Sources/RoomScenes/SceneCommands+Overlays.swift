@@ -7,6 +7,7 @@ import PipelineSpec
 extension SceneCommands {
     /// Sets the content of a text.
     ///
+    /// - Returns: The reply, as JSON text.
     /// - Throws: 404 if no scene contains the text.
     package func setText(_ id: String, _ text: String) throws(ControlFailure) -> String {
         _ = try self.scenes(with: "text", id) { $0.texts.map(\.textID) }
@@ -20,6 +21,7 @@ extension SceneCommands {
 
     /// Sets the points of a score bar. A side that is nil is not changed.
     ///
+    /// - Returns: The reply, as JSON text.
     /// - Throws: 404 if no scene contains the score bar.
     package func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String {
         let scenes = try self.scenes(with: "score", id) { $0.scoreBars.map(\.scoreID) }
@@ -48,8 +50,9 @@ extension SceneCommands {
 
     /// Sets the end of a countdown.
     ///
-    /// - Throws: 404 if no scene contains the countdown, 409 if it is a countdown of the PK, 422 if the program has not
-    ///   begun or the date-time is invalid.
+    /// - Returns: The reply, as JSON text.
+    /// - Throws: 404 if no scene contains the countdown, 409 if it is only a countdown of the PK, 422 if the program
+    ///   has not begun, the date-time is invalid, or the scene on air cannot be composed with the new end.
     package func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String {
         guard let calendar = self.changes.calendar else {
             throw .invalidFormat("the program has not begun", fix: "wait for program.started", status: 422)

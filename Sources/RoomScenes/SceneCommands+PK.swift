@@ -8,8 +8,9 @@ extension SceneCommands {
     /// Carries out a command for the PK, and puts the scene of the new phase on air.
     ///
     /// - Returns: The reply, as JSON text; see ``pk``.
-    /// - Throws: 404 if the room has no PK, 409 if the command does not fit the current phase or a source is missing,
-    ///   422 if the room does not have a scene that the command names.
+    /// - Throws: 404 if the room has no PK, 409 if no source has published yet, the command does not fit the current
+    ///   phase, or a source or a scene of the PK is missing, 422 if the room does not have a scene that the command
+    ///   names.
     package func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         try self.check(command)
@@ -53,7 +54,8 @@ extension SceneCommands {
         }
     }
 
-    /// Checks a new version of the document. Throws 409 if it removes `pk` or a scene that a running PK still needs.
+    /// Checks a new version of the document. Throws 409 if a PK is running, and the new version removes `pk` or a scene
+    /// that the PK still needs.
     ///
     /// - Parameter removed: Ids of the scenes that the new version removes.
     package func checkPK(from before: Pipeline, to after: Pipeline, removing removed: [String]) throws(ControlFailure) {
@@ -80,7 +82,7 @@ extension SceneCommands {
 
     private static func nanoseconds(_ milliseconds: Int?) -> Int64? { milliseconds.map { Int64($0) &* 1_000_000 } }
 
-    /// The PK as the API shows it; nil if the pipeline has none and no command has started one.
+    /// The reply about the PK; nil if the pipeline has no PK and no command has started one.
     package var pk: PKReply? {
         let (shown, phases, origin) = self.host.withScenes { scenes, context in
             (scenes.life.shownPK, scenes.life.phases, context.origin)

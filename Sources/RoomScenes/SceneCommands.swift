@@ -3,8 +3,8 @@ import MediaTypes
 import PipelineSpec
 import Program
 
-/// Commands that put scenes on air, change them and remove them. Commands are carried out one at a time. A command that
-/// fails changes nothing.
+/// Commands that put scenes on air, change them and remove them. Changes of scenes are carried out one at a time. A
+/// command that fails changes nothing.
 package struct SceneCommands: SceneControlling {
     let changes: SceneChanges
     var host: any ScenesHost { self.changes.host }
@@ -17,8 +17,8 @@ package struct SceneCommands: SceneControlling {
     /// Puts a scene on air, at the next tick or at a date-time.
     ///
     /// - Parameter body: The JSON body of the request.
-    /// - Throws: 404 if the room does not have the scene, 409 if a newer request has replaced this one, 422 if the
-    ///   date-time is invalid or the scene cannot be composed.
+    /// - Throws: 400 or 422 if the body is invalid, 404 if the room does not have the scene, 409 if a newer request has
+    ///   replaced this one, 422 if the date-time is invalid or the scene cannot be composed.
     package func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply {
         switch ProgramRequest.parse(body) {
         case .success(let request): return try self.setProgram(request)
@@ -36,7 +36,8 @@ package struct SceneCommands: SceneControlling {
     private func setProgram(_ request: ProgramRequest) throws(ControlFailure) -> ProgramReply {
         try self.host.checkOpen()
         let number = self.host.withScenes { scenes, _ in
-            scenes.lastRequest &+= 1
+            // A request for later replaces none that waits to go on air now.
+            if request.at == nil { scenes.lastRequest &+= 1 }
             return scenes.lastRequest
         }
         return try self.changes.change { schedule throws(ControlFailure) in
@@ -45,7 +46,7 @@ package struct SceneCommands: SceneControlling {
             }
             let tick = try self.changes.tick(at: request.at)
             // A scene that a newer request replaces before the next tick is not built.
-            guard tick != nil || self.host.withScenes({ scenes, _ in scenes.lastRequest == number }) else {
+            guard request.at != nil || self.host.withScenes({ scenes, _ in scenes.lastRequest == number }) else {
                 throw .superseded("a newer request has changed the program", fix: "send the request again if needed")
             }
             let before = tick == nil ? schedule.onAir : nil
@@ -84,7 +85,8 @@ package struct SceneCommands: SceneControlling {
     ///
     /// - Parameter body: The JSON document of the scene.
     /// - Throws: 403 if the document uses files that requests may not use, 400 or 422 if it has errors, 409 if its
-    ///   revision is too old, 429 if the room has too many scenes.
+    ///   revision is too old or a source of it has just been removed, 422 if the scene is on air or scheduled and
+    ///   cannot be composed, 429 if the room has too many scenes.
     package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply {
         try self.host.checkOpen()
         let report = try self.host.readScene(body, sceneID: sceneID)
@@ -135,6 +137,7 @@ package struct SceneCommands: SceneControlling {
 
     /// Removes a scene.
     ///
+    /// - Returns: The reply, as JSON text.
     /// - Throws: 404 if the room does not have the scene, 409 if it is on air or scheduled, or if the running PK needs
     ///   it.
     package func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
@@ -145,7 +148,8 @@ package struct SceneCommands: SceneControlling {
             }
             if schedule.isShown(sceneID) {
                 throw .conflict(
-                    "the scene \"\(sceneID)\" is on air or scheduled", fix: "put another scene on air first")
+                    "the scene \"\(sceneID)\" is on air or scheduled",
+                    fix: "remove it when another scene is on air and this one is not scheduled")
             }
             let (isRemoved, isOfFile) = self.host.withScenes { scenes, context in
                 if scenes.life.scenesNeeded(by: scenes.life.pk).contains(sceneID) { return (false, false) }

@@ -20,7 +20,7 @@ package enum SceneMapping {
     ///
     /// - Parameters:
     ///   - left: Sources whose panes are hidden. Their audio is still heard: a guest may have only a microphone.
-    ///   - live: The users that an automatic layout shows; nil for all users.
+    ///   - live: The users that an automatic layout shows; nil for all users of the scene.
     ///   - transition: The transition to use; nil for that of the scene.
     package static func scene(
         _ scene: PipelineSpec.Scene, in pipeline: Pipeline, without left: Set<SourceID> = [], live: [String]? = nil,
@@ -58,7 +58,7 @@ package enum SceneMapping {
         _ placed: PlacedPane, _ scene: PipelineSpec.Scene, isSeen: Bool = true
     ) -> Program.Pane {
         let pane = placed.pane
-        // The program draws only borders of even width.
+        // The program draws only borders of even width; an odd width is rounded up.
         let border = pane.border.width > 0 ? Border(width: (pane.border.width + 1) / 2 * 2, pane.border.color) : nil
         return Program.Pane(
             source: pane.source, rect: placed.rect, zOrder: pane.zOrder,
@@ -85,8 +85,8 @@ package enum SceneMapping {
 
     // MARK: Overlays
 
-    /// The images of a scene. Backgrounds come first, in their own order. Watermarks come last, so that they are drawn
-    /// over images with the same `zOrder`.
+    /// The images of a scene: first its background images, or else those of the canvas, in their own order. Watermarks
+    /// come last, so that they are drawn over images with the same `zOrder`.
     private static func images(_ scene: PipelineSpec.Scene, in pipeline: Pipeline, _ place: Place) -> [SceneImage] {
         let backgrounds = (scene.bgImages ?? pipeline.canvas.bgImages).enumerated()
             .sorted { ($0.element.zOrder, $0.offset) < ($1.element.zOrder, $1.offset) }

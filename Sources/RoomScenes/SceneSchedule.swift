@@ -13,7 +13,7 @@ package struct SceneSchedule: Sendable {
         package var transition: PipelineSpec.Transition?
         /// Sources of the scene whose panes are hidden.
         package var without: Set<SourceID> = []
-        /// The tick at which each countdown ends that started with the scene, by countdown id.
+        /// The ticks at which the countdowns end that started with the scene, by countdown id.
         package var ends: [String: Int64] = [:]
 
         /// Makes an entry from the values of its members.
@@ -37,11 +37,12 @@ package struct SceneSchedule: Sendable {
     package var upcoming: [Showing] = []
     /// Ends of countdowns that commands have set.
     package var countdowns = CountdownEnds()
-    /// Scheduled scenes that have gone on air and were not reported to ``SceneSelector`` yet.
+    /// Ids of scheduled scenes that have gone on air and were not reported to ``SceneSelector`` yet.
     private var begun: [String] = []
     /// Whether an earlier worker has put the scene on air, so that its countdowns continue.
     package var isResumed = false
-    /// The users for which the automatic scene on air was laid out; nil if no automatic scene was on air yet.
+    /// The users for which an automatic scene was laid out last; nil if none was laid out yet, or if all of them have
+    /// left the room.
     var live: [String]?
 
     /// Makes the schedule at the start of a room from its pipeline.
@@ -82,7 +83,8 @@ package struct SceneSchedule: Sendable {
         }
     }
 
-    /// Removes sources that leave the room from the users of the automatic scene and from the hidden panes.
+    /// Removes sources that leave the room from the users of the automatic scene and from the hidden panes of the scene
+    /// on air.
     package mutating func leave(_ sources: [SourceID]) {
         if sources.isEmpty { return }
         let uids = Set(sources.filter { $0.streamType == .main }.map(\.uid))
@@ -91,12 +93,12 @@ package struct SceneSchedule: Sendable {
         self.onAir.without.subtract(sources)
     }
 
-    /// Whether a scene is on air or scheduled.
+    /// Whether the scene with this id is on air or scheduled.
     func isShown(_ sceneID: String) -> Bool {
         self.onAir.sceneID == sceneID || self.upcoming.contains { $0.sceneID == sceneID }
     }
 
-    /// Starts the countdowns of a scene that goes on air.
+    /// Starts the countdowns of a scene that goes on air at the tick of `showing`, without those of the PK.
     package static func begin(_ showing: inout Showing, _ scene: PipelineSpec.Scene, fps: Int) {
         showing.ends = CountdownEnds.beginning(scene.countdowns, at: showing.tick, fps: fps)
     }

@@ -15,8 +15,8 @@ extension SceneSelector.Source {
     package init(_ source: Pipeline.Source, in pipeline: Pipeline) {
         var isFile = false
         if case .file = source.input { isFile = true }
-        // A static image may give only one frame per second and no audio. A frame that is late by up to twice this
-        // interval is not a stall.
+        // A static image may give only one frame per second and no audio: three seconds without a frame are not a
+        // stall.
         let stall = max(source.stallMs, source.expected?.variableFrameRate == true ? 3000 : 0)
         let rules = SourceStateMachine.Rules(
             stall: isFile ? nil : Int64(stall) * 1_000_000,
@@ -40,7 +40,7 @@ extension SceneSelector.Absence {
 }
 
 extension SceneSelector.PK {
-    /// The default PK settings of a room whose pipeline has no `pk`.
+    /// The default PK settings of a room whose pipeline has no `pk`; the command must name the scene.
     static let unwritten = SceneSelector.PK(Pipeline.PK(scene: ""))
 
     /// Makes the PK settings from the pipeline.

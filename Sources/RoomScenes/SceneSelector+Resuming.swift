@@ -2,7 +2,7 @@
 extension SceneSelector {
     /// Restores the scene that was requested last, before publishers are admitted.
     ///
-    /// - Returns: False if the room has no scene with this id.
+    /// - Returns: False if the room has no scene with this id; nothing has changed then.
     package mutating func resume(_ sceneID: String) -> Bool {
         guard let scene = self.scene(sceneID) else { return false }
         self.setFirst(scene)

@@ -11,8 +11,9 @@ package import RoomSources
 /// scenes that replace it because sources are lost, and the panes that are hidden because their sources are lost.
 /// Invariants:
 /// 1. One phase of the PK runs at a time, and each phase begins when the previous one ends.
-/// 2. A scene that is chosen automatically shows a source that is not gone, if any scene of the room does.
-/// 3. If every source is back, then the requested scene is on air with all its panes.
+/// 2. The scene that is chosen when a PK ends shows a source that is not absent, if any scene of the room does. A
+/// fallback scene without such a source does not replace a requested scene that has one.
+/// 3. If every source is live and has sent video, then the requested scene is on air with all its panes.
 /// 4. The last pane is never hidden because its source is lost, since a placeholder is better than an empty canvas. A
 /// pane that is hidden until its source sends video is hidden even if it is the last one.
 package struct SceneSelector: Sendable {
@@ -46,11 +47,13 @@ package struct SceneSelector: Sendable {
 
     /// The settings of the PK.
     package struct PK: Sendable {
+        /// Id of the scene during the PK; its sources take part.
         package var scene: String
         /// Id of the scene during the countdown; nil to keep the scene on air.
         package var countdownScene: String?
         /// Id of the scene during the punishment; nil to keep ``scene``.
         package var punishScene: String?
+        /// Id of the scene after the PK.
         package var endScene: String
         package var durations: PKStateMachine.Durations
         /// Whether the PK starts automatically, once, when every source of its scene is live.
@@ -83,6 +86,7 @@ package struct SceneSelector: Sendable {
         package var scene: Scene
         /// Sources of the scene whose panes are hidden.
         package var without: Set<SourceID> = []
+        /// Why the scene is put on air, for events.
         package var reason: String
 
         func isSamePicture(as other: Show) -> Bool {
@@ -97,8 +101,9 @@ package struct SceneSelector: Sendable {
         case tell(SourceID, SourceStateMachine.Change)
         /// Report that every source of the PK's scene is live.
         case pkReady
+        /// Report a phase of the PK that has begun.
         case phase(PKStateMachine.Change)
-        /// Put this scene on air at the next tick.
+        /// Put this scene on air as soon as possible.
         case show(Show)
     }
 
@@ -108,7 +113,7 @@ package struct SceneSelector: Sendable {
         var scene: Scene
     }
 
-    /// The scenes of the room, in the order in which they were added.
+    /// The scenes of the room: those of the pipeline in its order, then those that were added.
     package private(set) var scenes: [Scene]
     /// The PK of the pipeline; nil if it has none, so that a PK starts only by a command that names its scene.
     package private(set) var pk: PK?
@@ -121,7 +126,7 @@ package struct SceneSelector: Sendable {
     package private(set) var sources: [SourceID: SourceStateMachine]
     /// The phases of the PK.
     package private(set) var phases: PKStateMachine
-    /// The scene that a command or a phase of the PK requested last.
+    /// The scene that a command or a phase of the PK requested last; before that, the first scene.
     package private(set) var wanted: Scene
     /// The scene that must be on air. The scene that the program shows (``SceneSchedule/onAir``) differs from it while
     /// a scene is being built, if a scene cannot be composed, and from the time at which a scheduled scene is on air
@@ -134,7 +139,7 @@ package struct SceneSelector: Sendable {
     private var wasReady = false
     /// Whether the PK has started automatically.
     package private(set) var hasStartedItself = false
-    /// The reason for requesting ``wanted``; nil after the scene has been planned.
+    /// The reason for requesting ``wanted``; nil once the scene has been planned.
     private var asked: String?
 
     /// - Parameters:
@@ -161,8 +166,10 @@ package struct SceneSelector: Sendable {
 
     // MARK: Events
 
-    /// Handles an event. Events may be received in any order. A phase of the PK whose time is over ends before the
-    /// event is handled, even if no poll occurred since then.
+    /// Handles an event. A phase of the PK whose time is over ends before an event of a source or a command is handled,
+    /// even if no poll occurred since then.
+    ///
+    /// - Returns: The actions to carry out, in order.
     package mutating func receive(_ event: Event, now: Int64) -> [Action] {
         var actions: [Action] = []
         switch event {
@@ -188,7 +195,8 @@ package struct SceneSelector: Sendable {
     /// pipeline.
     ///
     /// - Parameter scenes: If the pipeline has no PK, then at least `scene` is required, and the default end scene is
-    ///   the scene on air before the PK.
+    ///   the one requested last before the PK.
+    /// - Throws: If a PK is running, no scene is named, a scene was removed, or a source of the PK's scene is absent.
     package mutating func startPK(
         _ scenes: PK.Scenes = PK.Scenes(), countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil,
         now: Int64
@@ -291,7 +299,7 @@ package struct SceneSelector: Sendable {
         return known.first { self.hasSomebody($0) } ?? known.first ?? self.wanted
     }
 
-    /// Whether the source was lost or silent for longer than its grace period.
+    /// Whether the source has been lost or silent for its whole grace period.
     private func isGivenUp(_ source: SourceID) -> Bool {
         self.sources[source].map { $0.state == .gone || $0.isGivenUp } ?? false
     }
@@ -311,7 +319,7 @@ package struct SceneSelector: Sendable {
         if self.planned.scene.sceneID == scene.sceneID { self.planned.scene = scene }
     }
 
-    /// Removes a scene that is not on air. A fallback scene that has replaced it stays on air.
+    /// Removes a scene that is not on air. If a fallback scene has replaced it, that one becomes the requested scene.
     package mutating func remove(_ id: String) {
         self.scenes.removeAll { $0.sceneID == id }
         self.fallbacks.removeAll { $0.scene.sceneID == id }

@@ -13,7 +13,7 @@ package protocol ScenesHost: AnyObject, Sendable {
         _ body: (inout ScenesState, ScenesContext) throws(Failure) -> Result
     ) throws(Failure) -> Result
 
-    /// The buffer of each source that the program reads.
+    /// The buffer of each source of the room.
     var sourceBuffers: [SourceID: SourceBuffer] { get }
 
     /// Checks that the room accepts commands.
@@ -23,6 +23,7 @@ package protocol ScenesHost: AnyObject, Sendable {
 
     /// Parses and checks the JSON document of a scene in a request.
     ///
+    /// - Returns: The scene, or the mistakes in the document.
     /// - Throws: 403 if the document uses something that requests may not use, such as files.
     func readScene(_ body: [UInt8], sceneID: String) throws(ControlFailure) -> SceneReport
 

@@ -11,12 +11,12 @@ package struct ScenesState: Sendable {
     package var schedule: SceneSchedule
     /// The texts and scores that commands have set, which apply to every scene with these elements.
     package var overlays = SceneMapping.Overlays()
-    /// Pending changes of the scene on air.
+    /// Changes of the scene on air that have not been applied yet.
     var work = SceneWork()
     /// Whether the thread that applies ``work`` must end.
     var isThreadOver = false
-    /// Number of the last request to put a scene on air at once. If several requests wait, then only the newest is
-    /// carried out.
+    /// Number of the last request to put a scene on air. A waiting request without a date-time is carried out only if
+    /// it is the newest one.
     var lastRequest: UInt64 = 0
 
     /// Makes the state at the start of a room from its pipeline.

@@ -5,7 +5,7 @@ package import PipelineSpec
 import Secrets
 
 extension Admission {
-    /// The rules for admitting publishers in a pipeline. Reads all secrets.
+    /// The rules for admitting publishers in a pipeline. Reads the stream keys and the secrets of signed keys.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, and the errors of ``PipelineSpec/Pipeline/streamKeys()``.
     package init(_ pipeline: Pipeline) throws(MediaError) {

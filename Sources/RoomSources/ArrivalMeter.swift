@@ -1,7 +1,7 @@
 package import MediaTypes
 
 /// Measures how the packets of one publication arrive, between two calls of ``take(now:)``. Pure; times are in
-/// nanoseconds.
+/// nanoseconds. A frame is a video packet.
 package struct ArrivalMeter: Sendable {
     /// The measurements since the previous call of ``take(now:)``.
     package struct Reading: Sendable, Equatable {
@@ -11,8 +11,8 @@ package struct ArrivalMeter: Sendable {
         package var sounds = 0
         /// Number of bytes of the video packets.
         package var pictureBytes = 0
-        /// Longest time between the arrivals of two frames; ``soundGap`` is that of two audio packets. Both include the
-        /// gap that has not ended yet.
+        /// Longest time between the arrivals of two consecutive frames; ``soundGap`` is that of two audio packets. Both
+        /// include the gap that has not ended yet.
         package var pictureGap: Int64 = 0
         package var soundGap: Int64 = 0
         /// Longest delay of a frame relative to the frame before it: the time between their arrivals less the time
@@ -35,7 +35,8 @@ package struct ArrivalMeter: Sendable {
         /// Longest media time between key frames without the times in which the image did not move.
         package var movingKeyGap: Int64 = 0
         /// Least difference between the arrival and the timestamp of a frame; ``soundDelay`` is that of audio packets.
-        /// Only differences between two of these values are meaningful. nil if there was no packet.
+        /// Only differences between two of these values are meaningful. nil if there was no packet since the last jump of
+        /// the timestamps.
         package var pictureDelay: Int64?
         package var soundDelay: Int64?
         /// Whether the timestamps of a track jumped or restarted, so that delays before and after that cannot be
@@ -143,7 +144,8 @@ package struct ArrivalMeter: Sendable {
         self.reading.soundDelay = nil
     }
 
-    /// Returns the measurements since the last call, and starts new ones; nil before the first packet.
+    /// Returns the measurements since the last call, and starts new ones; nil before the first packet, and if no time has
+    /// passed.
     package mutating func take(now: Int64) -> Reading? {
         guard let since = self.since, now > since else { return nil }
         self.noteKeyGap()

@@ -4,8 +4,8 @@ import Program
 
 /// The crashes of earlier workers while they decoded a source, and the sources that are refused because of them. Pure.
 ///
-/// One crash may be an accident. A source with two crashes within a minute is refused, so that the third worker runs
-/// without it.
+/// One crash may be an accident. A source with two crashes within a minute is refused for five minutes, so that the third
+/// worker runs without it.
 package struct CrashQuarantine: Sendable, Hashable {
     /// A crash of an earlier worker in the decoder of a source.
     package struct Crash: Sendable, Hashable {
@@ -32,7 +32,7 @@ package struct CrashQuarantine: Sendable, Hashable {
         }
     }
 
-    /// Name of the file with the crashes, in the room's output directory.
+    /// Name of the file with the crashes, in the directory of the HLS output.
     package static let name = "crashes.jsonl"
     /// If one source has two crashes within this time, in milliseconds, then it is quarantined.
     package static let window: Int64 = 60_000

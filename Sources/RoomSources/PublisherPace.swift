@@ -17,8 +17,8 @@ package struct PublisherPace: Sendable {
     /// Divisor for the tolerated clock error while racing: 1/2500. The source's timeline follows a drift of this size
     /// without a visible jump; it drops one frame in 83 s.
     static let racingForgiveness: Int64 = 2_500
-    /// A publisher that is further ahead than this, in nanoseconds, and whose lead has grown in its last two GOPs, is
-    /// racing.
+    /// A publisher that is further ahead than this, in nanoseconds, is racing if its lead has grown in its last two GOPs, or
+    /// if it sends no video.
     package static let patience: Int64 = 5_000_000_000
     /// A publisher that is further ahead than this, in nanoseconds, is racing whatever its GOPs: no server caches more
     /// than ten seconds.
@@ -57,7 +57,7 @@ package struct PublisherPace: Sendable {
     private var video: Line?
     private var audio: Line?
     private var lastKey: Int64?
-    /// Number of consecutive GOPs in which the lead has grown.
+    /// Number of consecutive GOPs in each of which the lead has grown by more than 100 ms.
     private var growing = 0
     package private(set) var isRacing = false
     package private(set) var isHeld = false

@@ -14,7 +14,7 @@ package final class RoomSource: Sendable {
         var health: SourceHealth
         var arrivals = SourceArrivals()
         var flow = SourceInput.Flow()
-        /// The reader of a file source, from ``probeFile()`` until it is taken.
+        /// The reader of a file source, from ``probeFile()`` to ``takeReader()``.
         var reader: FileReader?
         /// The decode thread; nil before ``start(soundWantedUntil:)`` and after ``join()``.
         var thread: StageThread?
@@ -40,7 +40,7 @@ package final class RoomSource: Sendable {
     private let known: Mutex<Known>
     private let voice: Voice
 
-    /// Whether events of the decoder are dropped, because the source was removed.
+    /// Holds whether events of the decoder are dropped, because the source was removed.
     private final class Voice: Sendable {
         let isSilent = Atomic<Bool>(false)
     }
@@ -154,11 +154,11 @@ package final class RoomSource: Sendable {
     /// Whether the source is a file, which has no publisher.
     package var isFile: Bool { if case .file = self.spec.input { true } else { false } }
 
-    /// Records the size and frame rate of the frames decoded from now on.
+    /// Records the format (size, pixel format and color) of the frames decoded from now on.
     func setFormat(_ format: PictureFormat) { self.known.withLock { $0.facts.format = format } }
     /// Records the last error of the source, for the API.
     package func setError(_ error: String) { self.known.withLock { $0.facts.lastError = error } }
-    /// Records that a publication has begun or ended.
+    /// Records that a publication has begun or ended. Measurements of arrivals and health start anew.
     func setPublishing(_ publishing: Bool) {
         self.known.withLock { known in
             known.arrivals = SourceArrivals()
@@ -171,16 +171,16 @@ package final class RoomSource: Sendable {
     var facts: Facts { self.known.withLock(\.facts) }
     /// The measurements in the current window of the health rules.
     var figures: SourceHealth.Figures { self.known.withLock(\.health.figures) }
-    /// The size and frame rate of the last decoded frame; nil before the first frame.
+    /// The format (size, pixel format and color) of the last decoded frame; nil before the first frame.
     package var format: PictureFormat? { self.known.withLock(\.facts.format) }
-    /// Whether a publisher is connected.
+    /// Whether a publisher is connected; of a file, whether it was started.
     package var isPublishing: Bool { self.known.withLock(\.facts.isPublishing) }
     /// The state of the source; see ``setState(_:)``.
     package var state: SourceStateMachine.State { self.known.withLock(\.facts.state) }
     /// When the first key frame of the current publication arrived, in nanoseconds of the monotonic clock; nil before
     /// that.
     var firstKey: Int64? { self.known.withLock(\.arrivals.firstKey) }
-    /// When media of the current publication last arrived.
+    /// When media of the current publication last arrived; see ``SourceArrivals``.
     package var arrivals: SourceStateMachine.Arrivals { self.known.withLock(\.arrivals.current) }
     /// When media last arrived, together with the time from its arrival until it is shown.
     package var timedArrivals: SourceStateMachine.Arrivals {

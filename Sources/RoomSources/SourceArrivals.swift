@@ -1,6 +1,7 @@
 import MediaTypes
 
-/// Records when media of the current publication arrived at the worker's socket, in nanoseconds of the monotonic clock.
+/// Records when media of the current publication arrived at the worker's socket, in nanoseconds of the monotonic clock. For
+/// media that was sent ahead of time, it is when the media would have arrived in real time; see ``PublisherPace``.
 struct SourceArrivals: Sendable {
     private(set) var current = SourceStateMachine.Arrivals()
     /// When the first key frame arrived; nil before that.
@@ -26,7 +27,7 @@ struct SourceArrivals: Sendable {
     /// Records that media which arrived after `time` may still be unread in the socket; nil if everything was read.
     mutating func noteRead(until time: Int64?) { self.current.readUntil = time }
 
-    /// The measurements of the arrivals since the last call; nil before the first packet.
+    /// The measurements of the arrivals since the last call; nil before the first packet, and if no time has passed.
     mutating func takeReading(now: Int64) -> ArrivalMeter.Reading? {
         self.meter.take(now: self.current.known(at: now))
     }

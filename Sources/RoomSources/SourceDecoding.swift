@@ -12,7 +12,7 @@ package struct SourceDecoding: Sendable {
     private var sources: [SourceID: RoomSource] { self.parts.roster.sources }
 
     /// Starts the decode thread of every source, including sources that are added later, and the reader thread of every
-    /// file.
+    /// file that is not quarantined.
     ///
     /// - Returns: The reader threads.
     package func start() -> [StageThread] {
@@ -140,8 +140,8 @@ package struct SourceDecoding: Sendable {
 
     // MARK: Checks once per second
 
-    /// Checks the health of every source with a publisher. Emits changes of health, and the timestamp jumps that were
-    /// not reported yet.
+    /// Checks the health of every source, except files and sources that are not live yet. Emits changes of health, and the
+    /// timestamp jumps that were not reported yet.
     ///
     /// - Parameters:
     ///   - now: Nanoseconds of the monotonic clock.

@@ -11,7 +11,8 @@ import MediaTypes
 /// sends few frames per second of its own timestamps. A slow network delivers less than one second of timestamps per
 /// second.
 ///
-/// While the worker itself is behind, publishers are not judged: the only finding is ``Cause/workerLag``.
+/// While the worker itself is behind, arrivals are not judged. New findings are then only ``Cause/absent`` and, if the program
+/// lags by 100 ms or more, ``Cause/workerLag``.
 package struct SourceHealth: Sendable {
     package typealias Finding = HealthFinding
     package typealias Level = HealthFinding.Level
@@ -78,8 +79,8 @@ package struct SourceHealth: Sendable {
         package var lag: Int64 = 0
         /// Whether the program or an encoder of the worker lags, which can distort its measurements of publishers.
         package var isWorkerBehind = false
-        /// How long packets wait before they are due: the current jitter buffer, and a backlog that is being reduced.
-        /// nil if unknown.
+        /// How long packets wait before they are due, in nanoseconds: the current jitter buffer, and a backlog that is
+        /// being reduced. nil if unknown.
         package var buffered: Int64?
         /// Current depth of the jitter buffer, which network jitter may have increased; nil for the configured depth.
         package var depth: Int64?
@@ -164,13 +165,14 @@ package struct SourceHealth: Sendable {
     private static let lagBounds: [Int64] = [100_000_000, 400_000_000]
     /// Least number of packets per track from which the skew between audio and video is measured.
     private static let fewest = 20
-    /// Media that is late by less than this, or by less than what is buffered, does not indicate a slow network.
+    /// Media that is late by no more than what is buffered, or by no more than this if that is less, does not indicate a
+    /// slow network.
     private static let mostAbsorbed: Int64 = 500_000_000
     /// If sender reports move audio and video against each other by more than this, then a new baseline is needed.
     private static let mostRealigned: UInt64 = 20_000_000
     /// Least number of packets from which the share of lost ones is computed: two seconds of audio.
     private static let fewestSent: Int64 = 100
-    /// Least length of the measured time from which a source is judged.
+    /// Least length of the measured time from which arrivals are judged.
     private static let shortest: Int64 = 2_000_000_000
 
     /// The limits. A change applies from the next reading on.
@@ -182,7 +184,8 @@ package struct SourceHealth: Sendable {
     private var best: Int64 = 0
     /// When the first packets of the publication were read; nil before that.
     private var began: Int64?
-    /// Delay of the video less that of the audio, in the first full window since the timestamps last jumped.
+    /// Delay of the video less that of the audio, in the first window, full to within a second, since the timestamps last
+    /// jumped; nil before that.
     private var baseline: Int64?
     /// ``Surroundings/realigned`` when the measurement of the skew began.
     private var realigned: Int64 = 0
@@ -383,7 +386,7 @@ package struct SourceHealth: Sendable {
                 .gap, Self.level(gap.excess, self.rules.gap),
                 gap.isLoss
                     ? "no frame for \(gap.length / milliseconds) ms, because packets were lost"
-                    : "nothing arrived for \(gap.length / milliseconds) ms, \(gap.absorbed / milliseconds) ms are buffered; "
+                    : "nothing arrived for \(gap.length / milliseconds) ms, \(gap.absorbed / milliseconds) ms are tolerated; "
                         + (gap.isHeldUp ? "the network delayed it" : "nothing was sent"))
         }
         if let pace = figures.pace, self.isBehindOnTheWay(surroundings) {
@@ -426,7 +429,8 @@ package struct SourceHealth: Sendable {
         return found
     }
 
-    /// Whether the received media is shorter than the time that has passed, by more than the jitter buffer can absorb.
+    /// Whether the received media is shorter than the time that has passed, by more than what is buffered or by more than
+    /// ``mostAbsorbed``.
     private func isBehindOnTheWay(_ surroundings: Surroundings) -> Bool {
         let missing = self.entries.reduce(Int64(0)) { $0 &+ $1.reading.pictureSpan &- $1.reading.pictureTime }
         return missing > min(Self.mostAbsorbed, max(0, surroundings.buffered ?? self.rules.jitterBuffer))

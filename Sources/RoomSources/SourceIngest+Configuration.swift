@@ -9,8 +9,8 @@ extension SourceIngest {
     /// The configuration of the publishers' listener, with its secrets.
     ///
     /// - Parameters:
-    ///   - admission: The publishers that may be admitted.
-    ///   - certificates: Opens the certificate of the listener `rtmps` or `whip`.
+    ///   - admission: The rules for admitting publishers.
+    ///   - certificates: Opens the certificate of the listener `rtmps` or `whip`; nil if it has none.
     /// - Throws: ``MediaError/Code/notReadable``, and the errors of `certificates`.
     package func configuration(
         _ admission: Admission, certificates: (TLSSettings?, _ place: String) throws(MediaError) -> CertificateStore?

@@ -9,8 +9,8 @@ package import MediaTypes
 import Packager
 package import RoomAPI
 
-/// Refuses to publish sources for some time: sources that a command has kicked, and sources in whose decoders earlier
-/// workers crashed.
+/// Refuses publishers of a source for some time, because a command has kicked the source or earlier workers crashed in its
+/// decoder.
 package struct SourceRefusalService: Sendable {
     let host: any SourcesHost
 
@@ -88,7 +88,8 @@ package struct SourceRefusalService: Sendable {
 
     // MARK: Kick
 
-    /// Disconnects the publisher of a source, and refuses publishers of the source for `seconds`. 0 lifts a refusal.
+    /// Disconnects the publisher of a source, and refuses publishers of the source for `seconds`. 0 lifts a refusal. A
+    /// quarantine that lasts longer stays.
     ///
     /// - Returns: The reply of the API, as JSON text.
     package func kick(_ uid: String, streamType: String, seconds: Int) throws(ControlFailure) -> String {

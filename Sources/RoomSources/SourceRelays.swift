@@ -33,7 +33,7 @@ package struct SourceRelays: Sendable {
     /// - Returns: Why the relay cannot be started; nil if it was started.
     package func resume(_ id: String, of source: SourceID, url text: String) -> String? {
         guard let relays = self.relays, let hub = self.connections.hub(for: source), let url = RTMPURL(text) else {
-            return "the room has no such source, or the URL is not an RTMP URL"
+            return "the source does not exist or cannot be relayed, or the URL is not an RTMP URL"
         }
         if let refusal = self.host.sourceParts.egress.policy.refusal(of: EgressPolicy.Target(url)) {
             return "\(refusal)"

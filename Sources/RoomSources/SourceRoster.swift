@@ -53,7 +53,7 @@ package final class SourceRoster: Sendable {
     /// The current sources by id, without those that were removed.
     package var sources: [SourceID: RoomSource] { self.state.withLock { $0.sources } }
 
-    /// Starts the decode threads of all sources, and of each source that is added later.
+    /// Calls `start`, which starts the decode thread of a source, for all sources and for each source that is added later.
     func start(_ start: @escaping @Sendable (RoomSource) -> Void) {
         let sources = self.state.withLock { state -> [RoomSource] in
             state.start = start

@@ -23,7 +23,8 @@ package struct SourceStateMachine: Sendable, Equatable {
         package var stall: Int64?
         /// Grace period: how long a lost publisher may take to come back.
         package var grace: Int64
-        /// How long the last frame of a lost source is repeated after it was decoded.
+        /// How long the last frame of a lost source is repeated, counted from the loss or, if that is later, from when the
+        /// decoder reached the end of the publication.
         package var hold: Int64
         /// How long the last frame of a stalled source is repeated after it was shown. nil if it is repeated as long as
         /// the source is stalled, so that silence does not count as absence (an image that does not move).
@@ -86,8 +87,8 @@ package struct SourceStateMachine: Sendable, Equatable {
 
     /// How long a publication may have only audio before it counts as one without video.
     static let soundPatience: Int64 = 1_000_000_000
-    /// If ``poll(now:arrivals:)`` was not called for this long, then the whole process was stopped. A publisher then
-    /// counts as silent only after the full time of a stall since that moment.
+    /// If ``poll(now:arrivals:)`` was not called for this long, then the process is assumed to have been stopped (SIGSTOP) or
+    /// to have got no CPU time. A publisher then counts as silent only after the full time of a stall since that moment.
     static let absence: Int64 = 500_000_000
 
     /// Longest time for which media of a publisher that has left may still be shown: 30 s that it sent ahead of time,
@@ -99,12 +100,13 @@ package struct SourceStateMachine: Sendable, Equatable {
     package private(set) var state = State.idle
     /// When the current state began.
     package private(set) var since: Int64 = 0
-    /// When the source was last lost; nil while it is live, and before it was ever live.
+    /// When the source was last lost; nil while it is live, and before a publisher has left for the first time.
     package private(set) var lostAt: Int64?
     /// Since when the room has waited for the publisher to come back. A publisher that came back after its grace period
     /// gets a new one when it leaves.
     private var awaitedSince: Int64?
-    /// When the last packet arrived before a silence that counts as absence; nil when the source is live again.
+    /// When the last packet arrived before a silence that counts as absence; nil if there is no such silence, and when the
+    /// source is live again.
     package private(set) var silentSince: Int64?
     /// How long after its arrival that packet's media was shown.
     private var silentShownAfter: Int64 = 0
@@ -137,7 +139,7 @@ package struct SourceStateMachine: Sendable, Equatable {
     /// Whether there is a publication of which a frame or audio was decoded.
     private var isPublished: Bool { self.state == .live || self.state == .stalled }
 
-    /// Whether the source has no publisher and the room does not wait for one.
+    /// Whether the source has no publisher and the room does not wait for one, or a connected publisher was given up.
     package var isAbsent: Bool { self.state == .gone || self.state == .idle || self.isGivenUp }
 
     /// Whether the source is lost or silent, and its last frame has been repeated for as long as the pipeline allows.
@@ -167,7 +169,8 @@ package struct SourceStateMachine: Sendable, Equatable {
         return max(since &+ self.rules.grace, self.watchedSince &+ (self.rules.stall ?? 0) &+ 1)
     }
 
-    /// When ``poll(now:arrivals:)`` next has an effect if no media arrives until then; nil if there is no such time.
+    /// The next time at which a grace period ends, the last frame has been repeated long enough, a stalled source is given
+    /// up, or a publication with only audio becomes live; nil if there is none. A stall of a live source is not included.
     package func deadline(after now: Int64) -> Int64? {
         var deadlines: [Int64] = []
         if let grace = self.graceUntil { deadlines.append(grace) }
@@ -223,8 +226,7 @@ package struct SourceStateMachine: Sendable, Equatable {
             }
             return [self.enter(.stalled, now, "connected and silent")]
         }
-        // After a stop of the whole process, it is unknown how long the silence was. Only a newer packet ends the
-        // stall.
+        // After the process was stopped, it is unknown how long the silence was. Only a newer packet ends the stall.
         if !isSilent, self.state == .stalled, newest > self.stalledAfter {
             self.endSilence()
             return [self.enter(.live, now, "media again")]

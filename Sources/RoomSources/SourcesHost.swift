@@ -34,7 +34,7 @@ package struct SourceParts: Sendable {
     package let logger: Logger
     /// Whether the room opens its listeners; see ``SourceIngest``.
     package let opensListeners: Bool
-    /// Whether the room is an offline job, which reads files and has no network.
+    /// Whether the room is an offline job, which reads files and has no publishers.
     package let isOffline: Bool
     package let events: RoomEvents
     package let saved: any SourceMemory

@@ -17,8 +17,8 @@ package struct SourcesState: Sendable {
     package init() {}
 }
 
-/// The servers and clients that receive and send packets of sources. Empty before the room has opened them and after it
-/// has stopped them.
+/// The servers and clients that receive and send packets of sources. Empty before the room has opened them and once it
+/// stops them.
 package struct SourceConnections: Sendable {
     /// Admits publishers; nil if no source of the room can be published.
     package var ingest: IngestServer?

@@ -11,7 +11,7 @@ package struct StartingMedia: Sendable {
     package static let keyPatience = DecodeStage.keyPatience
 
     private var codec: CodecName?
-    /// Number of frames since the configuration, as long as none of them is a key frame.
+    /// Number of frames other than key frames since the configuration, counted up to ``keyPatience`` + 1.
     private var passed = 0
 
     package init() {}

@@ -4,8 +4,9 @@
 /// Each delay is random between half of a ceiling and the ceiling. The ceiling doubles with each attempt, up to
 /// ``longest``. The caller passes the random number.
 package struct Backoff: Sendable {
-    /// Maximum of the first delay (`first`) and of all delays (`longest`), in nanoseconds.
+    /// Maximum of the first delay, in nanoseconds.
     package let first: Int64
+    /// Maximum of every delay, in nanoseconds.
     package let longest: Int64
 
     private var ceiling: Int64
@@ -14,7 +15,7 @@ package struct Backoff: Sendable {
     ///
     /// - Parameters:
     ///   - first: Maximum of the first delay in nanoseconds, at least 1.
-    ///   - longest: Maximum of all delays, at least `first`.
+    ///   - longest: Maximum of all delays in nanoseconds, at least `first`.
     package init(first: Int64 = 1_000_000_000, longest: Int64 = 8_000_000_000) {
         self.first = max(1, first)
         self.longest = max(self.first, longest)
@@ -28,6 +29,6 @@ package struct Backoff: Sendable {
         return half + Int64(random % UInt64(half + 1))
     }
 
-    /// Resets the ceiling after a successful connection.
+    /// Sets the ceiling back to ``first``; call it after a successful connection.
     package mutating func reset() { self.ceiling = self.first }
 }

@@ -76,9 +76,10 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return isAccepted
     }
 
-    /// Adds an element; waits while the queue is full.
+    /// Adds an element. If the queue is full, waits until the number of free places set in
+    /// ``init(capacity:batch:places:)`` is reached.
     ///
-    /// - Returns: `false` if the queue is closed.
+    /// - Returns: `false` if the queue is closed; the element was not added then.
     @discardableResult
     package func put(_ element: Element) -> Bool {
         while true {
@@ -98,7 +99,8 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Removes and returns the oldest element; waits while the queue is empty.
+    /// Removes and returns the oldest element. If the queue is empty, waits until a batch of elements is available or
+    /// the queue is closed.
     ///
     /// - Returns: `nil` if the queue is closed and empty.
     package func take() -> Element? {

@@ -1,6 +1,7 @@
 /// Time limits for asynchronous work.
 package enum Deadline {
-    /// Runs `work` and returns its result if it finishes within `nanoseconds`; otherwise cancels it.
+    /// Runs `work` and returns its result if it finishes within `nanoseconds`; otherwise cancels it, and still waits
+    /// until it returns.
     ///
     /// - Returns: The result of `work`; `nil` if the time was over or this task was cancelled, even if `work` returned
     ///   a result: a cancelled asynchronous byte sequence ends as if it were complete.

@@ -8,6 +8,7 @@ package enum FileReading {
         case unreadable(Int32)
         /// The path names a pipe, a device or a directory, which is not read: reading could block forever.
         case notRegular
+        /// The file is larger than the caller's limit; it has this many bytes.
         case tooLarge(bytes: Int)
 
         /// The failure as the end of a message that begins with the path: `cannot be read: No such file or directory`.
@@ -22,7 +23,7 @@ package enum FileReading {
 
     /// Reads a whole regular file whose path comes from outside. A pipe is rejected instead of blocking.
     ///
-    /// - Parameter limit: Maximum size in bytes.
+    /// - Parameter limit: Maximum size in bytes; a larger file is not read.
     package static func regular(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
         try self.withRegular(path) { file, size throws(Failure) in
             guard size <= limit else { throw .tooLarge(bytes: size) }
@@ -76,10 +77,11 @@ package enum FileReading {
         }
     }
 
-    /// Returns the last `limit` bytes of a file, or the whole file if it is shorter. After a read error, returns the
-    /// bytes read before it; empty if the file does not exist.
+    /// Returns the last `limit` bytes of a file, or the whole file if it is shorter; the first `limit` bytes if the
+    /// file does not report its size, as in /proc. After a read error, returns the bytes read before it; empty if the
+    /// file cannot be opened. Blocks if the path names a pipe.
     package static func tail(of path: String, limit: Int) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return [] }
         defer { close(file) }
         // Not every file reports its size: those in /proc do not.

@@ -16,8 +16,8 @@ package struct FileVersion: Sendable, Hashable {
         init(_ time: timespec) { (self.seconds, self.nanoseconds) = (time.tv_sec, time.tv_nsec) }
     }
 
-    /// Reads the current version of a file; `nil` if the file does not exist. Symbolic links are followed, so that a
-    /// certificate renewed by changing a link is detected.
+    /// Reads the current version of a file; `nil` if stat(2) fails, for example because the file does not exist.
+    /// Symbolic links are followed, so that a certificate renewed by changing a link is detected.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -4,8 +4,8 @@ import Libc
 package enum FileWriting {
     /// Writes all of `bytes` to an open file, and continues after signals and short writes.
     ///
-    /// - Returns: `false` if the file accepts no more bytes, for example because the disk is full or a pipe has no
-    ///   reader.
+    /// - Returns: `false` if a write failed, for example because the disk is full or a pipe has no reader; some of the
+    ///   bytes may have been written then.
     @discardableResult
     package static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
         var start = 0

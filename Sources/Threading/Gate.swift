@@ -7,8 +7,8 @@ package final class Gate: Sendable {
 
     package init() {}
 
-    /// Runs `work` immediately, or not at all if the gate is closed; never concurrently with ``close()``. `work` must
-    /// be short and must not use the gate.
+    /// Runs `work` on the calling thread, or not at all if the gate is closed. One call runs at a time, and never
+    /// concurrently with ``close()``; others wait. `work` must be short and must not use the gate.
     ///
     /// - Returns: Whether `work` was run.
     @discardableResult
@@ -19,6 +19,6 @@ package final class Gate: Sendable {
         }
     }
 
-    /// Closes the gate: no further call passes.
+    /// Closes the gate, after a call in progress has returned: no further call passes.
     package func close() { self.isOpen.withLock { $0 = false } }
 }

@@ -38,7 +38,8 @@ package final class NotifySocket: Sendable {
 
     /// Sends one datagram.
     ///
-    /// - Returns: `false` if the datagram was not sent, because the manager's queue is full or no process listens.
+    /// - Returns: `false` if the datagram was not sent, for example because the manager's queue is full or no process
+    ///   listens.
     package func send(_ text: String) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

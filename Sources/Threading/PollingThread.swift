@@ -16,10 +16,10 @@ package final class PollingThread: Sendable {
     ///
     /// - Parameters:
     ///   - name: Name of the thread; see ``StageThread``.
-    ///   - pace: Seconds between two polls.
+    ///   - pace: Seconds from the end of one poll to the next.
     ///   - seen: State before the first poll.
-    ///   - look: Called for each poll with the state, which `look` may change and only the thread uses. `isTold` is
-    ///     `true` if ``tell()`` was called: then `look` must act even if nothing seems to have changed.
+    ///   - look: Called on the thread for each poll with the state, which `look` may change. `isTold` is `true` if
+    ///     ``tell()`` was called since the previous poll: then `look` must act even if nothing seems to have changed.
     package init<Seen: Sendable>(
         _ name: String, every pace: Double = 1, _ seen: Seen,
         _ look: @escaping @Sendable (_ seen: inout Seen, _ isTold: Bool) -> Void
@@ -30,7 +30,7 @@ package final class PollingThread: Sendable {
         }
     }
 
-    /// Requests a poll immediately.
+    /// Requests a poll now, or directly after the one in progress. Does not wait for it.
     package func tell() {
         self.requests.withLock { $0.isTold = true }
         self.wake.signal()
@@ -42,7 +42,7 @@ package final class PollingThread: Sendable {
         self.wake.signal()
     }
 
-    /// Waits for the next poll, and returns whether ``tell()`` was called; `nil` after ``stop()``.
+    /// Waits until the next poll is due, and returns whether ``tell()`` was called; `nil` after ``stop()``.
     private func next(_ pace: Double) -> Bool? {
         let isStopped = self.requests.withLock(\.isStopped)
         if !isStopped { _ = self.wake.wait(timeout: .now() + pace) }

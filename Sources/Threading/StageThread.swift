@@ -1,7 +1,8 @@
 import Libc
 import Dispatch
 
-/// A thread for one stage of the media path; its codec contexts are created and freed on it.
+/// A thread for one stage of the media path, or for other work that blocks. A stage creates and frees its codec
+/// contexts on its thread.
 ///
 /// Decoding and encoding block for milliseconds and would starve a cooperative pool, so between ingest and packager
 /// there are threads and bounded queues instead of actors.
@@ -15,7 +16,7 @@ package final class StageThread: Sendable {
     ///   - name: Name of the thread; `top -H` and debuggers show at most 15 characters.
     ///   - keepsTime: Whether to raise the thread's priority, so that time-critical work is not late on a busy machine.
     ///     Requires CAP_SYS_NICE or a limit (`LimitNICE=` of systemd, `ulimit -e`); otherwise it has no effect.
-    ///   - yields: Whether to lower the thread's priority, for work that is not urgent.
+    ///   - yields: Whether to lower the thread's priority, for work that is not urgent; needs no permission.
     package init(
         _ name: String, keepsTime: Bool = false, yields: Bool = false, _ body: @escaping @Sendable () -> Void
     ) {
@@ -47,7 +48,8 @@ package final class StageThread: Sendable {
         guard status == 0 else { fatalError("the system refused a thread for stage \(name): errno \(status)") }
     }
 
-    /// Runs `body` on a thread of its own, for work that blocks.
+    /// Runs `body` on a thread of its own, for work that blocks, and returns its result without blocking the caller's
+    /// thread.
     package static func run<Result: Sendable>(
         _ name: String, _ body: @escaping @Sendable () -> Result
     ) async -> Result {
@@ -60,9 +62,10 @@ package final class StageThread: Sendable {
     package func join() { self.finished.wait() }
 
     /// Blocks until the body has returned, for at most the given number of nanoseconds. If it has not returned then,
-    /// the thread is abandoned.
+    /// the thread continues to run.
     ///
-    /// - Returns: Whether the body has returned; ``join()`` must not be called after that.
+    /// - Returns: Whether the body has returned. If `true`, ``join()`` must not be called any more: it would block
+    ///   without end.
     package func join(within nanoseconds: Int64) -> Bool {
         self.finished.wait(timeout: .now() + .nanoseconds(Int(clamping: max(0, nanoseconds)))) == .success
     }

@@ -12,7 +12,7 @@ package struct BucketClient: Sendable {
     /// Returns a bucket whose object names all begin with `prefix`.
     package typealias Place = @Sendable (_ prefix: String) -> S3Bucket
 
-    /// Timeout of a request in nanoseconds.
+    /// Timeout in nanoseconds of a response's head, and again of its body.
     private static let timeout: Int64 = 20_000_000_000
     /// Maximum number of attempts for a request.
     private static let attempts = 3
@@ -57,7 +57,7 @@ package struct BucketClient: Sendable {
         }
     }
 
-    /// Lists a page of the objects whose names have this prefix. Services limit a page to a thousand objects.
+    /// Lists a page of the objects whose full names begin with `prefix`. Services limit a page to a thousand objects.
     ///
     /// - Parameter token: ``ObjectPage/next`` of the page before; `nil` for the first page.
     /// - Throws: ``MediaTypes/MediaError/Code/unavailable`` if the service does not respond, refuses the request, or does

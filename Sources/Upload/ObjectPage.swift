@@ -31,7 +31,7 @@ package struct ObjectPage: Sendable, Hashable {
 
     /// Parses a `ListBucketResult` document.
     ///
-    /// - Returns: `nil` if the text is not such a document, if an object has no name, size or time, or if the page is
+    /// - Returns: `nil` if the bytes are not such a document, if an object has no name, size or time, or if the page is
     ///   truncated but has no token for the next page: an incomplete list must not look complete.
     package init?(xml bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self), text.contains("<ListBucketResult") else {
@@ -59,7 +59,7 @@ package struct ObjectPage: Sendable, Hashable {
         self.next = next
     }
 
-    /// Returns the text of the first element of this name; `nil` if there is none.
+    /// Returns the text of the first element of this name; `nil` if there is none or ``plain(_:)`` cannot read it.
     private static func element(_ name: String, in text: Substring) -> String? {
         guard let start = text.firstRange(of: "<\(name)>"),
             let end = text[start.upperBound...].firstRange(of: "</\(name)>")
@@ -67,7 +67,7 @@ package struct ObjectPage: Sendable, Hashable {
         return self.plain(text[start.upperBound..<end.lowerBound])
     }
 
-    /// Replaces the predefined entities and numeric references. Spec: XML 1.0 §4.1, §4.6.
+    /// Decodes the predefined entities and numeric references. Spec: XML 1.0 §4.1, §4.6.
     ///
     /// - Returns: `nil` if the text has any other reference, or markup.
     private static func plain(_ text: Substring) -> String? {

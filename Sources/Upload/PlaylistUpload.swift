@@ -12,7 +12,7 @@ struct PlaylistUpload: Sendable {
 
     mutating func change() { self.version += 1 }
 
-    /// Whether the store has an older version.
+    /// Whether the store does not have the newest version.
     var isDue: Bool { self.taken < self.version }
 
     mutating func answered(_ outcome: UploadOutcome, _ version: Int, _ now: Int64, _ jitter: Int64) {
@@ -30,10 +30,12 @@ struct UploadExtra: Sendable {
 }
 
 extension UploadQueue {
-    /// Maximum number of different names in ``UploadQueue/put(_:_:contentType:)``.
+    /// Maximum number of different names in ``UploadQueue/put(_:_:contentType:)``; objects with further names are
+    /// ignored.
     private static let mostExtras = 32
 
-    /// Queues an object that is not media. A new version of an object replaces the previous one.
+    /// Queues an object that is not media. A new version of an object replaces one that is not sent yet. An object with
+    /// the 33rd name is ignored.
     package mutating func put(_ name: String, _ bytes: [UInt8], contentType: String) {
         guard self.extras[name] != nil || self.extras.count < Self.mostExtras else { return }
         self.extras[name, default: UploadExtra(bytes: bytes, contentType: contentType)].bytes = bytes
@@ -55,13 +57,14 @@ extension UploadQueue {
     /// MIME type of playlists. Spec: rfc8216bis §4.
     private static let playlistType = "application/vnd.apple.mpegurl"
 
-    /// Whether the multivariant playlist must be sent.
+    /// Whether the store does not have the newest multivariant playlist. False until a track lists a segment.
     var multivariantIsDue: Bool {
         self.multivariantDocument.isDue && self.tracks.contains { !$0.window.segments.isEmpty }
     }
 
-    /// Returns the requests for playlists that must be sent now: audio before video, and the multivariant playlist only
-    /// after every other playlist has been accepted once; see invariant (2).
+    /// Returns the requests for playlists that must be sent now: those of video tracks wait until the store has the
+    /// newest ones of all audio tracks, and the multivariant playlist only after every other playlist has been accepted
+    /// once; see invariant (2).
     mutating func nextDocuments(_ now: Int64) -> [UploadRequest] {
         var requests: [UploadRequest] = []
         let isSoundDue = self.tracks.contains { $0.kind == .audio && $0.playlist.isDue }
@@ -98,7 +101,8 @@ extension UploadQueue {
         }
     }
 
-    /// Returns the requests for I-frame playlists, which are sent after their media playlist.
+    /// Returns the requests for I-frame playlists, each of which waits until the store has the newest version of its
+    /// media playlist.
     private mutating func nextIFrames(_ now: Int64) -> [UploadRequest] {
         var requests: [UploadRequest] = []
         for index in self.tracks.indices {
@@ -126,7 +130,7 @@ extension UploadQueue {
         return request
     }
 
-    /// Cancels a deletion, because the object is needed again.
+    /// Cancels a pending deletion, if there is one, because the object is needed again.
     ///
     /// - Returns: False while the deletion is in flight, because it could take effect after a new upload.
     mutating func withholdDeletion(of name: String) -> Bool {

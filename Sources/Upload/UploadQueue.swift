@@ -6,19 +6,20 @@ package import Packager
 /// and returns requests.
 ///
 /// Invariants:
-/// (1) A playlist is sent only when the store has accepted every object that the playlist lists; other segments are
-///     listed as gaps.
+/// (1) A playlist is sent only when the store has accepted every segment that it lists, with the initialization
+///     segment; segments that the store does not have are listed as gaps.
 /// (2) Segments of a track are sent one at a time, in order. A playlist has at most one request in flight. Its text is
-///     made when it is sent: always the newest, never an older one after it. Audio is sent before video, and the
-///     multivariant playlist after all others.
+///     made when it is sent: always the newest, never an older one after it. Playlists of audio are sent before those
+///     of video, and the multivariant playlist once all others have been accepted once.
 /// (3) A segment that was not accepted within ``UploadRules/patience`` after it was listed is given up. It becomes
 ///     slate or a gap in this store's playlists, with the same number, and nothing waits for it any longer. Playlists
 ///     and slate are retried until they are accepted. Segments that still wait when the end is listed are retried too,
 ///     since there is no live edge any more.
 /// (4) An index of thumbnail sheets is sent only when the store has accepted every sheet that the index refers to, in
-///     that version or a later one.
-/// (5) At most ``UploadRules/mostSlots`` segments (over all tracks) wait: beyond that the oldest becomes a gap. Media
-///     is in memory only for requests in flight, at most one per track.
+///     that version or a later one. Sheets without a file are skipped.
+/// (5) At most ``UploadRules/mostSlots`` media sequence numbers wait: beyond that the segments of the oldest become
+///     gaps in every track whose segment the store does not have. Media is in memory only for requests in flight, at
+///     most one per track.
 package struct UploadQueue: Sendable {
     /// The upload state of one track.
     struct Track: Sendable {
@@ -26,9 +27,9 @@ package struct UploadQueue: Sendable {
         let kind: TrackKind
         let playlistName: String
         let contentType: String
-        /// The track's playlist as the store lists it.
+        /// The track's playlist as it is sent to this store.
         var window: PlaylistWindow
-        /// Names of the initialization segments that the store has.
+        /// Names of the initialization segments that the store has accepted from this queue.
         var maps: Set<String> = []
         /// The media request in flight and the delay after failures.
         var media = RetrySchedule()
@@ -101,9 +102,9 @@ package struct UploadQueue: Sendable {
     private var notices: [UploadNotice] = []
     private var failures = 0
     private var failingSince: Int64 = 0
-    /// Number of objects that the store has accepted, including playlists.
+    /// Number of uploads that the store has accepted, including playlists.
     package private(set) var taken: Int64 = 0
-    /// Number of failed attempts.
+    /// Number of failed uploads; each attempt counts, deletions do not.
     package private(set) var failed: Int64 = 0
     /// Number of segments that were given up; each track's segment counts.
     package private(set) var lost: Int64 = 0
@@ -112,7 +113,8 @@ package struct UploadQueue: Sendable {
 
     // MARK: Listing
 
-    /// Takes over a listing of the output and queues its new segments.
+    /// Takes over a listing of the output and queues its new segments. A listing with another origin or another number
+    /// of tracks than the first one is ignored.
     ///
     /// - Parameters:
     ///   - record: The record that the previous worker has left; `nil` if there is none.
@@ -217,8 +219,7 @@ package struct UploadQueue: Sendable {
 
     // MARK: Requests
 
-    /// Returns the requests to start now. Each must be answered once with ``answered(_:_:at:jitter:)``, within its
-    /// timeout.
+    /// Returns the requests to start now. Each must be answered once with ``answered(_:_:at:jitter:)``.
     package mutating func next(at now: Int64) -> [UploadRequest] {
         for index in self.slots.indices where self.slots[index].deadline <= now {
             self.giveUp(index) { $0.state == .waiting }
@@ -345,8 +346,8 @@ package struct UploadQueue: Sendable {
             self.lastKnown = self.lastID
         case .failed(let reason):
             self.failed += 1
-            // A request that started while the store was unreachable is ignored if the store has accepted objects
-            // since.
+            // A failed request counts only if it was made after the last acceptance: an older one may have started
+            // while the store was unreachable.
             guard id > self.lastKnown else { break }
             if self.failures == 0 {
                 self.failingSince = now
@@ -467,10 +468,10 @@ package struct UploadQueue: Sendable {
         return names
     }
 
-    /// Number of segments, over all tracks, that the store's playlists do not list yet.
+    /// Number of media sequence numbers that the output lists and the store's playlists do not list yet.
     package var waitingSlots: Int { self.slots.count }
 
-    /// Whether the last attempt to reach the store failed.
+    /// Whether an upload has failed since the store last accepted one.
     package var isFailing: Bool { self.failures > 0 }
 
     /// Whether every listed segment was accepted or given up, and the playlists and thumbnail sheets in the store are
@@ -480,7 +481,8 @@ package struct UploadQueue: Sendable {
             && !self.multivariantIsDue && self.sprites.values.allSatisfy(\.isSettled)
     }
 
-    /// Whether nothing is left to send: the end was listed and everything is ``isSettled``, or nothing was ever listed.
+    /// Whether the store has everything: the end was listed and everything is ``isSettled``, or nothing was ever
+    /// listed. Deletions may still be pending.
     package var isWhole: Bool { (self.origin == nil || self.isEnded) && self.isSettled }
 
     /// Whether deletions are pending and the store seems to accept them.

@@ -48,7 +48,7 @@ package struct UploadRecord: Sendable, Hashable {
     /// First word of a line with a leftover object; no track has this name. An older version of the worker reads such a
     /// line as a segment that is no longer listed.
     private static let leftover = "/"
-    /// Maximum number of leftover objects in a record: half an hour of all renditions that a store has not deleted.
+    /// Maximum number of leftover objects in a record; further ones are not recorded.
     static let mostLeftovers = 1_024
 
     /// Whether this record must be written after `other` was. Completed deletions alone do not count: deleting an
@@ -99,7 +99,7 @@ extension Segment {
     /// The same segment, listed as a gap.
     var asGap: Segment { self.with(uri: self.uri, gap: true, keyFrames: self.keyFrames) }
 
-    /// Returns the segment with other media under another name. Its key frames are marked as unavailable.
+    /// Returns the segment under the name of other media that replaces it. Its key frames are marked as unavailable.
     func renamed(_ uri: String) -> Segment {
         self.with(uri: uri, gap: false, keyFrames: self.keyFrames.map(\.absent))
     }

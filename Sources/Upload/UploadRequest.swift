@@ -26,7 +26,7 @@ package struct UploadRequest: Sendable, Hashable {
     package let action: Action
     package let contentType: String
     package let cacheControl: String
-    /// Timeout in nanoseconds; more than 0.
+    /// Timeout in nanoseconds of the response's head, and again of its body; more than 0.
     package let timeout: Int64
 }
 
@@ -41,11 +41,13 @@ package enum UploadOutcome: Sendable, Hashable {
 
 /// A notice about the state of an upload.
 package enum UploadNotice: Sendable, Hashable {
-    /// The store does not accept requests, for this reason.
+    /// An upload failed for this reason. Further failures are not reported until ``restored(failures:after:)``.
     case unreachable(String)
-    /// The store accepts requests again, after this number of failures and this time in nanoseconds.
+    /// The store has accepted an upload again, after this number of failures and this time in nanoseconds since the
+    /// first of them.
     case restored(failures: Int, after: Int64)
-    /// Segments of these tracks could not be uploaded in time; the store lists slate or a gap instead.
+    /// Segments of these tracks could not be uploaded in time, or have no file; the store lists gaps instead, or slate
+    /// for all of these tracks if `slate` is true.
     case lost(mediaSequence: Int64, tracks: [String], slate: Bool)
 }
 
@@ -57,34 +59,39 @@ package struct UploadRules: Sendable, Hashable {
     /// Time in nanoseconds after its listing at which a segment that is not uploaded is given up; `nil`: the duration
     /// of the segment, at least the target duration.
     package var patience: Int64?
-    /// Maximum number of segments, over all tracks, that wait; 1 or more. Beyond that the oldest is given up.
+    /// Maximum number of media sequence numbers that wait; 1 or more. The tracks' segments with one number count once.
+    /// Beyond that the oldest are given up.
     package var mostSlots = 16
     package var restamp = Restamp.gap
     /// Whether objects are deleted when no player needs them any more.
     package var deletes = true
 
-    /// Timeout in nanoseconds for slate, a deletion, or a playlist of up to ``attemptBytes``; longer for larger
-    /// playlists. An attempt that started while the store was unreachable delays the next attempt by at most this time.
+    /// Timeout in nanoseconds for slate, a deletion, an object that is not media, or a playlist smaller than
+    /// ``attemptBytes``.
     static let attempt: Int64 = 2_000_000_000
-    /// Size in bytes for which ``attempt`` is sufficient; a larger playlist gets proportionally more time.
+    /// Size in bytes of a playlist for which one ``attempt`` is sufficient; each further such size adds one
+    /// ``attempt``.
     static let attemptBytes = 1 << 20
-    /// Minimum timeout in nanoseconds for a segment, unless its deadline is earlier.
+    /// Timeout in nanoseconds for a thumbnail sheet, and for a segment, which gets twice its duration if that is
+    /// longer. The timeout of a segment ends at its deadline.
     static let segmentAttempt: Int64 = 4_000_000_000
-    /// Minimum timeout in nanoseconds of any request: less would not suffice for an intercontinental connection.
+    /// Minimum timeout in nanoseconds for a segment, even if its deadline is earlier: less would not suffice for an
+    /// intercontinental connection.
     static let shortestAttempt: Int64 = 250_000_000
-    /// Wait in nanoseconds after the first failure; it doubles with each failure up to ``longestWait``.
+    /// Wait in nanoseconds after the first failure; it doubles with each failure up to ``longestWait``. Each wait
+    /// varies by up to 25 %.
     static let firstWait: Int64 = 100_000_000
     /// Maximum wait in nanoseconds after a failure, short so that a store that works again is noticed soon.
     static let longestWait: Int64 = 1_000_000_000
-    /// Maximum number of pending deletions: enough for hours in which the store accepts nothing.
+    /// Maximum number of pending deletions. Beyond that the oldest are dropped, and their objects stay in the store.
     static let mostDeletions = 4_096
-    /// Maximum number of attempts for a deletion.
+    /// Maximum number of attempts for a deletion; then the object stays in the store.
     static let deletionAttempts = 3
 
     package init() {}
 
     /// Returns settings for uploading the rest of an ended room: there is no live edge any more, so each segment is
-    /// retried for the whole time, and no segment is dropped.
+    /// retried for the whole time, and the queue has room for all listed segments.
     ///
     /// - Parameter time: Time available in nanoseconds.
     package func settling(_ listing: OutputListing, within time: Int64) -> UploadRules {

@@ -32,7 +32,7 @@ struct UploadSprites: Sendable {
     /// Names of the sheets that the store does not have in their newest version, oldest first; at most as many as an
     /// index refers to.
     var waiting: [String] = []
-    /// Whether the first of ``waiting`` has changed since its bytes were read.
+    /// Whether the first of ``waiting`` has changed since the request in flight for it was made.
     var isStale = false
     var lane = RetrySchedule()
     var document = PlaylistUpload()
@@ -76,7 +76,7 @@ struct UploadSprites: Sendable {
 }
 
 extension UploadQueue {
-    /// Maximum number of thumbnail indexes.
+    /// Maximum number of thumbnail indexes; further ones are ignored.
     private static let mostIndexes = 8
 
     /// Queues changed thumbnail sheets and then their index, so that the store never has an index before the sheets it

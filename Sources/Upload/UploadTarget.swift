@@ -37,7 +37,7 @@ package protocol UploadTarget: Sendable {
 
     /// Describes why the store rejected a request.
     ///
-    /// - Parameter body: The beginning of the response body; untrusted.
+    /// - Parameter body: The response body, empty if it is too long or could not be read; untrusted.
     func reason(status: Int, _ body: [UInt8]) -> String
 
     /// Whether both targets are the same store with the same credentials.

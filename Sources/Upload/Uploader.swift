@@ -18,13 +18,14 @@ package final class Uploader: Sendable {
 
     /// Statistics of an upload.
     package struct Statistics: Sendable, Hashable {
-        /// Whether the last attempt to reach the store failed.
+        /// Whether an upload has failed since the store last accepted one.
         package var isFailing = false
-        /// Number of segments, over all tracks, that are not uploaded yet.
+        /// Number of media sequence numbers that the store's playlists do not list yet, plus listings that the queue
+        /// has not processed yet.
         package var waitingSlots = 0
-        /// Number of objects that the store has accepted since the worker began.
+        /// Number of uploads that the store has accepted, including playlists.
         package var taken: Int64 = 0
-        /// Number of failed attempts since the worker began.
+        /// Number of failed uploads; each attempt counts, deletions do not.
         package var failed: Int64 = 0
         /// Number of segments that were given up; each track's segment counts.
         package var lost: Int64 = 0
@@ -49,7 +50,7 @@ package final class Uploader: Sendable {
     /// Maximum time in nanoseconds for deletions after a room has ended and everything else is sent: enough for some
     /// dozens. Objects that remain are not recorded anywhere, but the worker of an ended room must exit soon.
     private static let deletionPatience: Int64 = 2_000_000_000
-    /// Maximum number of bytes of a response that are read for its error message.
+    /// Maximum size in bytes of a response body; a longer one is not searched for an error code.
     private static let longestAnswer = 64 << 10
 
     package let outputID: String
@@ -77,7 +78,8 @@ package final class Uploader: Sendable {
     ///
     /// - Parameters:
     ///   - method: HTTP method for uploads, PUT or POST.
-    ///   - connections: Number of concurrent connections, one for each track.
+    ///   - connections: Number of tracks, each of which uploads one segment at a time. The client opens one connection
+    ///     more, and at least two.
     ///   - authorities: PEM file with the CA certificates to verify the server; `nil`: the system's.
     package init(
         outputID: String, target: any UploadTarget, method: String = "PUT", rules: UploadRules, connections: Int,
@@ -129,8 +131,8 @@ package final class Uploader: Sendable {
 
     /// Queues a listing of the output. Returns at once.
     ///
-    /// - Returns: False if too many listings wait. Then all waiting listings are dropped, and the next one must be
-    ///   complete. The last listing of a room is always accepted.
+    /// - Returns: False if too many listings wait. Then this one and all waiting listings are dropped, and the next one
+    ///   must be complete. The last listing of a room is always accepted.
     @discardableResult
     package func list(_ listing: OutputListing) -> Bool {
         let isTaken = self.news.withLock { news in
@@ -172,7 +174,7 @@ package final class Uploader: Sendable {
 
     /// State of the upload after ``finish(by:isLast:)``.
     package enum End: Sendable, Hashable {
-        /// The store has everything, including the end of the playlists.
+        /// The store has everything, including the end of the playlists, or nothing was ever listed.
         case whole
         /// Objects are missing in the store. If `isNoted` is true, a record on disk lets another worker continue.
         case incomplete(isNoted: Bool)
@@ -418,12 +420,12 @@ private final class DiskAnswer<R: Sendable>: Sendable {
     }
 }
 
-/// Access to an uploader's local files. The methods are called on one thread, which may block.
+/// Access to an uploader's local files. The methods are called one at a time on a dispatch queue, and may block.
 package protocol UploadFiles: Sendable {
-    /// Reads a file of the output; `nil` if it no longer exists.
+    /// Reads a file of the output; `nil` if it cannot be read.
     func bytes(of name: String) -> [UInt8]?
 
-    /// Reads a file in another directory; `nil` if it no longer exists.
+    /// Reads a file in another directory; `nil` if it cannot be read.
     func bytes(of name: String, in directory: String) -> [UInt8]?
 
     /// Makes slate that replaces a segment; `nil` if slate is not available.

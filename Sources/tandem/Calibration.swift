@@ -15,7 +15,8 @@ struct Calibration {
     private static let fps = 30
     /// Number of generated frames; they are played forward and backward, so that motion never jumps.
     private static let length = 48
-    /// CPU time for the measurement of one encoder preset, in nanoseconds.
+    /// CPU time after which the measurement of one encoder preset ends, in nanoseconds; at least ``fewest`` frames are
+    /// encoded.
     private static let share: Int64 = 900_000_000
     private static let fewest = 10
 
@@ -105,7 +106,7 @@ struct Calibration {
         return self.pictures[phase < self.pictures.count ? phase : 2 * self.pictures.count - 1 - phase]
     }
 
-    /// Returns the cost of encoding a megabit: the additional cost of the same frames at a higher bit rate.
+    /// Returns the cost of encoding or decoding a megabit: the additional cost of the same frames at a higher bit rate.
     private static func slope(_ low: Coded, _ high: Coded, atMost limit: Int64) -> Int64 {
         let bits = high.megabits - low.megabits
         guard bits > 0.5 else { return limit / 3 }

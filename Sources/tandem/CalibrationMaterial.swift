@@ -8,7 +8,7 @@ enum CalibrationMaterial {
     private static let grain = 4
     /// Width and height of a patch of the background, in pixels of a drawn frame.
     private static let patch = 6
-    /// Standard deviation of the noise; the range is 255.
+    /// Strength of FFmpeg's noise filter, 0 to 100.
     private static let noise = 5
 
     /// Generates the frames with which a calibration measures.

@@ -6,7 +6,7 @@ enum CommandAdvice {
     /// Returns the error message for arguments with an unknown subcommand.
     ///
     /// - Parameter arguments: The arguments of the command line, without the name of the program.
-    /// - Returns: A line for standard error; `nil` if the first arguments are subcommands or flags.
+    /// - Returns: A line for standard error; `nil` if no subcommand is unknown.
     static func message(_ arguments: [String], for root: any ParsableCommand.Type = Tandem.self) -> String? {
         var command = root
         var path = root._commandName

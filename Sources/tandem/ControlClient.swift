@@ -24,7 +24,7 @@ struct ControlClient: Sendable {
     /// - Parameters:
     ///   - address: Address of the control API: `http://HOST:PORT`, `https://…` or `unix:/path`, as in the event
     ///     `room.ready`.
-    ///   - tokenFile: File with the bearer token; `nil`: none is sent.
+    ///   - tokenFile: File whose first line is the bearer token; `nil`: none is sent.
     /// - Throws: `ValidationError`; `ExitCode` 78 as in ``ProcessStart/checkClient()``.
     init(_ address: String, tokenFile: String?) throws {
         try ProcessStart.checkClient()

@@ -122,7 +122,8 @@ struct CtlCommand: ParsableCommand {
     }
 
     struct Events: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Print the latest events.")
+        static let configuration = CommandConfiguration(
+            abstract: "Print up to 256 events, the oldest that are kept first.")
         @Option(help: "Print only events with a higher number than this.") var after: Int64 = 0
         @Flag(help: "Continue with one line per event until the room ends.") var follow = false
         @OptionGroup var control: ControlOptions

@@ -28,10 +28,11 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the summary to this file as JSON.", valueName: "file"))
     var summary: String?
 
-    @Option(help: ArgumentHelp("Port of the page and the stream; 0 lets the system choose.", valueName: "port"))
+    @Option(
+        help: ArgumentHelp("Port of the page and the stream; if 0 or in use, the system chooses.", valueName: "port"))
     var httpPort: UInt16 = 8080
 
-    @Option(help: ArgumentHelp("Port for publishers; 0 lets the system choose.", valueName: "port"))
+    @Option(help: ArgumentHelp("Port for publishers; if 0 or in use, the system chooses.", valueName: "port"))
     var rtmpPort: UInt16 = 1935
 
     @Flag(help: "Print one line per scene change instead of a live status line.")

@@ -38,7 +38,7 @@ final class DemoDisplay: Sendable {
         if !self.isLive { self.say("scene \(name)\n") }
     }
 
-    /// Reads an event line and counts it if the demo shows it.
+    /// Handles an event line: counts segments, and prints that the room can be played, lost sources and failed outputs.
     func received(_ line: String) {
         if line.hasPrefix("{\"type\":\"segment.published\"") {
             self.state.withLock { $0.segments += 1 }

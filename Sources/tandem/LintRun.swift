@@ -21,7 +21,7 @@ struct LintRun {
     }
 
     let fetcher: LintFetcher
-    /// Called about once a second with the new findings, and at once for every new finding.
+    /// Called at once with new findings, and about once a second without findings.
     let progress: (Linter, [Finding]) -> Void
     private let clock = SystemClock()
 

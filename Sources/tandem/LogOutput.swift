@@ -37,7 +37,8 @@ struct LogOutput: LogHandler {
         (self.label, self.isJSON, self.lines, self.book) = (label, isJSON, lines, book)
     }
 
-    /// The log level of the process, which operators can change while it runs.
+    /// The log level of the process, which operators can change while it runs, or this logger's minimum if that is
+    /// higher.
     var logLevel: Logger.Level {
         get { max(self.least ?? .trace, self.book.level) }
         set { self.least = newValue }

@@ -44,7 +44,7 @@ struct RecoveryStatus {
 
     /// Ends the notices and closes the probe listener.
     ///
-    /// - Parameter isOver: True if all work is done; otherwise the service manager must restart the worker.
+    /// - Parameter isOver: True if all work is done and the worker ends; false if it has failed, or if a room follows.
     func end(isOver: Bool) async {
         if isOver { self.work.finish() }
         await self.probes?.stop()

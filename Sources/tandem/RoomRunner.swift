@@ -15,7 +15,8 @@ enum RoomRunner {
     ///
     /// - Parameters:
     ///   - write: Receives each event line.
-    ///   - finish: Writes pending event lines if a signal ends the process before there is a room.
+    ///   - finish: Writes pending event lines before the process ends at once: after a signal before there is a room, or
+    ///     because of a stuck offline job.
     ///   - alongside: Called with the room when its listeners are about to open.
     static func run(
         _ settings: RoomSettings, write: @escaping @Sendable (String) -> Void,

@@ -35,7 +35,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Override a value of the file, repeatable.", valueName: "path=value"))
     var set: [String] = []
 
-    @Option(help: ArgumentHelp("End the room after this many seconds of programme.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("End the room after this many seconds of program.", valueName: "seconds"))
     var duration: Double?
 
     @Flag(help: "Start a new session in a directory whose room has ended; its old files are removed.")

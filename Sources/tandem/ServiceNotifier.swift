@@ -10,7 +10,7 @@ struct ServiceNotifier: Sendable {
     private static let look = Duration.milliseconds(200)
 
     private let socket: NotifySocket
-    /// Watchdog interval in nanoseconds; `nil`: no watchdog.
+    /// Watchdog timeout of the service manager in nanoseconds; `nil`: no watchdog.
     private let watchdog: Int64?
 
     /// Opens the connection to the service manager; `nil` if there is none.

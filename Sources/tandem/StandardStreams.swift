@@ -2,9 +2,9 @@ import Libc
 import Threading
 import Synchronization
 
-/// Unbuffered writes to standard output and standard error, so that a crash loses nothing.
+/// Writes to standard output without a buffer, so that a crash loses nothing; only ``lines()`` has a queue.
 enum StandardOutput {
-    /// A writer for event lines that does not block the caller.
+    /// A writer for event lines that does not block the caller; lines beyond its queue are dropped.
     static func lines() -> LineWriter { LineWriter(file: STDOUT_FILENO, name: "events") }
 
     /// `errno` of a failed write; 0: all writes have succeeded.
@@ -31,7 +31,7 @@ enum StandardOutput {
 }
 
 enum StandardError {
-    /// A writer for log lines that does not block the caller.
+    /// A writer for log lines that does not block the caller; lines beyond its queue are dropped.
     static func lines() -> LineWriter { LineWriter(file: STDERR_FILENO, name: "logs") }
 
     static func write(_ text: String) { FileBytes.write(text, to: STDERR_FILENO) }
@@ -40,7 +40,7 @@ enum StandardError {
 
 /// Reads and writes whole files, with errors that tell what to do.
 enum FileBytes {
-    /// Maximum size of a pipeline file in bytes.
+    /// Default maximum size of a file in bytes, for pipeline files.
     private static let limit = 4 << 20
 
     enum Failure: Error {
@@ -78,7 +78,7 @@ enum FileBytes {
     @discardableResult
     static func write(_ text: String, to file: Int32) -> Bool { FileWriting.write(Array(text.utf8), to: file) }
 
-    /// Replaces the file at `path`.
+    /// Replaces the content of the file at `path`, which is created if it does not exist.
     ///
     /// - Returns: `false` if the file cannot be opened, or the text could not be written completely.
     static func write(_ text: String, toFile path: String) -> Bool {

@@ -27,9 +27,9 @@ final class StopSignals: Sendable {
     /// Sets the room that the signals apply to from now on.
     func attach(_ room: Room) { self.state.withLock { $0.room = room } }
 
-    /// Handles signals until the task is cancelled: the first SIGINT ends the room, the second exits at once; SIGTERM
-    /// stops the worker and leaves the room to a successor. If the room has ended, either signal ends the time in which
-    /// only viewers are served.
+    /// Handles signals until the task is cancelled: the first SIGINT ends the room, the second exits at once if the room
+    /// has not ended; SIGTERM stops the worker and leaves the room to a successor. If the room has ended, either signal
+    /// ends the time in which only viewers are served.
     ///
     /// - Parameter leaving: Writes pending output before a worker without a room exits.
     func obey(_ logger: Logger, leaving: @Sendable () -> Void) async {

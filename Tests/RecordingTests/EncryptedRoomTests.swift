@@ -145,7 +145,7 @@ struct EncryptedRoomTests {
             try writer.hold([slot], id: "clip-1-1") { _ in "/proc/self/status" }
         }
         #expect(
-            other?.what.contains("does not support hard links") == true && other?.fix.contains("hard links") == true)
+            other?.what.contains("cannot hard-link") == true && other?.fix.contains("hard links") == true)
         let gone = #expect(throws: MediaError.self) {
             try writer.hold([slot], id: "clip-1-2") { folder.path + "/nowhere/" + $0 }
         }

@@ -5,7 +5,7 @@ package import Testing
 /// a log line says so, which `.ci/tests` counts.
 package enum TestTool {
     /// Programs installed by `.ci/deps`. If one is missing while ``areRequired`` is set, then the test fails. Programs
-    /// downloaded by `.ci/players` are not included: an unavailable package index is not a fault of the program.
+    /// downloaded by `.ci/players` and `.ci/aiortc` are not included: an unavailable package index is not a fault of the program.
     package static let installed: Set<String> = ["ffmpeg", "ffprobe"]
 
     /// Whether ``installed`` must exist: in continuous integration, or if `TANDEM_REQUIRE_TOOLS` is set.
