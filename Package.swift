@@ -376,7 +376,7 @@ let package = Package(
                 "TestSupport", "Room", "RoomAPI", "RoomSources", "RoomScenes", "RoomOutputs", "Secrets", "Control",
                 "Recording", "Packager", "Events", "Origin", "PipelineSpec", "HLSLint", "HLS", "Encoding", "LibAV",
                 "Threading",
-                "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
+                "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP", "WebRTC",
                 "HTTPListener", httpTypes, logging,
             ],
             swiftSettings: judged),

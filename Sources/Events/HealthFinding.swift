@@ -13,7 +13,7 @@ package struct HealthFinding: NamedReply, Equatable {
     }
 
     package enum Cause: String, Sendable, CaseIterable, ReplyValue {
-        case fps, gap, network, bitrate, skew, keyInterval, jitterBuffer, decodeErrors, workerLag, absent
+        case fps, gap, network, loss, bitrate, skew, keyInterval, jitterBuffer, decodeErrors, workerLag, absent
     }
 
     package var cause: Cause

@@ -33,7 +33,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// byte per second makes none.
     private static let leastProgress = 4 << 10
 
-    init(limits: HTTPListenerLimits, connections: OpenConnections, counters: ReplyCounters) {
+    private let isShared: Bool
+
+    /// - Parameter isShared: Whether many clients share the connection's address, so that its connections are not limited.
+    init(limits: HTTPListenerLimits, connections: OpenConnections, counters: ReplyCounters, isShared: Bool) {
+        self.isShared = isShared
         self.limits = limits
         self.connections = connections
         self.counters = counters
@@ -42,7 +46,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
-        if self.limits.connectionsPerAddress != nil { self.address = channel.remoteAddress?.ipAddress }
+        if self.limits.connectionsPerAddress != nil, !self.isShared { self.address = channel.remoteAddress?.ipAddress }
         let admission = self.connections.opened(channel, from: self.address, limits: self.limits)
         self.isCounted = admission.isAdmitted
         let leaving = admission.leaving + (self.isCounted ? [] : [channel])

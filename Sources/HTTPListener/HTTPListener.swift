@@ -8,7 +8,7 @@ import Threading
 import Synchronization
 package import TLSFiles
 
-/// One HTTP listener: bound by ``start(listen:limits:certificates:group:place:logger:respond:)``, closed by
+/// One HTTP listener: bound by ``start(listen:limits:certificates:proxies:group:place:logger:respond:)``, closed by
 /// ``stop(within:)``. Without a certificate it speaks HTTP/1.1; with a certificate HTTP/2 and HTTP/1.1 over TLS 1.2 or
 /// later.
 package final class HTTPListener: Sendable {
@@ -65,19 +65,20 @@ package final class HTTPListener: Sendable {
     ///
     /// - Parameters:
     ///   - certificates: Certificate for TLS; `nil`: no TLS. The caller reloads it when the files change.
+    ///   - proxies: Proxies whose connections may begin with a header that names the client; `nil`: none.
     ///   - group: Event loops to use; `nil` creates one thread, which ``stop(within:)`` ends.
     ///   - place: Name of the listener in errors, such as `viewer`.
     /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` if TLS cannot use the certificate.
     package static func start(
         listen: ListenAddress, limits: HTTPListenerLimits, certificates: CertificateStore? = nil,
-        group: (any EventLoopGroup)?, place: String, logger: Logger, respond: @escaping Responder
+        proxies: HTTPProxies? = nil, group: (any EventLoopGroup)?, place: String, logger: Logger,
+        respond: @escaping Responder
     ) async throws(MediaError) -> HTTPListener {
         let loops = group ?? MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do throws(MediaError) {
             return try await Self.start(
                 on: loops, isOwned: group == nil, listen: listen, limits: limits, certificates: certificates,
-                place: place,
-                logger: logger, respond: respond)
+                proxies: proxies, place: place, logger: logger, respond: respond)
         } catch {
             if group == nil { try? await loops.shutdownGracefully() }
             throw error
@@ -86,7 +87,8 @@ package final class HTTPListener: Sendable {
 
     private static func start(
         on group: any EventLoopGroup, isOwned: Bool, listen: ListenAddress, limits: HTTPListenerLimits,
-        certificates: CertificateStore?, place: String, logger: Logger, respond: @escaping Responder
+        certificates: CertificateStore?, proxies: HTTPProxies?, place: String, logger: Logger,
+        respond: @escaping Responder
     ) async throws(MediaError) -> HTTPListener {
         var socketPath: String?
         let address: BindAddress
@@ -103,7 +105,7 @@ package final class HTTPListener: Sendable {
         let connections = OpenConnections()
         let counters = ReplyCounters()
         let service = RequestService(
-            limits: limits, connections: connections, counters: counters, respond: respond)
+            limits: limits, connections: connections, counters: counters, proxies: proxies, respond: respond)
         let channel: ListenerChannel
         do {
             channel = try ListenerChannel(service, connections: connections, certificates: certificates)

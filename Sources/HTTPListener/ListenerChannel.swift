@@ -115,7 +115,12 @@ struct ListenerChannel: ServerChildChannel {
                 .tcpOption(NIOBSDSocket.Option(rawValue: CInt(TCP_NOTSENT_LOWAT))),
                 value: SocketOptionValue(HTTPListenerLimits.kernelBytes))
         }
+        let proxies = self.service.proxies
+        let isProxy = channel.remoteAddress.map { proxies?.contains($0) ?? false } ?? false
         try channel.pipeline.syncOperations.addHandler(
-            ConnectionGuard(limits: self.limits, connections: self.connections, counters: self.service.counters))
+            ConnectionGuard(
+                limits: self.limits, connections: self.connections, counters: self.service.counters,
+                isShared: isProxy))
+        if isProxy, let proxies { try channel.pipeline.syncOperations.addHandler(ProxiedClientHandler(proxies)) }
     }
 }

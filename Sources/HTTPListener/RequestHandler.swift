@@ -261,11 +261,19 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// The address that a proxy has named for this connection, or that of the connection.
+    private func clientAddress(_ context: ChannelHandlerContext) -> SocketAddress? {
+        let own = context.channel.remoteAddress
+        guard self.service.proxies != nil else { return own }
+        let connection = self.isStream ? context.channel.parent : context.channel
+        let handler = try? connection?.pipeline.syncOperations.handler(type: ProxiedClientHandler.self)
+        return handler?.client ?? own
+    }
+
     private func answer(_ head: HTTPRequest, _ body: RequestBody, _ context: ChannelHandlerContext) {
         self.deadline = nil
         self.service.note(context.channel, hasRequest: true)
-        let client = ClientPresence(
-            eventLoop: context.eventLoop, remoteAddress: context.channel.remoteAddress)
+        let client = ClientPresence(eventLoop: context.eventLoop, remoteAddress: self.clientAddress(context))
         self.state = .waiting(client)
         self.number &+= 1
         self.isHead = head.method == .head

@@ -11,16 +11,18 @@ final class RequestService: Sendable {
     let pieces = FilePieceCache()
     let files: FileSlots
     let counters: ReplyCounters
+    let proxies: HTTPProxies?
     private let connections: OpenConnections
 
     init(
-        limits: HTTPListenerLimits, connections: OpenConnections, counters: ReplyCounters,
+        limits: HTTPListenerLimits, connections: OpenConnections, counters: ReplyCounters, proxies: HTTPProxies?,
         respond: @escaping HTTPListener.Responder
     ) {
         self.limits = limits
         self.files = FileSlots(most: limits.files)
         self.connections = connections
         self.counters = counters
+        self.proxies = proxies
         self.respond = respond
     }
 

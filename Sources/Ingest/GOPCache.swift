@@ -56,6 +56,9 @@ package struct GOPCache: Sendable {
         }
     }
 
+    /// Whether packets are cached.
+    package var hasPackets: Bool { !self.items.isEmpty }
+
     /// Configurations and packets for a subscriber that starts now, in order.
     package var backlog: [SourceItem] {
         let held = self.items.isEmpty ? self.configurations : self.configurationsAtStart

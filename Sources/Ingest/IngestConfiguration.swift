@@ -66,7 +66,8 @@ package struct IngestConfiguration: Sendable {
     package var srt: SRTSettings?
     /// The listener for WebRTC publishers; nil: none.
     package var webRTC: WebRTCSettings?
-    /// Connections from these addresses must begin with a PROXY header; others must not.
+    /// RTMP connections from these addresses must begin with a PROXY header, and HTTP connections may, or have
+    /// `X-Forwarded-For`. Other connections must not begin with a PROXY header, and their `X-Forwarded-For` is ignored.
     package var proxies: [AddressRange] = []
     /// Decides which publisher may publish which source.
     package var admission: Admission

@@ -70,6 +70,7 @@ package final class IngestServer: Sendable {
         hub.onFullChange { [weak self] isFull in
             self?.tell { $0.publisher(of: source)?.setPaused(isFull) }
         }
+        hub.onKeyFrameRequest { [weak self] in self?.tell { $0.publisher(of: source)?.requestKeyFrame() } }
     }
 
     /// Runs `work` on the event loop soon; does nothing if the server has stopped.
@@ -208,8 +209,9 @@ package final class IngestServer: Sendable {
             connections: 2 * self.configuration.maximumConnections, bodyBytes: WebRTCListener.largestBody,
             connectionsPerAddress: 64, crowd: self.configuration.maximumConnections)
         return try await HTTPListener.start(
-            listen: address, limits: limits, certificates: settings.certificates, group: nil,
-            place: "ingest.webrtc.listen", logger: self.logger
+            listen: address, limits: limits, certificates: settings.certificates,
+            proxies: WHIPProxies.listener(self.configuration.proxies), group: nil, place: "ingest.webrtc.listen",
+            logger: self.logger
         ) { [gate, loop, rtcDoors] request, answer in
             // TLS and requests have a thread of their own, so that they cannot delay the media of publishers.
             gate.pass {

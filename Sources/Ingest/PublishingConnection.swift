@@ -19,6 +19,12 @@ package protocol PublishingConnection: AnyObject {
     func crowdedOut()
     /// Stops or resumes reading from this publisher; other publishers are not affected.
     func setPaused(_ isPaused: Bool)
+    /// Asks the publisher for a key frame, if its protocol can.
+    func requestKeyFrame()
+}
+
+extension PublishingConnection {
+    package func requestKeyFrame() {}
 }
 
 extension RTMPConnectionHandler: PublishingConnection {}

@@ -337,6 +337,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             hub.updateStatistics {
                 $0.publications += 1
                 $0.isPublishing = true
+                $0.webRTC = nil
             }
             let encoder = String(request.flashVersion.prefix(128))
             self.logger[metadataKey: "source"] = "\(hub.source)"

@@ -305,6 +305,7 @@ final class SRTListener: ChannelInboundHandler {
             hub.updateStatistics {
                 $0.publications += 1
                 $0.isPublishing = true
+                $0.webRTC = nil
             }
             self.core.logger.info(
                 "publishing",

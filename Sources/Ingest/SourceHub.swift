@@ -18,6 +18,7 @@ package final class SourceHub: Sendable {
         var eager: Set<SubscriptionToken> = []
         var patient: Set<SubscriptionToken> = []
         var onChange: (@Sendable (Bool) -> Void)?
+        var onKeyFrameRequest: (@Sendable () -> Void)?
     }
 
     /// The source whose items this hub delivers.
@@ -44,15 +45,28 @@ package final class SourceHub: Sendable {
 
     /// Adds a subscriber, which gets the configurations and the cached GOP before the function returns. The subscriber
     /// needs its items at once until ``setPatient(_:for:)`` says otherwise.
+    ///
+    /// If no GOP is cached, as of a browser that sent its last key frame long ago, a key frame is requested.
     package func subscribe(_ subscriber: any SourceSubscriber) -> SubscriptionToken {
-        self.delivery.withLock { delivery in
+        let (token, hasPackets) = self.delivery.withLock { delivery in
             let token = SubscriptionToken(id: delivery.nextID)
             delivery.nextID += 1
             self.updatePatience { $0.eager.insert(token) }
             subscriber.receive(delivery.cache.backlog)
             delivery.subscribers.append((token, subscriber))
-            return token
+            return (token, delivery.cache.hasPackets)
         }
+        if !hasPackets { self.requestKeyFrame() }
+        return token
+    }
+
+    /// Asks the publisher for a key frame, because a subscriber cannot decode without one. Has an effect only if the
+    /// publisher sends key frames on request. May be called for every packet: the publisher limits the rate.
+    package func requestKeyFrame() { self.flow.withLock(\.onKeyFrameRequest)?() }
+
+    /// Sets the function that asks the publisher for a key frame; it must not block.
+    package func onKeyFrameRequest(_ listener: @escaping @Sendable () -> Void) {
+        self.flow.withLock { $0.onKeyFrameRequest = listener }
     }
 
     /// Removes a subscriber. If the subscriber was full, it no longer holds up the publisher.

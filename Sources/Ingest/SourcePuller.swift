@@ -74,6 +74,7 @@ class SourcePuller {
         self.hub.updateStatistics {
             $0.publications += 1
             $0.isPublishing = true
+            $0.webRTC = nil
         }
         self.emit(.publishing(self.source, PublisherInfo(encoder: encoder, remote: remote, isTakeover: false)))
     }

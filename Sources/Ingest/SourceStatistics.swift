@@ -18,7 +18,7 @@ package struct SourceStatistics: Sendable, Hashable {
     /// Nanoseconds of the monotonic clock when the last packet arrived; 0 before the first.
     package var lastPacket: Int64 = 0
 
-    /// Measurements of the current or last WebRTC publisher; nil if there was none.
+    /// Measurements of the current or last publisher; nil if it did not publish over WebRTC.
     package var webRTC: WebRTCStatistics?
 
     package init() {}

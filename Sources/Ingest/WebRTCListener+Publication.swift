@@ -82,7 +82,10 @@ extension WebRTCListener {
     }
 
     /// The subscribers have room again: video continues with the next key frame.
-    func resumed(_ publisher: WebRTCPublisher) {
+    func resumed(_ publisher: WebRTCPublisher) { self.requestKeyFrames(publisher) }
+
+    /// Asks for a key frame of every video track.
+    func requestKeyFrames(_ publisher: WebRTCPublisher) {
         let now = self.core.clock.now()
         self.with(publisher) { session, _ in session.requestKeyFrames(now: now) }
     }
@@ -123,8 +126,8 @@ extension WebRTCListener {
             let code: ErrorCode? =
                 switch end {
                 case .closedByPeer, .closed: nil
-                case .neverChecked, .handshakeTimedOut, .consentLost, .noMedia, .idle: .idleTimeout
-                case .handshakeFailed: .requestFailed
+                case .neverChecked, .consentLost: .iceFailed
+                case .handshakeTimedOut, .handshakeFailed, .noMedia, .idle: .requestFailed
                 }
             return self.end(publisher, refused: end.text, code)
         }

@@ -19,8 +19,9 @@ extension WebRTCListener {
                 self.requests.refused(
                     .tooLarge("the body is larger than \(Self.largestBody) bytes"), origin: asked.origin))
         }
+        let remote = self.client(of: request)
         if ["POST", "PATCH", "DELETE"].contains(asked.method) {
-            let address = request.client.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+            let address = remote?.ipAddress.flatMap { IPAddress($0) }
             guard self.posts.take(at: address, now: self.core.clock.now()) else {
                 return send(self.requests.refused(.tooManyRequests(retryAfter: 5), origin: asked.origin))
             }
@@ -39,7 +40,7 @@ extension WebRTCListener {
         case .reply(let reply): send(reply)
         case .publish(let key, let isKeyInHeader, let offer):
             let publisher = WebRTCPublisher(
-                self, remote: request.client.remoteAddress, origin: asked.origin,
+                self, remote: remote, origin: asked.origin,
                 userAgent: request.head.headerFields[.userAgent], number: self.core.number(), answer: { send($0) })
             publisher.sessionKey = isKeyInHeader ? key : nil
             self.publishers[publisher.number] = publisher
@@ -54,6 +55,12 @@ extension WebRTCListener {
             }
             send(self.restart(publisher, remote, origin: asked.origin))
         }
+    }
+
+    private func client(of request: ListenerRequest) -> SocketAddress? {
+        let forwarded = HTTPField.Name.xForwardedFor.flatMap { request.head.headerFields[$0] }
+        return WHIPProxies.client(
+            of: request.client.remoteAddress, forwarded: forwarded, proxies: self.core.configuration.proxies)
     }
 
     /// Largest body of a request in bytes: that of an offer.
@@ -174,12 +181,14 @@ extension WebRTCListener {
                 algorithm: self.identity.fingerprint.algorithm, bytes: self.identity.fingerprint.bytes),
             candidates: self.candidates,
             videoCodecs: [CodecName.h264, .vp8, .vp9].filter { codecs.contains($0) },
-            takesOpus: codecs.contains(.opus), sessionID: UInt64.random(in: 0...(.max >> 2)))
+            takesOpus: codecs.contains(.opus), maxBitrateKbps: self.settings.maxBitrate.map { $0 / 1_000 },
+            sessionID: UInt64.random(in: 0...(.max >> 2)))
         do {
             let (negotiated, answer) = try SDPNegotiation.answer(to: offer, settings: settings)
             publisher.session = try WebRTCSession(
                 negotiated, credentials: credentials, identity: self.identity,
-                localSSRC: UInt32.random(in: 1...(.max)), now: self.core.clock.now(), limits: self.limits)
+                localSSRC: UInt32.random(in: 1...(.max)), now: self.core.clock.now(), limits: self.limits,
+                maxBitrate: self.settings.maxBitrate)
             publisher.remoteUfrag = negotiated.remoteUfrag
             publisher.answerSettings = settings
             publisher.sessionID = place.id

@@ -95,4 +95,6 @@ final class WebRTCPublisher: PublishingConnection {
         self.gate.isPaused = isPaused
         if !isPaused { self.door.resumed(self) }
     }
+
+    func requestKeyFrame() { self.door.requestKeyFrames(self) }
 }

@@ -44,7 +44,7 @@ package final class WebRTCSession {
 
         package var text: String {
             switch self {
-            case .neverChecked: "IceFailed: no connectivity check arrived at the UDP port in time"
+            case .neverChecked: "no connectivity check arrived at the UDP port in time"
             case .consentLost: "no connectivity check for 30 s"
             case .handshakeTimedOut: "the DTLS handshake took too long"
             case .handshakeFailed(let reason): reason
@@ -105,18 +105,24 @@ package final class WebRTCSession {
     /// Reused, so that a packet costs fewer allocations.
     private var packets: [TrackPacket] = []
 
+    /// The next packet from then on gets the sender's wall clock.
+    private var nextStamp: Int64 = 0
+
     private static let checkInterval: Int64 = 500_000_000
     /// Bytes of a ClientHello, sent twice. A DTLS client answers no check before it received so many more bytes: the checks of a
     /// peer that gets no answer are repeated, while those of FFmpeg end with the first answer.
     private static let firstFlights = 2 * 166
+    /// Time between two packets with the sender's wall clock in nanoseconds. About as often as senders report it.
+    private static let stampInterval: Int64 = 1_000_000_000
 
     /// - Parameters:
     ///   - credentials: This side's ICE credentials in the answer.
     ///   - localSSRC: SSRC of the receiver in its reports; any number.
+    ///   - maxBitrate: Highest bit rate of video in bits per second for publishers that expect REMB.
     /// - Throws: ``MediaError`` if no fingerprint of the offer can be used.
     package init(
         _ negotiated: NegotiatedSession, credentials: ICECredentials, identity: DTLSIdentity, localSSRC: UInt32,
-        now: Int64, limits: Limits = Limits(), timer: DTLSTransport.Timer = .doubling
+        now: Int64, limits: Limits = Limits(), maxBitrate: Int? = nil, timer: DTLSTransport.Timer = .doubling
     ) throws(MediaError) {
         self.negotiated = negotiated
         self.limits = limits
@@ -129,6 +135,10 @@ package final class WebRTCSession {
             }, timer: timer)
         var settings = RTCPeerMediaSettings()
         settings.localSSRC = localSSRC
+        if let maxBitrate {
+            let audio = negotiated.tracks.contains { $0.kind == .audio } ? AnswerSettings.audioBitrate : 0
+            settings.highestBitRate = maxBitrate + audio
+        }
         settings.ignoresKeyFrameRequests = RTCPeerMediaSettings.ignoresKeyFrameRequests(software: negotiated.software)
         self.media = RTCPeerMedia(tracks: negotiated.tracks, settings: settings)
         self.assemblies = negotiated.tracks.map { MediaAssembly(track: $0) }
@@ -137,6 +147,8 @@ package final class WebRTCSession {
 
     /// The user name fragments that find this session.
     package var ufrags: [String] { self.agent.ufrags }
+    /// `udp` or `tcp`; nil before the end of the handshake.
+    package var transport: String? { self.cipher.map { _ in self.agent.selected?.isTCP == true ? "tcp" : "udp" } }
     /// Whether media can be received.
     package var isConnected: Bool { self.receiver != nil && self.end == nil }
     /// Whether the session uses the address, so that no other session may get its datagrams: its handshake is not complete,
@@ -260,12 +272,29 @@ package final class WebRTCSession {
     }
 
     private func assemble(_ now: Int64, into output: inout WebRTCSessionOutput) {
+        let first = output.items.endIndex
         for packet in self.packets {
             self.assemblies[packet.track]?.receive(packet.packet, time: packet.time, into: &output.items)
         }
         self.packets.removeAll(keepingCapacity: true)
+        if now >= self.nextStamp { self.stamp(&output.items[first...], now) }
         for track in self.assemblies.indices where self.assemblies[track]?.needsKeyFrame == true {
             self.media.requestKeyFrame(track: track, at: now)
+        }
+    }
+
+    /// Adds the sender's wall clock to the first packet whose track has a sender report.
+    private func stamp(_ items: inout ArraySlice<SourceItem>, _ now: Int64) {
+        for index in items.indices {
+            guard case .packet(var packet) = items[index],
+                let track = self.negotiated.tracks.firstIndex(where: { $0.kind == packet.kind })
+            else { continue }
+            let time = TimeMath.rescale(packet.pts, from: Int64(packet.timescale), to: TimeMath.nanoseconds)
+            guard let wall = self.media.wallClock(track: track, at: time) else { continue }
+            packet.wallClock = WallClockTime(nanoseconds: wall, hasZone: true)
+            items[index] = .packet(packet)
+            self.nextStamp = now &+ Self.stampInterval
+            return
         }
     }
 

@@ -21,6 +21,8 @@ package struct WebRTCSettings: Sendable {
     package var iceServers: [WHIPSettings.ICEServer] = []
     /// Origins of web pages that may publish; `*`: all.
     package var allowedOrigins = ["*"]
+    /// Highest bit rate of video in bits per second that publishers are asked to send; nil: their own limit.
+    package var maxBitrate: Int?
     /// Replies to `GET` of other paths than `/whip/…`, such as the files of a page that publishes; nil: 404. The path is
     /// without query.
     package var page: (@Sendable (_ path: String) -> ListenerReply?)?
@@ -56,5 +58,40 @@ extension WebRTCSettings {
         return [false, true].filter { hasTCP || !$0 }.flatMap { isTCP in
             literals.map { AnswerSettings.Candidate(address: $0, port: port, isTCP: isTCP) }
         }
+    }
+}
+
+extension WebRTCSettings {
+    /// Most addresses of a pipeline and of a variable together.
+    package static let mostAddresses = 16
+
+    /// The addresses of a pipeline and those of an environment variable, each once.
+    ///
+    /// - Parameters:
+    ///   - variable: Name of a variable with addresses separated by commas; nil: none.
+    ///   - environment: Returns the value of a variable; nil if it is not set.
+    /// - Throws: ``MediaError/Code/notReadable`` if the variable is not set or empty, ``MediaError/Code/rejected`` if it
+    ///   contains something else than addresses.
+    package static func publicAddresses(
+        _ written: [String], variable: String?, environment: (String) -> String?
+    ) throws(MediaError) -> [String] {
+        guard let variable else { return written }
+        let place = "ingest.webrtc.publicAddressesEnv"
+        let entries = (environment(variable) ?? "").split(separator: ",").map { entry in
+            String(entry.filter { !$0.isWhitespace })
+        }.filter { !$0.isEmpty }
+        guard !entries.isEmpty else {
+            throw MediaError(
+                .notReadable, "environment variable \(variable) is not set, or empty", at: place,
+                fix: "set the variable, or list the addresses in publicAddresses")
+        }
+        guard entries.allSatisfy({ IPAddress($0).map { !$0.isUnspecified } ?? false }) else {
+            throw MediaError(
+                .rejected, "environment variable \(variable) contains something else than IP addresses", at: place,
+                fix: "set it to IP addresses separated by commas")
+        }
+        var addresses: [String] = []
+        for entry in written + entries where !addresses.contains(entry) { addresses.append(entry) }
+        return Array(addresses.prefix(Self.mostAddresses))
     }
 }

@@ -1,4 +1,7 @@
 extension KubernetesManifest {
+    /// Variable with the address of the pod's node, whose host ports publishers use.
+    static let nodeAddress = "NODE_IP"
+
     static func volumes(_ needs: RoomDeployment, _ request: ManifestRequest) -> [YAMLNode] {
         let label = needs.name.label
         var volumes: [YAMLNode] = [.flow(["name": "pipeline", "configMap": .flow(["name": .text(label)])])]
@@ -50,7 +53,11 @@ extension KubernetesManifest {
                     ]),
             ])
         }
-        entries.append(YAMLEntry("env", .list([podName] + variables)))
+        let node = YAMLNode.flow([
+            "name": .text(self.nodeAddress), "valueFrom": .flow(["fieldRef": .flow(["fieldPath": "status.hostIP"])]),
+        ])
+        let isNeeded = needs.pipeline.ingest.webRTC?.publicAddressesEnv == self.nodeAddress
+        entries.append(YAMLEntry("env", .list([podName] + (isNeeded ? [node] : []) + variables)))
         let ports = self.ports(needs)
         if !ports.isEmpty { entries.append(YAMLEntry("ports", .list(ports))) }
         entries += [

@@ -19,7 +19,7 @@ package enum KubernetesManifest {
             request,
             places: PortablePipeline.Places(
                 secrets: self.secrets, files: RoomDeployment.filesDirectory, control: "127.0.0.1:8081",
-                diskBytes: self.ownMebibytes(request).map { $0 << 20 }))
+                diskBytes: self.ownMebibytes(request).map { $0 << 20 }, nodeAddress: self.nodeAddress))
         var objects: [YAMLNode] = []
         let hasSecrets = needs.portable.files.contains(where: \.isSecret)
         if hasSecrets, request.printsSecret { objects.append(self.secret(needs, request)) }

@@ -93,11 +93,15 @@ struct RoomDeployment: Sendable {
         guard self.pipeline.sources.contains(where: { if case .rtmp = $0.input { true } else { false } }) else {
             return []
         }
-        return [
+        let doors = [
             Self.port("rtmp", ingest.rtmp.listen), Self.port("rtmps", ingest.rtmps?.listen),
             Self.port("srt", ingest.srt?.listen, isUDP: true), Self.port("whip", ingest.webRTC?.listen),
             Self.port("webrtc", ingest.webRTC?.udp, isUDP: true),
         ].compactMap(\.self)
+        // WebRTC publishers whose network blocks UDP connect to the same number by TCP, unless a listener has it.
+        let taken = (doors + [self.viewers, self.control].compactMap(\.self)).filter { !$0.isUDP }.map(\.number)
+        guard let tcp = Self.port("icetcp", ingest.webRTC?.udp), !taken.contains(tcp.number) else { return doors }
+        return doors + [tcp]
     }
 
     /// The port for viewers; nil if the room has no HTTP listener with a fixed port.

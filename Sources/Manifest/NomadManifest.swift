@@ -8,7 +8,9 @@ package enum NomadManifest {
             places: PortablePipeline.Places(
                 // /tmp in the container is read-only, like the rest of the image.
                 secrets: "/secrets", files: "/local/files", control: "127.0.0.1:8081",
-                socket: "unix:/alloc/tmp/control.sock"))
+                socket: "unix:/alloc/tmp/control.sock",
+                // The address of the host for the port of this name.
+                nodeAddress: "NOMAD_IP_webrtc"))
         let directory = request.storage == nil ? "/alloc/data" : RoomDeployment.workingDirectory
         var lines = needs.head("Nomad").map { "# \($0)" }
         for file in needs.portable.files where file.isSecret {
@@ -37,7 +39,10 @@ package enum NomadManifest {
             "      delay_function = \"constant\"", "      unlimited      = true", "    }", "    network {",
             "      mode = \"host\"",
         ]
-        for port in needs.doors + [needs.viewers, needs.control].compactMap(\.self) {
+        var numbers: Set<Int> = []
+        for port in needs.doors + [needs.viewers, needs.control].compactMap(\.self)
+        // A port is reserved for TCP and UDP together.
+        where numbers.insert(port.number).inserted {
             lines += ["      port \"\(port.name)\" {", "        static = \(port.number)", "      }"]
         }
         lines += [

@@ -1,4 +1,5 @@
 package import MediaTypes
+import PipelineSpec
 
 /// A pipeline document for an orchestrator: without secrets, with listeners that others can reach, and with file paths
 /// as the orchestrator mounts them.
@@ -17,19 +18,23 @@ package struct PortablePipeline: Sendable {
         package var socket: String
         /// Disk limit in bytes if the pipeline has none; `nil`: no limit.
         package var diskBytes: Int64?
+        /// Environment variable with the address of the machine, for WebRTC publishers; `nil`: there is none.
+        package var nodeAddress: String?
 
         /// Creates the paths and addresses for one orchestrator.
         ///
         /// - Parameter socket: See ``socket``; `nil`: ``control`` if that is a Unix socket, otherwise a socket in
         ///   `/tmp`.
         package init(
-            secrets: String, files: String?, control: String, socket: String? = nil, diskBytes: Int64? = nil
+            secrets: String, files: String?, control: String, socket: String? = nil, diskBytes: Int64? = nil,
+            nodeAddress: String? = nil
         ) {
             self.secrets = secrets
             self.files = files
             self.control = control
             self.socket = socket ?? (control.hasPrefix("unix:") ? control : "unix:/tmp/control.sock")
             self.diskBytes = diskBytes
+            self.nodeAddress = nodeAddress
         }
     }
 
@@ -67,6 +72,7 @@ package struct PortablePipeline: Sendable {
             case .unix?: control.set("listen", .string(places.socket))
             }
         }
+        var notes: [String] = []
         self.edit("ingest") { ingest in
             for (key, port) in [("rtmp", 1935), ("rtmps", 1936), ("srt", 9000), ("webrtc", 8889)] {
                 guard var door = ingest[key: key] ?? (key == "rtmp" ? .object([]) : nil) else { continue }
@@ -77,11 +83,27 @@ package struct PortablePipeline: Sendable {
                     ? Self.open(written, port: port, &datagrams) : Self.open(written, port: port, &taken)
                 door.set("listen", .string(address))
                 if key == "webrtc" {
-                    door.set("udp", .string(Self.open(door[key: "udp"]?.string, port: 8189, &datagrams)))
+                    // Publishers also connect by TCP to the same number.
+                    var both = datagrams.union(taken)
+                    door.set("udp", .string(Self.open(door[key: "udp"]?.string, port: 8189, &both)))
+                    (datagrams, taken) = (both, both)
+                    if let own = door[key: "publicAddressesEnv"]?.string, own != places.nodeAddress {
+                        notes.append("ingest.webrtc.publicAddressesEnv: set the variable \(own) of the room")
+                    }
+                    if Self.needsAddress(door) {
+                        if let variable = places.nodeAddress {
+                            door.set("publicAddressesEnv", .string(variable))
+                        } else {
+                            notes.append(
+                                "ingest.webrtc.publicAddresses: list the addresses of the machine that publishers can reach"
+                            )
+                        }
+                    }
                 }
                 ingest.set(key, door)
             }
         }
+        self.notes += notes
         guard case .array(var outputs)? = self.document[key: "outputs"]?.content else { return }
         // Outputs with MPEG-TS segments have this type too, but are served by the listener of the HLS output that they
         // are made from.
@@ -95,6 +117,15 @@ package struct PortablePipeline: Sendable {
             outputs[index].set("http", http)
         }
         self.document.set("outputs", .array(outputs))
+    }
+
+    /// Whether the addresses at which WebRTC publishers reach the machine are not written.
+    private static func needsAddress(_ door: JSONNode) -> Bool {
+        if case .array(let written)? = door[key: "publicAddresses"]?.content, !written.isEmpty { return false }
+        guard door[key: "publicAddressesEnv"] == nil else { return false }
+        let udp = door[key: "udp"]?.string.flatMap { try? ListenAddress(parsing: $0) }
+        guard case .tcp(let host, _)? = udp else { return true }
+        return IPAddress(host.filter { $0 != "[" && $0 != "]" })?.isUnspecified ?? true
     }
 
     private mutating func edit(_ key: String, _ body: (inout JSONNode) -> Void) {
@@ -179,6 +210,8 @@ package struct PortablePipeline: Sendable {
                 PortableFile(.secretVariable(variable), name: Self.slug(place), place: place, origin: nil))
             return JSONMember("urlEnv", .string(variable))
         case ("url", let url?): return JSONMember(key, .string(self.withoutQuery(url, place)))
+        // Not a secret: the orchestrator sets it.
+        case ("publicAddressesEnv", _?): return member
         case (_, let variable?) where key.hasSuffix("Env"):
             if !self.files.contains(where: { $0.kind == .secretVariable(variable) }) {
                 self.files.append(

@@ -47,6 +47,8 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case bindFailed
     /// The room had no publisher for the time set in the pipeline: none came, or all have left.
     case idleTimeout
+    /// No connectivity check of a WebRTC publisher has reached the UDP port in time.
+    case iceFailed
 
     /// The numeric code that live services use for this error; 0 if there is none.
     package var number: Int {
@@ -62,7 +64,8 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .invalidLayout: 1501
         case .imageError: 1512
         case .authDenied, .busyChannel, .unsupportedCodec, .inputTooLarge, .needsRestart, .sourceLost,
-            .outputUnreachable, .outputRefused, .outputWedged, .diskFull, .configInvalid, .bindFailed, .idleTimeout:
+            .outputUnreachable, .outputRefused, .outputWedged, .diskFull, .configInvalid, .bindFailed, .idleTimeout,
+            .iceFailed:
             0
         }
     }

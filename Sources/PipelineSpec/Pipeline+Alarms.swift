@@ -15,6 +15,9 @@ extension Pipeline {
         /// Percent of real time at which media arrives, below which the three alerts are raised (0…100, falling).
         /// Default 90, 75, 50.
         package var networkPercent = [90, 75, 50]
+        /// Percent of a WebRTC publisher's packets that the network loses, at which the three alerts are raised (1…100, rising).
+        /// Default 5, 10, 15.
+        package var lossPercent = [5, 10, 15]
         /// Percent of ``Pipeline/Expected/videoBitrate`` below which alert 1 is raised (0…100); without ``Expected``
         /// there is no such alert. Default 60.
         package var bitratePercent = 60
@@ -45,6 +48,9 @@ extension Pipeline.Alarms {
             Field(
                 "networkPercent", \.networkPercent, .alerts(0...100, isRising: false),
                 "percent of real time at which media arrives, below which alert 1, 2 and 3 are raised"),
+            Field(
+                "lossPercent", \.lossPercent, .alerts(1...100, isRising: true),
+                "percent of a WebRTC publisher's packets that the network loses, for alert 1, 2 and 3"),
             Field(
                 "bitratePercent", \.bitratePercent, .integer(0...100),
                 "percent of the expected video bit rate below which alert 1 is raised"),

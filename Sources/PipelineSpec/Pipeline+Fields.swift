@@ -180,7 +180,7 @@ extension Pipeline.Ingest {
                 "a listener for WebRTC publishers (WHIP), with the app, keys, admission and timeouts of rtmp"),
             Field(
                 "proxies", \.proxies, .list(of: .addressRange, 0...64, standIn: .standIn),
-                "addresses of proxies in front of this worker: their RTMP connections must begin with a PROXY header (v1 or v2), all others must not"
+                "addresses of proxies in front of this worker: their RTMP connections must begin with a PROXY header (v1 or v2), all others must not. Their HTTP connections to webrtc may begin with it, or name the client in X-Forwarded-For"
             ),
             Field(
                 optional: "auth", \.auth, .object(Pipeline.Auth.rule, finish: Pipeline.Auth.checked),

@@ -21,15 +21,20 @@ extension Pipeline {
         /// Address at which the media of all publishers arrives, by UDP, or by TCP if their network blocks UDP. Default
         /// `0.0.0.0:8189`.
         package var udp = ListenAddress.tcp(host: "0.0.0.0", port: 8189)
-        /// IP addresses at which publishers reach the UDP port; empty: the address of ``udp``, which then is not a
-        /// wildcard.
+        /// IP addresses at which publishers reach the UDP port; empty, and without ``publicAddressesEnv``: the address of
+        /// ``udp``, which then is not a wildcard.
         package var publicAddresses: [String] = []
+        /// Environment variable with further addresses, separated by commas; `nil`: none.
+        package var publicAddressesEnv: String?
         /// Certificate of the HTTP listener; `nil`: HTTP.
         package var tls: TLSSettings?
         /// STUN and TURN servers that publishers are given; empty: none.
         package var iceServers: [ICEServer] = []
         /// Origins of web pages that may publish; `*` means any.
         package var allowOrigins = ["*"]
+        /// Highest bit rate of video in bit/s that publishers are asked to send (100,000…100,000,000); `nil`: their own
+        /// limit.
+        package var maxBitrate: Int?
 
         package init() {}
     }
@@ -49,6 +54,10 @@ extension Pipeline.WebRTC {
                 "IP addresses at which publishers reach the UDP port; default the address of udp, unless that is 0.0.0.0 or ::"
             ),
             Field(
+                optional: "publicAddressesEnv", \.publicAddressesEnv, .variable,
+                "environment variable with further publicAddresses, separated by commas, such as the address of a pod's node"
+            ),
+            Field(
                 optional: "tls", \.tls, .object(TLSSettings.rule),
                 "certificate for HTTPS; changed files are loaded without a restart. Browsers give pages a camera only over HTTPS or on localhost"
             ),
@@ -64,6 +73,9 @@ extension Pipeline.WebRTC {
                         accepts: HLSOutput.HTTP.isOrigin),
                     0...64, standIn: ""),
                 "origins of web pages that may publish (CORS); * means any"),
+            Field(
+                optional: "maxBitrate", \.maxBitrate, .integer(100_000...100_000_000),
+                "highest bit rate of video in bit/s that publishers are asked to send; default their own limit"),
         ])
 
     /// Codecs that are added to the default of `ingest.codecs`, for all publishers, if the room has this listener.
@@ -128,11 +140,15 @@ extension PipelineRules {
         let path = "ingest.webrtc"
         guard let webRTC = self.pipeline.ingest.webRTC, log.isSound(path) else { return }
         webRTC.tls?.check(self.checks, at: "\(path).tls", &log)
-        if webRTC.publicAddresses.isEmpty, webRTC.udp.ipAddress.map({ $0.isUnspecified }) ?? true {
+        if webRTC.publicAddresses.isEmpty, webRTC.publicAddressesEnv == nil,
+            webRTC.udp.ipAddress.map({ $0.isUnspecified }) ?? true
+        {
             log.mistake(
                 "\(path).publicAddresses",
                 "is empty, and \(webRTC.udp) is not the address of one interface, so it is not known where publishers can send",
-                fix: "list the IP addresses at which publishers reach this machine, or put one of them into udp")
+                fix:
+                    "list the IP addresses at which publishers reach this machine, put one of them into udp, or name a variable in publicAddressesEnv"
+            )
         }
         let codecs = self.pipeline.ingest.codecs
         guard log.isSound("ingest.codecs") else { return }

@@ -139,6 +139,7 @@ package final class DecodeStage: Sendable {
     let queue: BoundedQueue<SourceItem>
     private let budget = Mutex(PacketBacklog())
     private let relief = Mutex<Listener?>(nil)
+    private let keyFrames = Mutex<Listener?>(nil)
     private let counters = Mutex(Stats())
     private let times = Mutex(Timing())
     private let spent = Mutex(DecodeTimeHistogram())
@@ -218,6 +219,12 @@ package final class DecodeStage: Sendable {
     /// when waiting packets may have been decoded. Must not block.
     package func onRelief(_ listener: @escaping @Sendable () -> Void) {
         self.relief.withLock { $0 = Listener(call: listener) }
+    }
+
+    /// Sets a callback that is invoked on the stage's thread for each packet while the source may be visible, but its video
+    /// cannot be decoded, or is held, before the next key frame. Must not block.
+    package func onKeyFrameWanted(_ listener: @escaping @Sendable () -> Void) {
+        self.keyFrames.withLock { $0 = Listener(call: listener) }
     }
 
     /// Accepts one item from ingest. Never blocks: if too much waits, packets are dropped up to the next key frame.
@@ -319,6 +326,7 @@ package final class DecodeStage: Sendable {
     /// Subtracts an item that no longer waits from the backlog.
     func release(_ item: SourceItem) { self.budget.withLock { $0.release(item) } }
     func relieve() { self.relief.withLock { $0 }?.call() }
+    func wantKeyFrame() { self.keyFrames.withLock { $0 }?.call() }
     func report(_ event: Event) { self.events(event) }
     func count(_ change: (inout Stats) -> Void) { self.counters.withLock { change(&$0) } }
     func note(_ timing: Timing, waiting: Int) {

@@ -33,6 +33,7 @@ extension DecodeWorker {
         if self.hasGap, item.beginning == .no {
             guard self.isGapEndless(at: pts) else {
                 self.gapLength += 1
+                if !isHidden { self.stage.wantKeyFrame() }
                 self.stage.count { $0.undecoded += 1 }
                 return
             }

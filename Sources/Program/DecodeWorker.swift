@@ -175,6 +175,7 @@ struct DecodeWorker {
         if outcome.isSkipped { self.arrivals[numbered.pts] = nil }
         self.take(outcome)
         self.video.reuse(&outcome)
+        if self.video.awaitsKeyFrame, !self.buffer.need.isHidden { self.stage.wantKeyFrame() }
         // If a decoder drops frames, their times remain; remove those older than any reorder depth.
         let oldest = self.nextNumber - 64
         if self.arrivals.count > 64 { self.arrivals = self.arrivals.filter { $0.key >= oldest } }

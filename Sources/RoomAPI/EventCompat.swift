@@ -10,7 +10,7 @@ package import PipelineSpec
 /// | `flipflop` | of a source, or of all sources if the event names none: `streamKey`, `streamer`, `alarm`; of the room: `videoRoom`, `broadcast`, `player`; `error`: `code` and `message` |
 /// | `nertc` | `state`: 505 pushing, 506 push failed, 511 stopped, 512 an image failed; `error`: its number |
 /// | `agora` | `state` with its `name`: 0 idle, 1 connecting, 2 running, 3 recovering, 4 failure, 5 disconnecting |
-/// | `remon` | `state`: INIT, WAIT, CONNECT, COMPLETE, FAIL, EXIT, CLOSE; `error`, except those of WebRTC (`WebSocket`, `IceFailed`) |
+/// | `remon` | `state`: INIT, WAIT, CONNECT, COMPLETE, FAIL, EXIT, CLOSE; `error`, except `WebSocket` |
 package enum EventCompat {
     /// A row of the tables: an event, and its names in one vocabulary.
     package struct Row: Sendable {
@@ -229,6 +229,7 @@ package enum EventCompat {
         Row(.remon, "ingest.refused", when: ["code": ["unsupportedCodec"]], ["error": "UnsupportedPlatform"]),
         Row(
             .remon, "ingest.refused", when: ["code": ["invalidFormat", "inputTooLarge"]], ["error": "InvalidParameter"]),
+        Row(.remon, "ingest.refused", when: ["code": ["iceFailed"]], ["error": "IceFailed"]),
         Row(.remon, "ingest.refused", when: ["code": []], ["error": "ConnectChannelFailed"]),
         Row(.remon, "source.undecodable", when: ["code": ["inputTooLarge"]], ["error": "InvalidParameter"]),
         Row(.remon, "source.undecodable", ["error": "UnsupportedPlatform"]),

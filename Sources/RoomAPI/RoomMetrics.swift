@@ -122,6 +122,8 @@ package struct RoomMetrics {
             guard let buffered = $1.timing.buffered else { return }
             $0.seconds("tandem_source_buffer_seconds", ["uid": $2, "stream_type": $3], nanoseconds: buffered)
         }
+        self.metrics.addWebRTC(
+            self.facts.sources.compactMap { source in source.ingest?.webRTC.map { (source.id, $0) } })
     }
 
     // MARK: Segments and webhooks

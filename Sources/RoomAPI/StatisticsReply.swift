@@ -3,7 +3,6 @@ package import Events
 import Ingest
 import Program
 import RTMP
-import WebRTC
 
 /// The reply to `GET /v1/stats`: what is received from every source, and how it is used.
 package struct StatisticsReply: NamedReply {
@@ -94,21 +93,33 @@ struct SourceStatisticsReply: NamedReply {
 private struct WebRTCReply: Reply {
     let statistics: WebRTCStatistics
 
-    private var media: RTCMediaStatistics { self.statistics.media }
-    private var tracks: [RTCMediaStatistics.Track] { self.media.tracks }
-
     static let members: [ReplyMember<Self>] = [
-        ReplyMember("cipher") { $0.statistics.cipher },
-        ReplyMember("rttMs") { $0.media.roundTrip.map { $0 / 1_000_000 } },
-        ReplyMember("jitterMs") { ($0.tracks.map(\.jitter).max() ?? 0) / 1_000_000 },
-        ReplyMember("lossPermille") { Int64((($0.tracks.map(\.fractionLost).max() ?? 0) * 1000).rounded()) },
-        ReplyMember("networkLost") { $0.tracks.reduce(Int64(0)) { $0 &+ $1.networkLost } },
-        ReplyMember("nacks") { Int64(clamping: $0.tracks.reduce(UInt64(0)) { $0 &+ $1.nacks }) },
-        ReplyMember("keyFrameRequests") { Int64(clamping: $0.tracks.reduce(UInt64(0)) { $0 &+ $1.keyFrameRequests }) },
-        ReplyMember("estimateBps") { $0.media.estimate.map { Int64($0) } },
-        ReplyMember("damagedFrames") { Int64(clamping: $0.statistics.damagedFrames) },
-        ReplyMember("dropped") { Int64(clamping: $0.statistics.dropped) },
-        ReplyMember("refused") { Int64(clamping: $0.statistics.refused) },
+        ReplyMember("transport", "udp or tcp") { $0.statistics.transport },
+        ReplyMember("cipher", "protection profile of SRTP") { $0.statistics.cipher },
+        ReplyMember("rttMs", "round-trip time") { $0.statistics.media.roundTrip.map { $0 / 1_000_000 } },
+        ReplyMember("jitterMs", "jitter of the track with the most") { $0.statistics.jitter / 1_000_000 },
+        ReplyMember("lossPermille", "packets that the network lost in the last second, of the track with the most") {
+            Int64(($0.statistics.fractionLost * 1000).rounded())
+        },
+        ReplyMember("networkLost", "packets that the network lost, before retransmission") {
+            $0.statistics.networkLost
+        },
+        ReplyMember("recovered", "lost packets that arrived after a request") { $0.statistics.recovered },
+        ReplyMember("abandoned", "lost packets that did not arrive in time") { $0.statistics.abandoned },
+        ReplyMember("nacks", "requests for lost packets sent") { $0.statistics.nacks },
+        ReplyMember("keyFrameRequests", "PLI and FIR messages sent") { $0.statistics.keyFrameRequests },
+        ReplyMember("estimateBps", "bit rate allowed by REMB; null if the publisher estimates it itself") {
+            $0.statistics.media.estimate.map { Int64($0) }
+        },
+        ReplyMember("damagedFrames", "frames dropped because packets of them or of an earlier frame are missing") {
+            Int64(clamping: $0.statistics.damagedFrames)
+        },
+        ReplyMember("dropped", "packets of media dropped because the room was full") {
+            Int64(clamping: $0.statistics.dropped)
+        },
+        ReplyMember("refused", "datagrams that are not authentic, repeated, or malformed") {
+            Int64(clamping: $0.statistics.refused)
+        },
     ]
 }
 

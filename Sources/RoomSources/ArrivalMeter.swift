@@ -20,6 +20,9 @@ package struct ArrivalMeter: Sendable {
         /// packets.
         package var pictureHeld: Int64 = 0
         package var soundHeld: Int64 = 0
+        /// Longest media time between two frames, jumps of the timestamps excluded; or the time since the last frame arrived,
+        /// if that is longer.
+        package var pictureStep: Int64 = 0
         /// Sum of the media time between consecutive frames; ``pictureSpan`` is the sum of the times between their
         /// arrivals. Both leave out pauses longer than ``pause`` and jumps of the timestamps. ``pictureSteps`` is the
         /// number of intervals counted.
@@ -114,6 +117,7 @@ package struct ArrivalMeter: Sendable {
     private mutating func noteStep(from last: Int64?, to dts: Int64, passed: Int64) {
         guard let step = Self.step(from: last, to: dts) else { return }
         self.reading.pictureHeld = max(self.reading.pictureHeld, passed &- step)
+        self.reading.pictureStep = max(self.reading.pictureStep, step)
         // Equal timestamps do not measure time, and longer intervals are pauses.
         guard (1...Self.pause).contains(step) else { return }
         self.reading.pictureTime &+= step
@@ -147,7 +151,10 @@ package struct ArrivalMeter: Sendable {
         self.noteKeyGap()
         var reading = self.reading
         reading.span = now &- since
-        if let last = self.lastPicture { reading.pictureGap = max(reading.pictureGap, now &- last) }
+        if let last = self.lastPicture {
+            reading.pictureGap = max(reading.pictureGap, now &- last)
+            reading.pictureStep = max(reading.pictureStep, now &- last)
+        }
         if let last = self.lastSound { reading.soundGap = max(reading.soundGap, now &- last) }
         self.reading = Reading()
         self.since = now

@@ -1,4 +1,5 @@
 import Ingest
+import Libc
 import MediaTypes
 import PipelineSpec
 import Secrets
@@ -27,12 +28,16 @@ extension WebRTCSettings {
     /// The settings of a pipeline's listener for WebRTC publishers, with its secrets and without its certificate; nil if
     /// the pipeline has none.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` if a password of a TURN server cannot be read.
+    /// - Throws: ``MediaError/Code/notReadable`` if a password of a TURN server or the variable with addresses cannot be
+    ///   read, ``MediaError/Code/rejected`` if the variable has no addresses.
     init?(_ pipeline: Pipeline) throws(MediaError) {
         guard let webRTC = pipeline.ingest.webRTC else { return nil }
         self.init(listen: webRTC.listen.description, udp: webRTC.udp.description)
-        self.publicAddresses = webRTC.publicAddresses
+        self.publicAddresses = try Self.publicAddresses(
+            webRTC.publicAddresses, variable: webRTC.publicAddressesEnv,
+            environment: { getenv($0).map { String(cString: $0) } })
         self.allowedOrigins = webRTC.allowOrigins
+        self.maxBitrate = webRTC.maxBitrate
         for (index, server) in webRTC.iceServers.enumerated() {
             self.iceServers.append(
                 WHIPSettings.ICEServer(

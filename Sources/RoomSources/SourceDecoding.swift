@@ -157,6 +157,8 @@ package struct SourceDecoding: Sendable {
             let timing = source.decode.timing
             (surroundings.buffered, surroundings.depth) = (timing.buffered, timing.depth)
             (surroundings.lag, surroundings.isWorkerBehind) = (lag, isWorkerBehind)
+            let connection = self.host.ingestion.connections.hub(for: id)?.statistics.webRTC
+            if let connection { surroundings.note(connection) }
             guard let change = source.readHealth(surroundings, now: now) else { continue }
             self.parts.events.emit(
                 "source.health",

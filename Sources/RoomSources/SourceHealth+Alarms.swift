@@ -6,6 +6,7 @@ extension SourceHealth.Cause {
         case .fps: "source.fps_low"
         case .gap: "source.gap"
         case .network: "source.network_slow"
+        case .loss: "source.packet_loss"
         case .bitrate: "source.bitrate_low"
         case .skew: "source.av_skew"
         case .keyInterval: "source.long_gop"

@@ -14,6 +14,7 @@ extension SourceHealth.Rules {
         self.gap = alarms.gapMs.map { Int64($0) * 1_000_000 }
         self.fpsPercent = alarms.fpsPercent.map(Int64.init)
         self.networkPercent = alarms.networkPercent.map(Int64.init)
+        self.lossPercent = alarms.lossPercent.map(Int64.init)
         self.bitratePercent = Int64(alarms.bitratePercent)
         self.skew = alarms.skewMs.map { Int64($0) * 1_000_000 }
         self.keyInterval = Int64(alarms.keyFrameIntervalMs) * 1_000_000

@@ -37,6 +37,8 @@ package struct SourceHealth: Sendable {
         package var fpsPercent: [Int64] = [90, 75, 50]
         /// Upper limits for the three alert levels: percent of real time at which media arrives.
         package var networkPercent: [Int64] = [90, 75, 50]
+        /// Lower limits for the three alert levels: percent of the packets that the network loses.
+        package var lossPercent: [Int64] = [5, 10, 15]
         /// Percent of the expected bit rate below which the level is alert 1.
         package var bitratePercent: Int64 = 60
         package var skew: [Int64] = [80_000_000, 150_000_000, 300_000_000]
@@ -44,6 +46,27 @@ package struct SourceHealth: Sendable {
         package var keyInterval: Int64 = 4_000_000_000
 
         package init() {}
+    }
+
+    /// Counters of a publisher's connection that numbers its packets.
+    package struct Packets: Sendable, Equatable {
+        /// Packets that were sent, without retransmissions.
+        package var sent: Int64 = 0
+        /// Packets that the network lost, whether or not retransmission has repaired it.
+        package var lost: Int64 = 0
+        /// Frames that are missing because packets of them, or of a frame before them, are.
+        package var missing: Int64 = 0
+
+        package init() {}
+
+        /// The increase since an earlier count; 0 for counters that have restarted.
+        func since(_ earlier: Packets) -> Packets {
+            var increase = Packets()
+            increase.sent = max(0, self.sent &- earlier.sent)
+            increase.lost = max(0, self.lost &- earlier.lost)
+            increase.missing = max(0, self.missing &- earlier.missing)
+            return increase
+        }
     }
 
     /// Facts besides the arrivals that the judgement depends on.
@@ -61,6 +84,13 @@ package struct SourceHealth: Sendable {
         package var buffered: Int64?
         /// Current depth of the jitter buffer, which network jitter may have increased; nil for the configured depth.
         package var depth: Int64?
+        /// Whether the publisher sends key frames on request, as browsers do. Then the time between them is no problem.
+        package var answersKeyFrameRequests = false
+        /// How much later the video's timestamps were moved than the audio's since the publication began, because sender
+        /// reports have told when both were captured; in nanoseconds.
+        package var realigned: Int64 = 0
+        /// nil if the connection does not tell.
+        package var packets: Packets?
 
         package init() {}
 
@@ -112,6 +142,7 @@ package struct SourceHealth: Sendable {
         var damaged: Int
         /// The longest gap in excess of what the jitter buffer absorbed.
         var gap = Gap()
+        var packets = Packets()
     }
 
     private struct Gap: Sendable {
@@ -121,6 +152,8 @@ package struct SourceHealth: Sendable {
         var excess: Int64 = 0
         /// Whether the timestamps have no such gap: the media was sent in time and was delayed on the network.
         var isHeldUp = false
+        /// Whether frames are missing because the network lost packets of them.
+        var isLoss = false
     }
 
     private struct Verdict: Sendable {
@@ -135,6 +168,10 @@ package struct SourceHealth: Sendable {
     /// Media that is late by no more than what is buffered, or by no more than this if that is less, does not indicate a
     /// slow network.
     private static let mostAbsorbed: Int64 = 500_000_000
+    /// If sender reports move audio and video against each other by more than this, then a new baseline is needed.
+    private static let mostRealigned: UInt64 = 20_000_000
+    /// Least number of packets from which the share of lost ones is computed: two seconds of audio.
+    private static let fewestSent: Int64 = 100
     /// Least length of the measured time from which arrivals are judged.
     private static let shortest: Int64 = 2_000_000_000
 
@@ -150,6 +187,10 @@ package struct SourceHealth: Sendable {
     /// Delay of the video less that of the audio, in the first window, full to within a second, since the timestamps last
     /// jumped; nil before that.
     private var baseline: Int64?
+    /// ``Surroundings/realigned`` when the measurement of the skew began.
+    private var realigned: Int64 = 0
+    /// ``Surroundings/packets`` of the last reading; nil before the first one.
+    private var packets: Packets?
     private var wasAbsent = false
     /// Whether the worker was behind at the last reading.
     private var wasBehind = false
@@ -168,6 +209,8 @@ package struct SourceHealth: Sendable {
         self.best = 0
         self.began = nil
         self.baseline = nil
+        self.realigned = 0
+        self.packets = nil
         self.figures = Figures()
     }
 
@@ -190,13 +233,19 @@ package struct SourceHealth: Sendable {
         let isMeasuredLate = isBehind || self.wasBehind
         self.wasBehind = isBehind
         if isMeasuredLate { self.entries = [] }
-        if let reading, !isBack, !isMeasuredLate {
+        let packets = surroundings.packets.map { $0.since(self.packets ?? $0) } ?? Packets()
+        self.packets = surroundings.packets
+        if var reading, !isBack, !isMeasuredLate {
             if self.began == nil { self.began = now }
+            if (surroundings.realigned &- self.realigned).magnitude > Self.mostRealigned {
+                reading.isRenumbered = true
+                self.realigned = surroundings.realigned
+            }
             if reading.isRenumbered { self.baseline = nil }
             self.entries.append(
                 Entry(
                     time: now, reading: reading, damaged: max(0, surroundings.damaged - self.damaged),
-                    gap: self.gap(in: reading, surroundings)))
+                    gap: self.gap(in: reading, surroundings, missing: packets.missing), packets: packets))
         }
         self.damaged = surroundings.damaged
         self.entries.removeAll { now &- $0.time >= self.rules.window }
@@ -232,7 +281,9 @@ package struct SourceHealth: Sendable {
     }
 
     /// The longest gap in a reading, and how much of it the jitter buffer absorbed at that time.
-    private func gap(in reading: ArrivalMeter.Reading, _ surroundings: Surroundings) -> Gap {
+    ///
+    /// - Parameter missing: Number of frames that are missing because packets were lost.
+    private func gap(in reading: ArrivalMeter.Reading, _ surroundings: Surroundings, missing: Int64) -> Gap {
         let expected = self.expectedFps
         let interval = expected > 0 ? TimeMath.scale(1_000, by: TimeMath.nanoseconds, over: expected) : 40_000_000
         var gap = Gap()
@@ -249,8 +300,14 @@ package struct SourceHealth: Sendable {
         gap.isHeldUp = held > gap.length / 2
         let buffer = max(0, surroundings.buffered ?? self.rules.jitterBuffer)
         // The frame interval of a stream with a low frame rate is not a gap.
-        gap.absorbed = max(buffer &+ interval, self.rules.variableFrameRate ? 0 : interval &+ interval &* 3 / 2)
+        let ordinary = self.rules.variableFrameRate ? 0 : interval &+ interval &* 3 / 2
+        gap.absorbed = max(buffer &+ interval, ordinary)
         gap.excess = gap.length &- gap.absorbed
+        // No buffer replaces frames that are missing.
+        if missing > 0, isPicture, ordinary > 0, reading.pictureStep &- ordinary > max(0, gap.excess) {
+            gap = Gap(length: reading.pictureStep, absorbed: ordinary, excess: reading.pictureStep &- ordinary)
+            gap.isLoss = true
+        }
         return gap
     }
 
@@ -311,7 +368,12 @@ package struct SourceHealth: Sendable {
         let figures = self.figures
         let milliseconds: Int64 = 1_000_000
         let expected = self.expectedFps
-        let sent = figures.sentFps ?? figures.fps
+        // The encoder has sent the frames that are missing, too.
+        let span = self.entries.reduce(Int64(0)) { $0 + $1.reading.span }
+        let missing = self.entries.reduce(Int64(0)) { $0 &+ $1.packets.missing }
+        let sent =
+            (figures.sentFps ?? figures.fps)
+            &+ TimeMath.scale(missing * 1_000, by: TimeMath.nanoseconds, over: max(1, span))
         if !self.rules.variableFrameRate, expected > 0 {
             note(
                 .fps,
@@ -322,13 +384,22 @@ package struct SourceHealth: Sendable {
         if let gap = self.entries.max(by: { $0.gap.excess < $1.gap.excess })?.gap {
             note(
                 .gap, Self.level(gap.excess, self.rules.gap),
-                "nothing arrived for \(gap.length / milliseconds) ms, \(gap.absorbed / milliseconds) ms are tolerated; "
-                    + (gap.isHeldUp ? "the network delayed it" : "nothing was sent"))
+                gap.isLoss
+                    ? "no frame for \(gap.length / milliseconds) ms, because packets were lost"
+                    : "nothing arrived for \(gap.length / milliseconds) ms, \(gap.absorbed / milliseconds) ms are tolerated; "
+                        + (gap.isHeldUp ? "the network delayed it" : "nothing was sent"))
         }
         if let pace = figures.pace, self.isBehindOnTheWay(surroundings) {
             note(
                 .network, Self.level(below: pace / 10, self.rules.networkPercent),
                 "its network is too slow: \(pace) ms of media arrive per second")
+        }
+        let sentPackets = self.entries.reduce(Int64(0)) { $0 &+ $1.packets.sent }
+        if sentPackets >= Self.fewestSent {
+            let percent = self.entries.reduce(Int64(0)) { $0 &+ $1.packets.lost } &* 100 / sentPackets
+            note(
+                .loss, Self.level(percent, self.rules.lossPercent),
+                "the network loses \(percent) % of its packets")
         }
         if let bitrate = self.rules.bitrate, !self.rules.variableFrameRate {
             // Also measured by media time, because the encoder has produced what the network delays.
@@ -342,7 +413,8 @@ package struct SourceHealth: Sendable {
             .skew, Self.level(Int64(clamping: figures.skew.magnitude), self.rules.skew),
             "audio and video have moved apart by \(Int64(clamping: figures.skew.magnitude) / milliseconds) ms")
         note(
-            .keyInterval, figures.keyGap > self.rules.keyInterval ? .alert1 : .normal,
+            .keyInterval,
+            figures.keyGap > self.rules.keyInterval && !surroundings.answersKeyFrameRequests ? .alert1 : .normal,
             "key frames are \(figures.keyGap / milliseconds) ms apart")
         let depth = max(self.rules.jitterBuffer, surroundings.depth ?? 0)
         if let buffered = surroundings.buffered, buffered / 2 > depth {

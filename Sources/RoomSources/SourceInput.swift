@@ -36,6 +36,7 @@ final class SourceInput: SourceSubscriber {
         let token = hub.subscribe(self)
         self.source.changeFlow { $0.hold = { [weak hub] isHeld in hub?.setFull(isHeld, for: token) } }
         self.stage.onRelief { [weak self] in self?.look() }
+        self.stage.onKeyFrameWanted { [weak hub] in hub?.requestKeyFrame() }
         self.stage.buffer.need.watchAway { [weak hub] isAway in hub?.setPatient(isAway, for: token) }
     }
 

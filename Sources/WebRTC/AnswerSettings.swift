@@ -17,6 +17,9 @@ package struct AnswerSettings: Sendable, Hashable {
         }
     }
 
+    /// Bit rate in bits per second that Opus is asked to send at most.
+    package static let audioBitrate = 128_000
+
     /// This program's ICE credentials of the session.
     package var credentials: ICECredentials
     /// Digest of this program's certificate.

@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// Counters and measurements of one peer's media. Counters begin with the session.
 package struct RTCMediaStatistics: Sendable, Hashable {
     /// In the order of the negotiated tracks.
@@ -23,6 +25,7 @@ package struct RTCMediaStatistics: Sendable, Hashable {
 
     /// One track; with simulcast, the sums of all layers, except where the current one is named.
     package struct Track: Sendable, Hashable {
+        package var kind: TrackKind
         /// Packets that arrived, retransmissions and probes included.
         package var packets: UInt64 = 0
         /// Bytes of these packets.
@@ -32,6 +35,8 @@ package struct RTCMediaStatistics: Sendable, Hashable {
         /// Share of packets of the current layer that the network lost in the last report interval, 0…1. Retransmission
         /// may have repaired it.
         package var fractionLost = 0.0
+        /// Packets that were sent according to their sequence numbers, without retransmissions.
+        package var expected: Int64 = 0
         /// Packets that the network lost, before retransmission.
         package var networkLost: Int64 = 0
         /// Interarrival jitter of the current layer in nanoseconds.
@@ -44,9 +49,11 @@ package struct RTCMediaStatistics: Sendable, Hashable {
         package var keyFrameRequests: UInt64 = 0
         /// False if the sender ignores requests for key frames or was not asked to answer them.
         package var answersKeyFrameRequests = false
+        /// How far sender reports have moved the current layer's times so far, in nanoseconds; positive: later.
+        package var corrected: Int64 = 0
         /// Layer that is given out; nil before the first key frame, 0 without simulcast.
         package var layer: Int?
 
-        package init() {}
+        package init(_ kind: TrackKind) { self.kind = kind }
     }
 }

@@ -111,6 +111,21 @@ package struct RTCPeerMedia: Sendable {
         set { self.clock.isHidden = newValue }
     }
 
+    /// The sender's wall clock when a frame of a track was captured, in nanoseconds since 1970; nil before the first sender
+    /// report of the track.
+    ///
+    /// Many senders' clocks are wrong. The caller compares it with its own clock.
+    ///
+    /// - Parameter time: Time of the frame (``TrackPacket/time``), which a correction may still be moving.
+    package func wallClock(track: Int, at time: Int64) -> Int64? {
+        guard self.layers.indices.contains(track) else { return nil }
+        let layer = self.layers[track] == nil ? 0 : self.layers[track]?.current
+        guard let stream = self.streams.firstIndex(where: { $0.track == track && $0.layer == layer }),
+            let correction = self.clock.correction(stream: stream)
+        else { return nil }
+        return self.clock.wallClock(at: time &+ correction)
+    }
+
     /// Asks the sender of a track for a key frame. Requests are limited in rate and not sent where they have no effect.
     package mutating func requestKeyFrame(track: Int, at now: Int64) {
         let layer = self.layers.indices.contains(track) ? self.layers[track]?.target ?? 0 : 0
@@ -128,12 +143,14 @@ package struct RTCPeerMedia: Sendable {
         result.roundTrip = self.roundTrip.estimate
         result.estimate = self.estimate?.bitRate
         result.timeJumps = self.clock.jumps
-        result.tracks = self.tracks.indices.map { _ in RTCMediaStatistics.Track() }
+        result.tracks = self.tracks.map { RTCMediaStatistics.Track($0.kind) }
         for index in self.streams.indices {
             let track = self.streams[index].track
             let current = self.layers[track] == nil ? 0 : self.layers[track]?.current
             let rate = self.streams[index].meter.rate(at: now)
-            result.tracks[track].add(self.streams[index], isCurrent: self.streams[index].layer == current, rate: rate)
+            let isCurrent = self.streams[index].layer == current
+            result.tracks[track].add(self.streams[index], isCurrent: isCurrent, rate: rate)
+            if isCurrent { result.tracks[track].corrected = self.clock.corrected(stream: index) }
             result.tracks[track].layer = current
         }
         return result
@@ -144,6 +161,7 @@ extension RTCMediaStatistics.Track {
     fileprivate mutating func add(_ stream: RTCPeerMedia.Stream, isCurrent: Bool, rate: Int) {
         self.packets += stream.packets
         self.bytes += stream.bytes
+        self.expected += stream.reports?.expected ?? 0
         self.networkLost += stream.reports?.lost ?? 0
         self.nacks += stream.nacks
         self.keyFrameRequests += stream.keyFrames.sent

@@ -55,6 +55,7 @@ struct SDPAnswer {
         var lines = [
             "m=\(section.media) 9 \(section.transport) \(types.joined(separator: " "))", "c=IN IP4 0.0.0.0",
         ]
+        if track.kind == .video { lines += self.bandwidth }
         if !track.mid.isEmpty { lines.append("a=mid:\(track.mid)") }
         lines += ["a=recvonly", "a=rtcp-mux"]
         if section.attributes.has("rtcp-rsize") { lines.append("a=rtcp-rsize") }
@@ -97,7 +98,9 @@ struct SDPAnswer {
         switch track.codec {
         case .opus:
             // Without stereo, libwebrtc sends one channel at about 30 kbit/s.
-            return repeated(["minptime", "useinbandfec"]) + ["stereo=1", "sprop-stereo=1", "maxaveragebitrate=128000"]
+            return repeated(["minptime", "useinbandfec"]) + [
+                "stereo=1", "sprop-stereo=1", "maxaveragebitrate=\(AnswerSettings.audioBitrate)",
+            ]
         case .h264:
             return repeated(["level-asymmetry-allowed", "packetization-mode", "profile-level-id"]) + self.bitRates
         case .vp9: return repeated(["profile-id"]) + self.bitRates
@@ -107,9 +110,17 @@ struct SDPAnswer {
 
     /// Parameters of libwebrtc; others ignore them.
     private var bitRates: [String] {
-        var list = ["x-google-start-bitrate=\(self.settings.startBitrateKbps)"]
-        if let most = self.settings.maxBitrateKbps { list.append("x-google-max-bitrate=\(most)") }
+        let most = self.settings.maxBitrateKbps
+        var list = ["x-google-start-bitrate=\(min(self.settings.startBitrateKbps, most ?? .max))"]
+        if let most { list.append("x-google-max-bitrate=\(most)") }
         return list
+    }
+
+    /// The highest bit rate for clients that read no parameters of libwebrtc: Firefox reads TIAS, others AS.
+    ///
+    /// Spec: RFC 8866 §5.8, RFC 3890 §6.2.
+    private var bandwidth: [String] {
+        self.settings.maxBitrateKbps.map { ["b=AS:\($0)", "b=TIAS:\($0 * 1_000)"] } ?? []
     }
 
     private func extensions(_ track: NegotiatedTrack) -> [String] {

@@ -89,10 +89,12 @@ package enum SDPNegotiation {
         _ media: MediaOffer.Media, _ codec: OfferedCodec, _ feedback: Set<String>, _ extensions: [Substring: UInt8],
         _ ssrcs: [UInt32]
     ) -> NegotiatedTrack {
+        // Each layer has an SSRC, and with retransmissions two.
+        let rtx = media.layers.count > StreamTable.mostLayers ? nil : codec.rtxPayloadType
         let transportCC = feedback.contains("transport-cc") ? extensions[HeaderExtension.transportCC] : nil
         return NegotiatedTrack(
             mid: media.mid, kind: media.kind, codec: codec.codec, payloadType: codec.payloadType,
-            rtxPayloadType: codec.rtxPayloadType, clockRate: codec.clockRate, fmtp: codec.fmtp,
+            rtxPayloadType: rtx, clockRate: codec.clockRate, fmtp: codec.fmtp,
             hasNACK: feedback.contains("nack"), hasPLI: feedback.contains("nack pli"),
             hasFIR: feedback.contains("ccm fir"), hasTransportCC: transportCC != nil,
             hasREMB: transportCC == nil && feedback.contains("goog-remb"), transportCCExtension: transportCC,

@@ -40,6 +40,8 @@ package struct SenderClock: Sendable {
         /// Usual arrival minus time on the line. Changes slowly with the drift between the two clocks.
         var usualLag: Int64 = 0
         var lagsSince: Int64?
+        /// Sum of the corrections.
+        var corrected: Int64 = 0
 
         /// Nanoseconds from ``origin``.
         func elapsed(_ ticks: Int64) -> Int64 {
@@ -165,6 +167,11 @@ package struct SenderClock: Sendable {
         return target - self.streams[index].offset
     }
 
+    /// How far sender reports have moved a stream so far, in nanoseconds; positive: later. Placing by arrival does not count.
+    package func corrected(stream index: Int) -> Int64 {
+        self.streams.indices.contains(index) ? self.streams[index].corrected : 0
+    }
+
     private mutating func place(_ index: Int, ticks: Int64, at time: Int64, arrival: Int64) -> Int64 {
         // Never back: what was given out cannot be taken back.
         let time = max(time, self.streams[index].lastTime ?? time)
@@ -213,6 +220,7 @@ package struct SenderClock: Sendable {
         }
         self.streams[index].offset += change
         self.streams[index].usualLag -= change
+        self.streams[index].corrected &+= change
     }
 
     /// Whether a stream has lagged for so long that its RTP time must have been stopped.

@@ -64,6 +64,7 @@ struct WHIPTests {
             }
             let statistics = try #require(server.server.statistics[TestServer.host])
             #expect(statistics.isPublishing && statistics.webRTC?.cipher == "AEAD_AES_128_GCM")
+            #expect(statistics.webRTC?.transport == "udp" && statistics.webRTC?.abandoned == 0)
             #expect(!server.log.elements.contains { $0.contains(TestServer.hostKey) || $0.contains(client.session) })
         }
     }

@@ -45,7 +45,9 @@ enum Documents {
             "rtmps": { "listen": "127.0.0.1:1937", "tls": { "certificate": "a.crt", "key": "a.key" } },
             "srt": { "listen": "127.0.0.1:9001", "latencyMs": 200, "passphraseEnv": "WORD", "pbkeylen": 24 },
             "webrtc": { "listen": "127.0.0.1:8890", "udp": "127.0.0.1:8190", "publicAddresses": ["192.0.2.1", "2001:db8::1"],
+              "publicAddressesEnv": "NODE_IP",
               "tls": { "certificate": "a.crt", "key": "a.key" }, "allowOrigins": ["https://studio.example"],
+              "maxBitrate": 3000000,
               "iceServers": [ { "url": "turn:turn.example:3478", "username": "u", "credentialEnv": "TURN" } ] },
             "proxies": ["10.0.0.1"],
             "pull": { "allowedHosts": ["cdn.example"] }, "codecs": ["h264", "g711a", "opus"],
@@ -135,7 +137,7 @@ enum Documents {
           "sei": { "layout": false, "payloadUuid": "00112233445566778899aabbccddeeff", "intervalMs": 500,
             "followIdr": false, "extraInfo": "hello" },
           "alarms": { "windowMs": 4000, "clearAfterMs": 9000, "gapMs": [40, 200, 700], "fpsPercent": [95, 80, 60],
-            "networkPercent": [95, 80, 60], "bitratePercent": 50, "skewMs": [70, 140, 280], "keyFrameIntervalMs": 5000 },
+            "networkPercent": [95, 80, 60], "lossPercent": [3, 6, 12], "bitratePercent": 50, "skewMs": [70, 140, 280], "keyFrameIntervalMs": 5000 },
           "limits": { "maxInputWidth": 1280, "maxInputHeight": 1280, "maxInputFps": 30, "maxSources": 7,
             "maxDiskBytes": 200000000 },
           "ext": { "anything": [1, { "a b": null }] }

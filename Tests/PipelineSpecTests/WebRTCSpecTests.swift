@@ -25,6 +25,9 @@ struct WebRTCSpecTests {
         let report = Self.report(#"{ "webrtc": { "udp": "192.0.2.1:7000" }, "codecs": ["h264", "opus"] }"#)
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
         #expect(pipeline.ingest.codecs == [.h264, .opus])
+        let named = Self.report(#"{ "webrtc": { "publicAddressesEnv": "NODE_IP", "maxBitrate": 3000000 } }"#)
+        let webRTC = try #require(named.pipeline?.ingest.webRTC, "\(named.text(file: "f"))")
+        #expect(webRTC.publicAddressesEnv == "NODE_IP" && webRTC.maxBitrate == 3_000_000)
         #expect(try #require(Self.report("{}").pipeline).ingest.codecs == [.h264, .aac, .mp3])
     }
 

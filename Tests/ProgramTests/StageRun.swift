@@ -43,6 +43,8 @@ struct StageRun {
     var ticks: [Tick] = []
     var stats = DecodeStage.Stats()
     var failures: [MediaError.Code] = []
+    /// How often the stage wanted a key frame.
+    var keyFrameRequests = 0
     /// Bytes queued at the end.
     var waitingBytes = 0
     /// Interleaved stereo from position 0 on, through the mixer.
@@ -62,6 +64,8 @@ struct StageRun {
         buffer.setStatus(.live, at: 0)
         let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: holdsDamaged)
         buffer.need.setThrift(isThrifty, skipsLoopFilter: false)
+        let requests = Mutex(0)
+        stage.onKeyFrameWanted { requests.withLock { $0 += 1 } }
         self.start(stage)
         // Like a file's reader, which waits for space.
         DispatchQueue(label: "read").async { for item in items + [.end] { stage.put(item) } }
@@ -75,6 +79,7 @@ struct StageRun {
             run.ticks.append(Tick(picture: shown.picture, isFresh: shown.isFresh, index: index))
         }
         run.finish(stage, log)
+        run.keyFrameRequests = requests.withLock { $0 }
         return run
     }
 

@@ -13,6 +13,8 @@ enum PipelineExamples {
         case "ingest.allowedAddresses": self.list("203.0.113.0/24")
         case "ingest.webrtc.iceServers[].url": "stun:stun.example:3478"
         case "ingest.webrtc.iceServers[].username": "room"
+        case "ingest.webrtc.publicAddressesEnv": "NODE_IP"
+        case "ingest.webrtc.maxBitrate": 4_000_000
         case "ingest.webrtc.iceServers[].credentialFile": "/run/secrets/turn-password"
         case "sources[].url": "rtmp://media.example/live/KEY"
         case "sources[].relays[].url": "rtmp://other.example/live/KEY"

@@ -57,6 +57,7 @@ struct EventCompatTests {
             (.agora, "room.closed", ["outcome": "drained"], #"{"agora":{"state":0,"name":"IDLE"}}"#),
             (.remon, "ingest.refused", ["code": "busyChannel"], #"{"remon":{"error":"BusyChannel"}}"#),
             (.remon, "ingest.refused", ["code": "inputTooLarge"], #"{"remon":{"error":"InvalidParameter"}}"#),
+            (.remon, "ingest.refused", ["code": "iceFailed"], #"{"remon":{"error":"IceFailed"}}"#),
             (.remon, "ingest.refused", ["code": "authDenied"], #"{"remon":{"error":"ConnectChannelFailed"}}"#),
             (.remon, "ingest.refused", ["code": "unsupportedCodec"], #"{"remon":{"error":"UnsupportedPlatform"}}"#),
             (.remon, "config.invalid", ["code": "invalidFormat"], #"{"remon":{"error":"InvalidParameter"}}"#),

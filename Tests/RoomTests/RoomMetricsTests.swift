@@ -1,6 +1,7 @@
 import Control
 import Events
 import HTTPListener
+import Ingest
 import MediaTypes
 import Origin
 import Room
@@ -95,6 +96,30 @@ struct RoomMetricsTests {
         #expect(value(#"tandem_webhook_queue_events{webhook="https://a.example"}"#, in: text) == 7)
         #expect(value(#"tandem_webhook_queue_events{webhook="https://b.example"}"#, in: text) == 0)
         #expect(Self.text { $0.addCertificates([]) }.isEmpty)
+    }
+
+    @Test("packets, requests and times of a WebRTC publisher; a room without one has no such families")
+    func webRTC() {
+        #expect(Self.text { $0.addWebRTC([]) }.isEmpty)
+        var statistics = WebRTCStatistics()
+        statistics.media.tracks = [.init(.video), .init(.audio)]
+        (statistics.media.tracks[0].expected, statistics.media.tracks[1].expected) = (1_000, 500)
+        (statistics.media.tracks[0].networkLost, statistics.media.tracks[1].networkLost) = (30, -1)
+        (statistics.media.tracks[0].ordering.recovered, statistics.media.tracks[0].ordering.lost) = (28, 2)
+        statistics.media.tracks[0].keyFrameRequests = 3
+        statistics.media.tracks[1].jitter = 12_500_000
+        let id = SourceID(uid: "1001")
+        let labels = #"uid="1001",stream_type="main""#
+        var text = Self.text { $0.addWebRTC([(id, statistics)]) }
+        for (result, count) in [("sent", 1_500.0), ("lost", 29), ("recovered", 28), ("abandoned", 2)] {
+            #expect(value(#"tandem_source_rtp_packets_total{\#(labels),result="\#(result)"}"#, in: text) == count)
+        }
+        #expect(value("tandem_source_key_frame_requests_total{\(labels)}", in: text) == 3)
+        #expect(value("tandem_source_jitter_seconds{\(labels)}", in: text) == 0.0125)
+        #expect(!text.contains("tandem_source_round_trip_seconds{"))
+        statistics.media.roundTrip = 60_000_000
+        text = Self.text { $0.addWebRTC([(id, statistics)]) }
+        #expect(value("tandem_source_round_trip_seconds{\(labels)}", in: text) == 0.06)
     }
 
     @Test("a segment's publish delay is counted from when its last frame is due")

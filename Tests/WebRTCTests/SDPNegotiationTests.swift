@@ -123,6 +123,11 @@ struct SDPNegotiationTests {
         settings.maxBitrateKbps = 4500
         let limited = try Offers.answer(Offers.text("firefox"), settings: settings).answer
         #expect(limited.contains("a=fmtp:120 x-google-start-bitrate=2000;x-google-max-bitrate=4500\r\n"))
+        #expect(!usual.contains("b=") && limited.components(separatedBy: "b=").count == 3, "in the video section only")
+        #expect(limited.contains("c=IN IP4 0.0.0.0\r\nb=AS:4500\r\nb=TIAS:4500000\r\na=mid:1\r\n"))
+        settings.maxBitrateKbps = 800
+        let low = try Offers.answer(Offers.text("firefox"), settings: settings).answer
+        #expect(low.contains("x-google-start-bitrate=800;x-google-max-bitrate=800\r\n"))
     }
 
     @Test("random bytes become ICE credentials of the right form, all bits used")

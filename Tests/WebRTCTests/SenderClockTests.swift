@@ -93,6 +93,8 @@ struct SenderClockTests {
         }
         #expect(abs(publisher.run(6..<12)) < 100_000)
         #expect(publisher.clock.largeCorrections == 0 && publisher.clock.jumps == 0)
+        #expect(abs(publisher.clock.corrected(stream: 0) - ms(40)) < 100_000)
+        #expect(abs(publisher.clock.corrected(stream: 1)) < 100_000)
         #expect(
             publisher.clock.wallClock(at: ms(60)).map {
                 abs($0 - (3_900_000_000 - 2_208_988_800) * ms(1_000)) < 100_000

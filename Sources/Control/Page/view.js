@@ -30,7 +30,7 @@ const sourceTones = { live: "good", publishing: "good", connected: "idle", idle:
 const levelTones = { normal: "good", alert_1: "warn", alert_2: "warn", alert_3: "bad" };
 const levelWords = { normal: "healthy", alert_1: "alert 1", alert_2: "alert 2", alert_3: "alert 3" };
 const causeWords = {
-  fps: "frame rate too low", gap: "gaps between packets", network: "network too slow", bitrate: "bit rate too low", skew: "audio and video out of sync", keyInterval: "keyframe interval too long",
+  fps: "frame rate too low", gap: "gaps between packets", network: "network too slow", loss: "packets lost", bitrate: "bit rate too low", skew: "audio and video out of sync", keyInterval: "keyframe interval too long",
   jitterBuffer: "jitter", decodeErrors: "damaged packets", workerLag: "the worker is late", absent: "no media",
 };
 
