@@ -52,6 +52,8 @@ package final class Recorder: ListingObserver {
         /// Number of ``Recorder/stop(_:)`` calls.
         var stops = 0
         var isEnded = false
+        /// Whether the session was canceled, so that nothing is written any more.
+        var isDiscarded = false
         /// Date range changes that could not be written while recording was stopped, in order.
         var missed: [DateRange.Change] = []
         /// The latest multivariant playlist that could not be written while recording was stopped; `nil` if there is
@@ -255,6 +257,16 @@ package final class Recorder: ListingObserver {
     /// Waits until all queued writes have succeeded or failed.
     package func settle() { self.queue.sync {} }
 
+    /// Drops all queued and further writes, and removes the recording's directory, which must not contain media. Blocks
+    /// until that is done.
+    func discard() {
+        self.state.withLock { $0.isDiscarded = true }
+        self.queue.sync {
+            for name in [RecordingJournal.name, self.multivariantName] { self.folder.remove(name) }
+            self.folder.removeItself()
+        }
+    }
+
     /// Queues a write and waits for it, at most ``patience`` nanoseconds; without a limit if
     /// ``RecordingSettings/waits`` is set.
     ///
@@ -267,6 +279,7 @@ package final class Recorder: ListingObserver {
         missed: (@Sendable (inout State) -> Void)? = nil
     ) {
         let waits = self.state.withLock { state -> Bool? in
+            if state.isDiscarded { return nil }
             if state.isStopped, !always {
                 guard missed != nil, state.pending < Self.mostPending else { return nil }
                 state.pending += 1
@@ -282,6 +295,7 @@ package final class Recorder: ListingObserver {
         let done = DispatchSemaphore(value: 0)
         self.queue.async {
             let isMissed = self.state.withLock { state in
+                if state.isDiscarded { return true }
                 guard state.isStopped, !always else { return false }
                 missed?(&state)
                 return true
@@ -328,7 +342,9 @@ package final class Recorder: ListingObserver {
     /// resumed already, or if the room has ended. Callable from any thread.
     package func resume() {
         let begun = self.state.withLock { state -> (reason: String, stops: Int)? in
-            guard !state.isResuming, !state.isEnded, let reason = state.stopReason else { return nil }
+            guard !state.isResuming, !state.isEnded, !state.isDiscarded, let reason = state.stopReason else {
+                return nil
+            }
             state.isResuming = true
             return (reason, state.stops)
         }
