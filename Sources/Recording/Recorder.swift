@@ -73,7 +73,7 @@ package final class Recorder: ListingObserver {
     /// Maximum number of writes that wait for a hanging disk: several minutes of segments. One more stops the recording.
     private static let mostPending = 256
     /// Maximum number of date range changes that are kept in memory while recording is stopped. Beyond it, the older
-    /// half is dropped.
+    /// half is dropped. While the disk hangs, as many more wait behind its writes, and further ones are dropped.
     private static let mostMissed = 8_192
 
     private let folder: RecordingFolder
@@ -278,18 +278,19 @@ package final class Recorder: ListingObserver {
         always: Bool = false, _ body: @escaping @Sendable (RecordingFolder) throws(MediaError) -> Void,
         missed: (@Sendable (inout State) -> Void)? = nil
     ) {
-        let waits = self.state.withLock { state -> Bool? in
-            if state.isDiscarded { return nil }
+        let (waits, isFull) = self.state.withLock { state -> (Bool?, Bool) in
+            if state.isDiscarded { return (nil, false) }
             if state.isStopped, !always {
-                guard missed != nil, state.pending < Self.mostPending else { return nil }
+                // What is missed is noted on the queue, after writes that were queued before and may fail.
+                guard missed != nil, state.pending < Self.mostPending + Self.mostMissed else { return (nil, false) }
                 state.pending += 1
-                return false
+                return (false, false)
             }
             state.pending += 1
-            return !state.isSlow
+            return (!state.isSlow, state.pending > Self.mostPending)
         }
         guard let waits else { return }
-        if !self.waits, self.state.withLock({ $0.pending > Self.mostPending }) {
+        if !self.waits, isFull {
             self.stop(self.folder.lost("the disk has not answered for \(Self.mostPending) writes"))
         }
         let done = DispatchSemaphore(value: 0)
