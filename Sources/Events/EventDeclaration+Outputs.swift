@@ -22,7 +22,8 @@ extension EventDeclaration {
             "output.filled", "A successor has filled the time since the previous worker stopped with slate.",
             [
                 JSONField("reason", .words(["restart"])), Self.mediaSequence,
-                JSONField("segments", .count, "Number of segments that consist only of slate."),
+                JSONField(
+                    "segments", .count, "Number of complete segments that contain slate, from `mediaSequence` on."),
                 JSONField("firstTick", .integer, "The first frame.", example: 2520),
                 JSONField("ticks", .integer, "Number of frames.", example: 60),
                 JSONField("durationMs", .integer, "Milliseconds.", example: 2000),

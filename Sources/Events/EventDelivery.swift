@@ -256,12 +256,14 @@ package final class EventDelivery: Sendable {
         request.method = .POST
         request.headers = fields
         request.body = .bytes(ByteBuffer(bytes: sent.body))
+        let began = self.clock.now()
         do {
             let response = try await self.client.execute(request, timeout: .nanoseconds(webhook.timeout))
             // Read the body so that the connection can be reused; its content is ignored. The timeout of `execute` ends
-            // with the head of the response.
+            // with the head of the response; the body gets the rest of the time.
             let body = response.body
-            _ = await Deadline.run(within: webhook.timeout) { try? await body.collect(upTo: 64 << 10) }
+            let rest = webhook.timeout &- (self.clock.now() &- began)
+            _ = await Deadline.run(within: rest) { try? await body.collect(upTo: 64 << 10) }
             return Self.outcome(response.status.code, response.headers, now: timestamp)
         } catch let error as HTTPClientError {
             // Its description contains the case, and no part of the URL.

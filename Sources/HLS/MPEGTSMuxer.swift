@@ -37,7 +37,8 @@ package struct StreamUnit: Sendable {
 /// (2) Clock references are at most ``longestClockGap`` apart, except at a discontinuity and at a gap of 60 seconds or
 ///     more. They are on the video stream, or on the audio stream if there is no video.
 /// (3) Units are written in the order of their decoding times. Except at a discontinuity, the clock never decreases,
-///     and decoding times of video increase strictly as far as presentation times allow.
+///     and decoding times of video increase strictly, unless a frame's presentation time is not after the decoding time
+///     of the frame before it: then its own decoding time stays. Encoders make no such frames.
 /// (4) A clock reference precedes the first unit. At a discontinuity the first packet of each stream has the
 ///     discontinuity indicator, since another worker's continuity counters may differ.
 ///

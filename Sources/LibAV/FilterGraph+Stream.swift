@@ -12,7 +12,7 @@ extension FilterGraph {
         else {
             throw MediaError(
                 .rejected, "the graph was built for another format than \(picture.format)", at: self.place,
-                fix: "rebuild the graph")
+                fix: "report this error with the log")
         }
         self.pool.collect()
         let frame = try unsafe picture.makeReference()
@@ -21,7 +21,7 @@ extension FilterGraph {
         unsafe frame.pointee.pts = pts
         let status = unsafe av_buffersrc_add_frame_flags(source, frame, 0)
         guard status >= 0 else {
-            throw .libav(.rejected, "a frame was rejected", status, at: self.place, fix: "rebuild the graph")
+            throw .libav(.rejected, "a frame was rejected", status, at: self.place, fix: "publish the source again")
         }
         self.hand(to: body)
     }

@@ -160,7 +160,7 @@ package final class FilterGraph {
             throw MediaError(
                 .rejected,
                 "input \(self.inputs[index].label) got \(pictures[index].format), built for \(self.inputs[index].format)",
-                at: self.place, fix: "rebuild the graph")
+                at: self.place, fix: "report this error with the log")
         }
         self.pool.collect()
         for (index, picture) in pictures.enumerated() {
@@ -170,7 +170,8 @@ package final class FilterGraph {
             unsafe frame.pointee.pts = pts
             let status = unsafe av_buffersrc_add_frame_flags(self.sources[index], frame, 0)
             guard status >= 0 else {
-                throw .libav(.rejected, "a frame was rejected", status, at: self.place, fix: "rebuild the graph")
+                throw .libav(
+                    .rejected, "a frame was rejected", status, at: self.place, fix: "report this error with the log")
             }
         }
         for index in unsafe self.sinks.indices { results.append(try unsafe self.pull(from: self.sinks[index])) }
@@ -184,7 +185,8 @@ package final class FilterGraph {
         let frame = unsafe self.pool.frame
         let status = unsafe av_buffersink_get_frame(sink, frame)
         guard status >= 0 else {
-            throw .libav(.rejected, "no frame was returned", status, at: self.place, fix: "rebuild the graph")
+            throw .libav(
+                .rejected, "no frame was returned", status, at: self.place, fix: "report this error with the log")
         }
         unsafe frame.pointee.pict_type = AV_PICTURE_TYPE_NONE
         unsafe frame.removeSideData()

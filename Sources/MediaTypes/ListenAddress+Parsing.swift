@@ -17,6 +17,9 @@ extension ListenAddress {
         guard let colon = text.lastIndex(of: ":") else {
             throw Malformed(what: "\"\(text)\" is not HOST:PORT", fix: "write \(Self.example(for: text))")
         }
+        if text.hasPrefix("["), text.hasSuffix("]"), Self.looksLikeIPv6(text.dropFirst().dropLast()) {
+            throw Malformed(what: "\"\(text)\" has no port", fix: "write \(text):8080")
+        }
         var host = String(text[..<colon])
         let digits = text[text.index(after: colon)...]
         if host.hasPrefix("[") {

@@ -85,8 +85,8 @@ package final class LiveContent: OriginContent {
     /// Number of waiting requests.
     package var waitingCount: Int { self.state.withLock { $0.waiterCount } }
 
-    /// Number of bytes of objects in memory, without playlists. A segment that shares the bytes of several parts does
-    /// not count.
+    /// Number of bytes of objects in memory, without playlists; for tests. A segment that shares the bytes of several
+    /// parts does not count. The bytes of a segment with a single part count twice, although it shares them too.
     package var heldBytes: Int {
         self.state.withLock { state in
             state.objects.values.reduce(0) { sum, object in

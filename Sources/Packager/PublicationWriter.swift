@@ -66,7 +66,7 @@ struct PublicationWriter: Sendable {
     private(set) var recordedMediaSequence: Int64
     /// Events that have not been taken yet.
     var events: [PackagerEvent] = []
-    /// Names of files that could not be deleted when they expired, oldest first.
+    /// Names of files that could not be deleted when they expired, those that expired first at the beginning.
     private var undeleted: [String] = []
     /// The output directory, kept open to detect if it is replaced; `nil` if the store cannot detect that.
     var place: (any HeldDirectory)?

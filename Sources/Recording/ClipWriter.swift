@@ -103,7 +103,7 @@ package struct ClipWriter: Sendable {
     package func hold(
         _ slots: [ListedSegmentSet], id: String, source: (String) -> String?
     ) throws(MediaError) -> Hold {
-        let folder = RecordingFolder(path: "\(self.holds)/\(Self.holdMark)\(id)")
+        let folder = RecordingFolder(path: "\(self.holds)/\(Self.holdMark)\(id)", of: .clips)
         var names: Set<String> = []
         for track in self.chosen(slots).flatMap(\.tracks) where !track.segment.gap {
             names.formUnion([track.segment.map.uri, track.segment.uri])
@@ -144,7 +144,7 @@ package struct ClipWriter: Sendable {
     /// - Parameter hasHolds: Whether the directory contains the room's hard links. If false, directories in it are not
     ///   touched.
     package static func removeLeftovers(of room: String, in directory: String, hasHolds: Bool) {
-        let folder = RecordingFolder(path: directory)
+        let folder = RecordingFolder(path: directory, of: .clips)
         let owner = "\(room)-\(Self.idMark.dropLast())"
         var (holds, partials): ([String], [String]) = ([], [])
         DiskUse.forEachEntry(of: directory, prefix: Self.holdMark) { entry in
@@ -155,7 +155,7 @@ package struct ClipWriter: Sendable {
             }
         }
         for name in holds {
-            let hold = RecordingFolder(path: folder.full(name))
+            let hold = RecordingFolder(path: folder.full(name), of: .clips)
             var held: [String] = []
             DiskUse.forEachEntry(of: hold.path) { if !$0.isDirectory { held.append($0.name) } }
             for name in held { hold.remove(name) }
@@ -186,7 +186,7 @@ package struct ClipWriter: Sendable {
         guard let segment = slots.lazy.flatMap(\.tracks).first(where: { !$0.segment.gap })?.segment else {
             throw MediaError(.notFound, "nothing was published in this time", at: "clip", fix: "choose another range")
         }
-        let folder = RecordingFolder(path: self.directory)
+        let folder = RecordingFolder(path: self.directory, of: .clips)
         try DirectoryStore(directory: self.directory).prepare()
         let origin =
             segment.programDate

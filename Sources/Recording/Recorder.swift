@@ -52,6 +52,8 @@ package final class Recorder: ListingObserver {
         /// Number of ``Recorder/stop(_:)`` calls.
         var stops = 0
         var isEnded = false
+        /// Whether the session was canceled, so that nothing is written any more.
+        var isDiscarded = false
         /// Date range changes that could not be written while recording was stopped, in order.
         var missed: [DateRange.Change] = []
         /// The latest multivariant playlist that could not be written while recording was stopped; `nil` if there is
@@ -71,7 +73,7 @@ package final class Recorder: ListingObserver {
     /// Maximum number of writes that wait for a hanging disk: several minutes of segments. One more stops the recording.
     private static let mostPending = 256
     /// Maximum number of date range changes that are kept in memory while recording is stopped. Beyond it, the older
-    /// half is dropped.
+    /// half is dropped. While the disk hangs, as many more wait behind its writes, and further ones are dropped.
     private static let mostMissed = 8_192
 
     private let folder: RecordingFolder
@@ -255,6 +257,16 @@ package final class Recorder: ListingObserver {
     /// Waits until all queued writes have succeeded or failed.
     package func settle() { self.queue.sync {} }
 
+    /// Drops all queued and further writes, and removes the recording's directory, which must not contain media. Blocks
+    /// until that is done.
+    func discard() {
+        self.state.withLock { $0.isDiscarded = true }
+        self.queue.sync {
+            for name in [RecordingJournal.name, self.multivariantName] { self.folder.remove(name) }
+            self.folder.removeItself()
+        }
+    }
+
     /// Queues a write and waits for it, at most ``patience`` nanoseconds; without a limit if
     /// ``RecordingSettings/waits`` is set.
     ///
@@ -266,22 +278,25 @@ package final class Recorder: ListingObserver {
         always: Bool = false, _ body: @escaping @Sendable (RecordingFolder) throws(MediaError) -> Void,
         missed: (@Sendable (inout State) -> Void)? = nil
     ) {
-        let waits = self.state.withLock { state -> Bool? in
+        let (waits, isFull) = self.state.withLock { state -> (Bool?, Bool) in
+            if state.isDiscarded { return (nil, false) }
             if state.isStopped, !always {
-                guard missed != nil, state.pending < Self.mostPending else { return nil }
+                // What is missed is noted on the queue, after writes that were queued before and may fail.
+                guard missed != nil, state.pending < Self.mostPending + Self.mostMissed else { return (nil, false) }
                 state.pending += 1
-                return false
+                return (false, false)
             }
             state.pending += 1
-            return !state.isSlow
+            return (!state.isSlow, state.pending > Self.mostPending)
         }
         guard let waits else { return }
-        if !self.waits, self.state.withLock({ $0.pending > Self.mostPending }) {
+        if !self.waits, isFull {
             self.stop(self.folder.lost("the disk has not answered for \(Self.mostPending) writes"))
         }
         let done = DispatchSemaphore(value: 0)
         self.queue.async {
             let isMissed = self.state.withLock { state in
+                if state.isDiscarded { return true }
                 guard state.isStopped, !always else { return false }
                 missed?(&state)
                 return true
@@ -328,7 +343,9 @@ package final class Recorder: ListingObserver {
     /// resumed already, or if the room has ended. Callable from any thread.
     package func resume() {
         let begun = self.state.withLock { state -> (reason: String, stops: Int)? in
-            guard !state.isResuming, !state.isEnded, let reason = state.stopReason else { return nil }
+            guard !state.isResuming, !state.isEnded, !state.isDiscarded, let reason = state.stopReason else {
+                return nil
+            }
             state.isResuming = true
             return (reason, state.stops)
         }

@@ -5,21 +5,36 @@ import MediaTypes
 import Packager
 import Threading
 
-/// The directory of a recording.
+/// The directory of a recording or of clips.
 package struct RecordingFolder: Sendable {
+    /// The kind of files in a directory: decides what errors say about it.
+    enum Content: Sendable {
+        case recording, clips
+
+        var place: String { self == .clips ? "clip" : "recording" }
+        var fix: String {
+            "free space or restore the directory, and "
+                + (self == .clips ? "request the clip again" : "start the room again")
+        }
+    }
+
     let path: String
+    private let content: Content
     /// Flushes a file to disk; fsync(2) unless a test replaces it.
     private let systemSync: @Sendable (_ descriptor: Int32) -> Int32
 
     private static let mode: mode_t = 0o644
 
-    init(path: String) { self.init(path: path, systemSync: { fsync($0) }) }
+    init(path: String, of content: Content = .recording) {
+        (self.path, self.content) = (path, content)
+        self.systemSync = { fsync($0) }
+    }
 
-    /// Makes a folder with another implementation of fsync(2), for tests.
+    /// Makes the folder of a recording with another implementation of fsync(2), for tests.
     ///
     /// - Parameter systemSync: Returns 0, or -1 if the disk failed.
     package init(path: String, systemSync: @escaping @Sendable (_ descriptor: Int32) -> Int32) {
-        self.path = path
+        (self.path, self.content) = (path, .recording)
         self.systemSync = systemSync
     }
 
@@ -148,8 +163,7 @@ package struct RecordingFolder: Sendable {
     }
 
     func lost(_ what: String) -> MediaError {
-        MediaError(
-            .outputLost, what, at: "recording", fix: "free space or restore the directory, and start the room again")
+        MediaError(.outputLost, what, at: self.content.place, fix: self.content.fix)
     }
 
     /// Makes an error with the reason of a failed system call.
@@ -158,7 +172,7 @@ package struct RecordingFolder: Sendable {
     func lost(_ what: String, _ number: Int32) -> MediaError {
         MediaError(
             DirectoryStore.isFull(number) ? .diskFull : .outputLost, "\(what): \(String(cString: strerror(number)))",
-            at: "recording", fix: "free space or restore the directory, and start the room again")
+            at: self.content.place, fix: self.content.fix)
     }
 
     /// Writes one file sequentially and computes its checksum.

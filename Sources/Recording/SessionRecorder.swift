@@ -199,14 +199,12 @@ package final class SessionRecorder: ListingObserver {
         }
     }
 
-    /// Removes the files of a session that could not begin, so that repeated attempts on a full disk leave nothing
-    /// behind.
+    /// Removes the files of a session that could not begin or was canceled before it began, so that repeated attempts
+    /// on a full disk leave nothing behind, and no journal makes the recording look unfinished.
     private static func remove(_ take: Take) {
         // The first session uses the recording's own directory, which existed before.
         guard take.number > 1 else { return }
-        let folder = RecordingFolder(path: take.settings.directory)
-        folder.remove(RecordingJournal.name)
-        folder.removeItself()
+        take.recorder.discard()
     }
 
     /// Stops the session after the segment on air, or cancels the planned next session; does nothing if the room is not
@@ -216,22 +214,21 @@ package final class SessionRecorder: ListingObserver {
     /// - Returns: The directory of the session that ends or no longer begins; `nil` if there is none.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; nothing has changed then.
     package func stop(at frame: Int64?) throws(MediaError) -> String? {
-        let (directory, ended) = try self.book.withLock { book throws(MediaError) -> (String?, Take?) in
-            guard self.state.withLock({ $0.gate.isStoppable }) else { return (nil, nil) }
+        typealias Result = (directory: String?, ended: Take?, canceled: Take?)
+        let (directory, ended, canceled) = try self.book.withLock { book throws(MediaError) -> Result in
+            guard self.state.withLock({ $0.gate.isStoppable }) else { return (nil, nil, nil) }
             var changed = book
             changed.state = .stopped
             // The state is written first: a later worker must not conclude from finished files that the room has ended.
             try changed.write(in: self.folder)
             book = changed
-            return self.state.withLock { state -> (String?, Take?) in
+            return self.state.withLock { state -> Result in
                 let directory = (state.next ?? state.current)?.settings.directory
-                guard state.gate.stop(at: frame) == .now else {
-                    state.next = nil
-                    return (directory, nil)
-                }
-                return (directory, state.turn())
+                guard state.gate.stop(at: frame) == .now else { return (directory, nil, state.next.take()) }
+                return (directory, state.turn(), nil)
             }
         }
+        if let canceled { Self.remove(canceled) }
         if let ended { self.over(ended) }
         return directory
     }

@@ -37,8 +37,7 @@ package struct Finding: Sendable, Hashable {
     package var modified: Int64
     /// Number of files that are removed if ``verdict`` is ``Verdict/remove``.
     package var files: Int
-    /// Size in bytes of these ``files``; for a directory the space that they take on the disk. If clips are kept, it
-    /// includes the state files that stay with them.
+    /// Size in bytes of these ``files``; for a directory the space that they take on the disk.
     package var bytes: Int64
     /// Number of files and directories, or objects, that are kept because their names are not those of the room's
     /// files.

@@ -10,6 +10,8 @@ struct FolderFacts: Sendable, Hashable {
     let bytes: Int64
     /// How many of ``files`` identify the directory. They are removed last.
     let last: Int
+    /// How many of ``bytes`` these files take.
+    let lastBytes: Int64
     /// When the newest file of a worker in the subdirectories was written, in Unix seconds; 0 if there is no file.
     let innerModified: Int64
     /// Number of files that a worker wrote into the subdirectories.
@@ -29,6 +31,7 @@ struct FolderFacts: Sendable, Hashable {
         self.files = look.files.count
         self.bytes = look.files.bytes
         self.last = look.files.last.count
+        self.lastBytes = look.files.lastBytes
         self.innerModified = look.inner.map(\.files.modified).max() ?? 0
         self.innerFiles = look.inner.reduce(0) { $0 + $1.files.count }
         self.innerBytes = look.inner.reduce(0) { Self.sum($0, $1.files.bytes) }

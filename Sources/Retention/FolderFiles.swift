@@ -15,6 +15,8 @@ struct FolderFiles: Sendable, Hashable {
     private(set) var foreign: [String] = []
     /// Space in bytes that all files of a worker take on the disk.
     private(set) var bytes: Int64 = 0
+    /// How many of ``bytes`` the files in ``last`` take.
+    private(set) var lastBytes: Int64 = 0
     /// When the newest file of a worker was written, in Unix seconds; 0 if there is none.
     private(set) var modified: Int64 = 0
 
@@ -39,6 +41,7 @@ struct FolderFiles: Sendable, Hashable {
             self.bytes = FolderFacts.sum(self.bytes, max(0, entry.bytes))
             self.modified = max(self.modified, entry.modified)
             if isLast {
+                self.lastBytes = FolderFacts.sum(self.lastBytes, max(0, entry.bytes))
                 found.insert(entry.name)
                 continue
             }

@@ -31,7 +31,7 @@ struct Judgement: Sendable {
         var finding = Finding(
             .output, path: path, room: facts.room, modified: facts.modified,
             files: keepsInner ? facts.files - facts.last : facts.files + facts.innerFiles,
-            bytes: keepsInner ? facts.bytes : FolderFacts.sum(facts.bytes, facts.innerBytes),
+            bytes: keepsInner ? facts.bytes - facts.lastBytes : FolderFacts.sum(facts.bytes, facts.innerBytes),
             others: facts.foreign, verdict: .remove)
         switch facts.kind {
         case .output(let hasEnded):
@@ -74,10 +74,12 @@ struct Judgement: Sendable {
         }
         // An earlier run removed everything but state.json, after it had checked the room's recordings.
         if facts.files == 1 { return .byAge(facts.modified, after: self.rule.after, self.rule) }
-        if let path = facts.room.map({ self.unfinished[$0] }) ?? self.unfinished.values.min() {
+        if let room = facts.room, let path = self.unfinished[room] {
             return .keep("its recording in \(path) is not finished: start the room again")
         }
-        if let path = self.unfinishedOfUnknown {
+        // Every recording may belong to an output without the room's id.
+        let others = facts.room == nil ? self.unfinished.values.min() : nil
+        if let path = others ?? self.unfinishedOfUnknown {
             return .keep("the recording in \(path) is not finished and may belong to this room: start its room again")
         }
         if let path = self.unseen {

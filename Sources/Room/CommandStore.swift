@@ -66,6 +66,8 @@ package final class CommandStore: Sendable {
         var isLate = false
         var isSuperseded = false
         var isClosed = false
+        /// Whether the room has ended, so that no worker restores the state.
+        var isDiscarded = false
         /// The writer thread; nil before ``CommandStore/start()``, and after ``CommandStore/close(within:)`` has begun
         /// to wait for it.
         var thread: StageThread?
@@ -163,7 +165,7 @@ package final class CommandStore: Sendable {
     package func begin() { self.state.withLock { $0.running += 1 } }
 
     /// Ends the command announced by ``begin()``, and calls back when all urgent changes so far are on disk, or after
-    /// ``patience``.
+    /// ``patience``. After ``close(within:)``, the result is ``CommandDurability/late`` at once if they are not on disk.
     ///
     /// - Parameters:
     ///   - waits: If false, then `answer` is called at once.
@@ -174,7 +176,8 @@ package final class CommandStore: Sendable {
         (now, number) = self.state.withLock { state in
             state.running -= 1
             if state.isSuperseded { return (.superseded, 0) }
-            guard waits, !state.isClosed, state.urgent > state.written else { return (.durable, 0) }
+            guard waits, !state.isDiscarded, state.urgent > state.written else { return (.durable, 0) }
+            if state.isClosed { return (.late, 0) }
             state.lastWaiter += 1
             state.waiters.append(Waiter(number: state.lastWaiter, sequence: state.urgent, answer: answer))
             return (nil, state.lastWaiter)
@@ -209,6 +212,7 @@ package final class CommandStore: Sendable {
     /// copy that was set aside.
     package func discard(within nanoseconds: Int64) {
         self.state.withLock { state in
+            state.isDiscarded = true
             state.written = state.sequence
             state.dueAt = nil
         }

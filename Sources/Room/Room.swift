@@ -204,7 +204,7 @@ package final class Room: Sendable {
         self.outputs.transports.finish(transportThreads, hasEnded: outcome.hasEnded, by: deadline)
         self.outputs.disk.stop()
         self.outputStages.snapshots.stop(images)
-        self.outputs.clips.close()
+        self.outputs.clips.close(hasEnded: outcome.hasEnded)
         return await self.close(outcome, by: deadline)
     }
 

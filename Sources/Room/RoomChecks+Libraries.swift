@@ -1,4 +1,4 @@
-package import LibAV
+import LibAV
 package import MediaTypes
 package import PipelineSpec
 import RoomSources

@@ -28,14 +28,14 @@ package struct ClipJobs: Sendable {
     package struct Work: Sendable {
         package let id: String
         package let release: @Sendable () -> Void
-        let body: @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
+        let body: @Sendable (_ end: () -> MediaError?) throws(MediaError) -> ClipWriter.Made
 
         /// - Parameters:
         ///   - release: Releases the segments that are held for the clip; called once, whatever the result.
-        ///   - body: Makes the file; throws soon after `isOver` has begun to return true. Blocks.
+        ///   - body: Makes the file; throws the error that `end` returns soon after it has begun to return one. Blocks.
         package init(
             id: String, release: @escaping @Sendable () -> Void,
-            body: @escaping @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
+            body: @escaping @Sendable (_ end: () -> MediaError?) throws(MediaError) -> ClipWriter.Made
         ) {
             self.id = id
             self.release = release
@@ -56,6 +56,9 @@ package struct ClipJobs: Sendable {
     /// Reasons why a clip is not made.
     static let roomIsOver = MediaError(
         .unfinished, "the room ended before the clip was made", at: "clip", fix: "cut it from the recording")
+    static let workerIsReplaced = MediaError(
+        .unfinished, "the worker is being replaced, and has not made the clip", at: "clip",
+        fix: "request the clip again when the next worker serves the room")
     static let workerIsGone = MediaError(
         .unfinished, "the worker that was making the clip has died", at: "clip", fix: "request the clip again")
     static let diskIsFull = MediaError(
@@ -66,8 +69,10 @@ package struct ClipJobs: Sendable {
     package private(set) var clips: [Clip] = []
     private var waiting: [Work] = []
     private var isWorking = false
-    /// Whether the room has ended, so that no more clips are made.
-    package private(set) var isClosed = false
+    /// Why no more clips are made; nil before ``close(hasEnded:)``.
+    private(set) var end: MediaError?
+    /// Whether the room has ended or the worker is being replaced, so that no more clips are made.
+    package var isClosed: Bool { self.end != nil }
     /// The thread that makes clips; when it has ended, the last such thread.
     var thread: StageThread?
     private var count = 0
@@ -78,11 +83,11 @@ package struct ClipJobs: Sendable {
     /// Reserves a name for a clip and assigns it an id. The caller must call ``add(_:)`` or ``withdraw(_:)`` next.
     ///
     /// - Throws: 429 if ``mostAtOnce`` clips wait or are being made, 409 if a remembered clip that has not failed has the
-    ///   name, 410 if the room has ended.
+    ///   name, 410 if the room has ended or the worker is being replaced.
     package mutating func promise(
         name: String?, rendition: String, range: Range<Int64>, incarnation: Int64
     ) throws(ControlFailure) -> Clip {
-        guard !self.isClosed else { throw Self.roomExited }
+        if let end = self.end { throw Self.refusal(end) }
         let busy = self.clips.count { $0.state == .pending || $0.state == .working }
         guard busy < Self.mostAtOnce else {
             throw .limitExceeded("\(busy) clips are being made", fix: "repeat the request when one of them is ready")
@@ -105,12 +110,12 @@ package struct ClipJobs: Sendable {
     /// Adds the work of a promised clip.
     ///
     /// - Returns: Whether the caller must start a thread for the work.
-    /// - Throws: 410 if the room has ended. The clip is then forgotten, and the caller must release the segments held
-    ///   for it.
+    /// - Throws: 410 if the room has ended or the worker is being replaced. The clip is then forgotten, and the caller
+    ///   must release the segments held for it.
     package mutating func add(_ work: Work) throws(ControlFailure) -> Bool {
-        guard !self.isClosed else {
+        if let end = self.end {
             self.withdraw(work.id)
-            throw Self.roomExited
+            throw Self.refusal(end)
         }
         self.waiting.append(work)
         if self.clips.count > Self.mostKnown,
@@ -155,13 +160,15 @@ package struct ClipJobs: Sendable {
 
     package func clip(_ id: String) -> Clip? { self.clips.first { $0.id == id } }
 
-    /// Ends all clips at the end of the room. Clips that were not started fail; the clip being made stops at its next
-    /// segment.
+    /// Ends all clips at the end of this worker's run. Clips that were not started fail; the clip being made stops at
+    /// its next segment.
     ///
+    /// - Parameter hasEnded: Whether the room has ended; if not, another worker continues it.
     /// - Returns: The dropped work, whose segments the caller must release.
-    package mutating func close() -> [GivenUp] {
-        self.isClosed = true
-        return self.giveUpWaiting(Self.roomIsOver)
+    package mutating func close(hasEnded: Bool) -> [GivenUp] {
+        let end = hasEnded ? Self.roomIsOver : Self.workerIsReplaced
+        self.end = end
+        return self.giveUpWaiting(end)
     }
 
     /// Fails the clips that were not started.
@@ -177,8 +184,10 @@ package struct ClipJobs: Sendable {
         return self.clips[index]
     }
 
-    private static var roomExited: ControlFailure {
-        .roomExited("the room has ended", fix: "cut the clip from the recording")
+    private static func refusal(_ end: MediaError) -> ControlFailure {
+        end == Self.roomIsOver
+            ? .roomExited("the room has ended", fix: "cut the clip from the recording")
+            : .roomExited("the worker is being replaced", fix: end.fix)
     }
 }
 

@@ -54,7 +54,7 @@ package struct ClipService: OutputService {
             }
             // The segments are held now and not when the clip is made, because they may leave the window in between.
             let hold = try Self.held(listed, by: writer, id: id, in: range, store)
-            return ClipJobs.Work(id: id, release: { hold.release() }) { isOver throws(MediaError) in
+            return ClipJobs.Work(id: id, release: { hold.release() }) { end throws(MediaError) in
                 // Segments that have left the live playlists may still be in the recording.
                 let recorded = try isListed ? [] : recorder?.recordedSlots() ?? []
                 let joined = ClipWriter.joined(recorded, listed)
@@ -66,7 +66,7 @@ package struct ClipService: OutputService {
                     opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
                     recorded: { recorder?.bytes(of: $0) },
                     until: {
-                        if isOver() { return ClipJobs.roomIsOver }
+                        if let error = end() { return error }
                         return self.host.withOutputs(\.disk.isFullForClips) ? ClipJobs.diskIsFull : nil
                     })
             }
@@ -190,7 +190,7 @@ extension ClipService {
     private func run() {
         while let work = self.host.withOutputs({ $0.clips.next() }) {
             let result = Result { () throws(MediaError) in
-                try work.body { self.host.withOutputs(\.clips.isClosed) }
+                try work.body { self.host.withOutputs(\.clips.end) }
             }
             let clip = self.host.withOutputs { $0.clips.finish(work.id, result) }
             work.release()
@@ -198,13 +198,13 @@ extension ClipService {
         }
     }
 
-    /// Ends all clips at the end of the room; see ``ClipJobs/close()``.
-    package func close() { self.perform(self.host.withOutputs { $0.clips.close() }) }
+    /// Ends all clips at the end of this worker's run; see ``ClipJobs/close(hasEnded:)``.
+    package func close(hasEnded: Bool) { self.perform(self.host.withOutputs { $0.clips.close(hasEnded: hasEnded) }) }
 
     /// Fails the clips that were not started, and releases the segments held for them.
     func giveUpWaiting(_ reason: MediaError) { self.perform(self.host.withOutputs { $0.clips.giveUpWaiting(reason) }) }
 
-    /// Waits after ``close()`` until the clip being made has stopped and its temporary files are removed. Blocks.
+    /// Waits after ``close(hasEnded:)`` until the clip being made has stopped and its temporary files are removed. Blocks.
     ///
     /// - Parameter nanoseconds: Longest time to wait.
     package func join(within nanoseconds: Int64) {

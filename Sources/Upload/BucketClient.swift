@@ -12,7 +12,7 @@ package struct BucketClient: Sendable {
     /// Returns a bucket whose object names all begin with `prefix`.
     package typealias Place = @Sendable (_ prefix: String) -> S3Bucket
 
-    /// Timeout in nanoseconds of a response's head, and again of its body.
+    /// Timeout in nanoseconds of a request until the response's body has arrived.
     private static let timeout: Int64 = 20_000_000_000
     /// Maximum number of attempts for a request.
     private static let attempts = 3
@@ -95,6 +95,7 @@ package struct BucketClient: Sendable {
         _ method: String, _ prefix: String = "",
         _ make: (S3Bucket, Int64) -> (url: String, fields: [(name: String, value: String)])
     ) async throws(MediaError) -> (status: Int, body: [UInt8]) {
+        let clock = SystemClock()
         var problem = ""
         for attempt in 1...Self.attempts {
             let (url, fields) = make(self.place(prefix), self.now())
@@ -102,10 +103,12 @@ package struct BucketClient: Sendable {
             request.method = HTTPMethod(rawValue: method)
             for field in fields { request.headers.add(name: field.name, value: field.value) }
             request.headers.add(name: "user-agent", value: TandemVersion.userAgent)
+            let began = clock.now()
             do {
                 let response = try await self.client.execute(request, timeout: .nanoseconds(Self.timeout))
+                // The timeout of `execute` only covers the head; the body gets the rest of the time.
                 let answer = response.body
-                let body = await Deadline.run(within: Self.timeout) {
+                let body = await Deadline.run(within: Self.timeout &- (clock.now() &- began)) {
                     try? await answer.collect(upTo: Self.longestAnswer)
                 }
                 guard let body = body ?? nil else { throw HTTPClientError.readTimeout }

@@ -7,7 +7,8 @@ package import Packager
 ///
 /// Invariants:
 /// (1) A playlist is sent only when the store has accepted every segment that it lists, with the initialization
-///     segment; segments that the store does not have are listed as gaps.
+///     segment; segments that the store does not have are listed as gaps. The playlist does not wait for the
+///     initialization segments that only gaps have: they are uploaded when no segment of the track waits.
 /// (2) Segments of a track are sent one at a time, in order. A playlist has at most one request in flight. Its text is
 ///     made when it is sent: always the newest, never an older one after it. Playlists of audio are sent before those
 ///     of video, and the multivariant playlist once all others have been accepted once.
@@ -31,6 +32,8 @@ package struct UploadQueue: Sendable {
         var window: PlaylistWindow
         /// Names of the initialization segments that the store has accepted from this queue.
         var maps: Set<String> = []
+        /// Names of the initialization segments of listed gaps that are not in ``maps``, in the order of the gaps.
+        var gapMaps: [String] = []
         /// The media request in flight and the delay after failures.
         var media = RetrySchedule()
         var playlist = PlaylistUpload()
@@ -201,6 +204,8 @@ package struct UploadQueue: Sendable {
                 Track(
                     name: track.name, kind: track.kind, playlistName: track.playlistName,
                     contentType: track.contentType, window: window, iFramesName: track.iFrames?.name))
+            // The previous worker may not have uploaded these.
+            for gap in window.segments where gap.gap { self.needMap(gap.map.uri, self.tracks.count - 1) }
         }
         if known != nil, self.tracks.contains(where: { !$0.window.segments.isEmpty }) { self.changeLists() }
         self.inherit(from: record, listing)
@@ -239,29 +244,32 @@ package struct UploadQueue: Sendable {
     }
 
     private mutating func nextMedia(_ index: Int, _ now: Int64) -> UploadRequest? {
-        guard self.tracks[index].media.isFree(at: now),
-            let slot = self.slots.first(where: { !$0.entries[index].isSettled })
-        else { return nil }
+        guard self.tracks[index].media.isFree(at: now) else { return nil }
         let track = self.tracks[index]
+        guard let slot = self.slots.first(where: { !$0.entries[index].isSettled }) else {
+            return track.gapMaps.first.flatMap { self.mapRequest(index, $0, UploadRules.segmentAttempt) }
+        }
         let entry = slot.entries[index]
         let longest = max(UploadRules.segmentAttempt, 2 * entry.segment.duration.nanoseconds)
         let timeout =
             entry.state == .slate
             ? UploadRules.attempt : max(UploadRules.shortestAttempt, min(longest, slot.deadline &- now))
         let map = entry.segment.map.uri
-        let request: UploadRequest
-        if track.maps.contains(map) {
-            let isSlate = entry.state == .slate
-            request = self.request(
-                .segment(track: index, mediaSequence: slot.mediaSequence, isSlate: isSlate),
-                isSlate ? entry.segment.slateName : entry.segment.uri,
-                .put(isSlate ? .slate(entry.segment, track: track.name) : .file), track.contentType,
-                Self.immutable, timeout)
-        } else {
-            guard self.withholdDeletion(of: map) else { return nil }
-            request = self.request(
-                .map(track: index, name: map), map, .put(.file), track.contentType, Self.immutable, timeout)
-        }
+        guard track.maps.contains(map) else { return self.mapRequest(index, map, timeout) }
+        let isSlate = entry.state == .slate
+        let request = self.request(
+            .segment(track: index, mediaSequence: slot.mediaSequence, isSlate: isSlate),
+            isSlate ? entry.segment.slateName : entry.segment.uri,
+            .put(isSlate ? .slate(entry.segment, track: track.name) : .file), track.contentType,
+            Self.immutable, timeout)
+        self.tracks[index].media.request = request.id
+        return request
+    }
+
+    private mutating func mapRequest(_ index: Int, _ map: String, _ timeout: Int64) -> UploadRequest? {
+        guard self.withholdDeletion(of: map) else { return nil }
+        let request = self.request(
+            .map(track: index, name: map), map, .put(.file), self.tracks[index].contentType, Self.immutable, timeout)
         self.tracks[index].media.request = request.id
         return request
     }
@@ -298,6 +306,7 @@ package struct UploadQueue: Sendable {
             case .failed: break
             case .absent: self.drop(track) { $0.segment.map.uri == name }
             }
+            if outcome.isFinal { self.tracks[track].gapMaps.removeAll { $0 == name } }
         case .segment(let track, let number, let isSlate):
             self.tracks[track].media.answered(outcome, now, jitter)
             guard outcome.isFinal, let index = self.slots.firstIndex(where: { $0.mediaSequence == number }) else {
@@ -403,6 +412,7 @@ package struct UploadQueue: Sendable {
             }
             // This call cannot fail: the segment is the next one and has the duration that the output lists.
             try? self.tracks[index].window.append(segment)
+            if segment.gap { self.needMap(segment.map.uri, index) }
             let time = segment.start &+ segment.duration.ticks
             self.mediaTime = max(
                 self.mediaTime,
@@ -419,6 +429,12 @@ package struct UploadQueue: Sendable {
                 slate: isSlate))
     }
 
+    /// Queues the initialization segment of a listed gap, unless the store has it: the track's playlist lists it too.
+    private mutating func needMap(_ name: String, _ track: Int) {
+        guard !self.tracks[track].maps.contains(name), !self.tracks[track].gapMaps.contains(name) else { return }
+        self.tracks[track].gapMaps.append(name)
+    }
+
     private mutating func trim() {
         let head = self.tracks.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
         for index in self.tracks.indices {
@@ -431,6 +447,7 @@ package struct UploadQueue: Sendable {
                 !awaited.contains($0)
             }
             self.tracks[index].maps.subtract(expired)
+            self.tracks[index].gapMaps.removeAll { expired.contains($0) }
             if self.rules.deletes { self.deletions += expired }
         }
         self.restamped.forget(before: head)
@@ -474,10 +491,11 @@ package struct UploadQueue: Sendable {
     /// Whether an upload has failed since the store last accepted one.
     package var isFailing: Bool { self.failures > 0 }
 
-    /// Whether every listed segment was accepted or given up, and the playlists and thumbnail sheets in the store are
-    /// up to date.
+    /// Whether every listed segment was accepted or given up, the store has the initialization segments of all gaps,
+    /// and the playlists and thumbnail sheets in the store are up to date.
     package var isSettled: Bool {
-        self.slots.isEmpty && self.tracks.allSatisfy { !$0.playlist.isDue && !$0.iFrames.isDue }
+        self.slots.isEmpty
+            && self.tracks.allSatisfy { !$0.playlist.isDue && !$0.iFrames.isDue && $0.gapMaps.isEmpty }
             && !self.multivariantIsDue && self.sprites.values.allSatisfy(\.isSettled)
     }
 
@@ -495,7 +513,8 @@ package struct UploadQueue: Sendable {
     package func wake(after now: Int64) -> Int64? {
         var times = self.slots.filter { slot in slot.entries.contains { $0.state == .waiting } }.map(\.deadline)
         for (index, track) in self.tracks.enumerated() {
-            if track.media.request == nil, self.slots.contains(where: { !$0.entries[index].isSettled }) {
+            let hasMedia = self.slots.contains { !$0.entries[index].isSettled } || !track.gapMaps.isEmpty
+            if track.media.request == nil, hasMedia {
                 times.append(track.media.due)
             }
             for list in [track.playlist, track.iFrames] where list.isDue && list.lane.request == nil {

@@ -26,7 +26,7 @@ package struct UploadRequest: Sendable, Hashable {
     package let action: Action
     package let contentType: String
     package let cacheControl: String
-    /// Timeout in nanoseconds of the response's head, and again of its body; more than 0.
+    /// Timeout in nanoseconds of the request until the response's body has arrived; more than 0.
     package let timeout: Int64
 }
 

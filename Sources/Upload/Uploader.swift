@@ -353,13 +353,14 @@ package final class Uploader: Sendable {
         for field in fields { request.headers.add(name: field.name, value: field.value) }
         request.headers.add(name: "user-agent", value: TandemVersion.userAgent)
         if head.method != "DELETE" { request.body = .bytes(ByteBuffer(bytes: head.body)) }
+        let began = self.clock.now()
         do {
             let response = try await client.execute(request, timeout: .nanoseconds(timeout))
             // Read the body even if it is not used, so that the connection can be reused. The timeout of `execute` only
-            // covers the head.
+            // covers the head; the body gets the rest of the time.
             let answer = response.body
-            let body =
-                await Deadline.run(within: timeout) { try? await answer.collect(upTo: Self.longestAnswer) } ?? nil
+            let rest = timeout &- (self.clock.now() &- began)
+            let body = await Deadline.run(within: rest) { try? await answer.collect(upTo: Self.longestAnswer) } ?? nil
             switch (response.status.code, head.method) {
             case (200..<300, _), (404, "DELETE"), (410, "DELETE"): return .done
             default:

@@ -26,7 +26,8 @@ struct GCCommand: AsyncParsableCommand {
             Only files are removed whose names belong to the tracks of that room, to its recording.json, or to the
             worker's own files; other files are kept and counted. Links are never followed. A directory that cannot be
             read, is too deep or is on another file system is listed with "skip". In this case no live output is
-            removed, because the skipped directory may contain its recording, and the exit code is 74.
+            removed, because the skipped directory may contain its recording, and the exit code is 74. The exception is
+            a live output of which an earlier run, which skipped nothing, has left only state.json.
 
             A room's objects in a bucket are removed if all its playlists have ended and no object is newer than
             --older-than. Objects beside a recording.json, and playlists with EXT-X-PLAYLIST-TYPE, count as a recording.

@@ -169,9 +169,10 @@ struct SignKeyCommand: ParsableCommand {
                 if case .rtmp = each.input { each.id.description } else { nil }
             }
             if !names.contains(source) {
+                let others = names.isEmpty ? "" : "; it has \(names.joined(separator: ", "))"
                 StandardError.write(
-                    "note: the pipeline has no source \(SpecText.quoted(source)) that publishers connect to; it has "
-                        + "\(names.joined(separator: ", ")). The room refuses the key until the source is added\n")
+                    "note: the pipeline has no source \(SpecText.quoted(source)) that publishers connect to\(others). "
+                        + "The room refuses the key until the source is added\n")
             }
         }
         var room = Room(

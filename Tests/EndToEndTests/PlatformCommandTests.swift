@@ -39,6 +39,16 @@ extension Unhurried.Doors {
             let unknown = try Command.run(
                 EndToEnd.binary, ["sign-key", file, "1002"], environment: ["SIGNING": "first secret"])
             #expect(unknown.code == 0 && unknown.errors.contains("has no source \"1002\""), "\(unknown)")
+            #expect(unknown.errors.contains(" that publishers connect to; it has 1001. The room "))
+            // A room without sources that publishers connect to.
+            let ingest = Self.auth.replacing(
+                #""auth""#, with: #""pull": { "allowedHosts": ["a.example"] }, "auth""#)
+            let pull = Self.room(ingest).replacing(
+                #""streamKey": "k""#, with: #""type": "rtmp-pull", "url": "rtmp://a.example/live/k""#)
+            let pulled = try Command.run(
+                EndToEnd.binary, ["sign-key", try work.write(pull, to: "pull.json"), "1002"],
+                environment: ["SIGNING": "first secret"])
+            #expect(pulled.code == 0 && pulled.errors.contains(" that publishers connect to. The room "), "\(pulled)")
         }
 
         @Test(

@@ -62,5 +62,28 @@ extension Unhurried.Doors {
                 try tab.evaluate("states.includes('failed')") == "0", "the previous player reports nothing more")
             #expect(browser.errors.isEmpty, "\(browser.errors)")
         }
+
+        @Test("the page stops asking for the playlist once the room has ended, and asks again on request")
+        func ended() throws {
+            let browser = try Browser.start()
+            defer { browser.close() }
+            let pages = try PageServer(["/": ("text/html", Array(try Self.page(delay: 0).utf8))])
+            let tab = try browser.open("\(pages.address)/")
+            try tab.evaluate(
+                """
+                new Promise((done) => {
+                  const look = () => typeof $ === "function" ? done() : setTimeout(look, 10);
+                  look();
+                })
+                """)
+            // A page that goes on asking never returns from `begin`.
+            let isOver = try tab.evaluate(
+                """
+                window.fetch = async () => new Response("the room has ended", { status: 404 });
+                begin().then(() => $("state").dataset.state === "ended")
+                """)
+            #expect(isOver == "1")
+            #expect(try tab.evaluate("notice.querySelector('button').textContent === 'Check again'") == "1")
+        }
     }
 }

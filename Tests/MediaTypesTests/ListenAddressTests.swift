@@ -31,6 +31,12 @@ struct ListenAddressTests {
         #expect(mistake?.fix.contains(remedy) == true, "\(String(describing: mistake))")
     }
 
+    @Test("an IPv6 address without a port is refused because of the port, and repeated in the remedy")
+    func noPort() {
+        let mistake = #expect(throws: ListenAddress.Malformed.self) { try ListenAddress(parsing: "[fe80::1%eth0]") }
+        #expect(mistake?.what == "\"[fe80::1%eth0]\" has no port" && mistake?.fix == "write [fe80::1%eth0]:8080")
+    }
+
     @Test(
         "only 127.0.0.0/8, localhost, ::1 and unix sockets count as loopback",
         arguments: [

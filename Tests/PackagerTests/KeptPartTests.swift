@@ -114,6 +114,7 @@ struct KeptPartTests {
         }
         let fills = second.events.all.compactMap { if case .slateFilled(let fill) = $0 { fill } else { nil } }
         #expect(fills.map(\.frames.lowerBound) == [208])
+        #expect(fills.map(\.wholeSegments) == [2], "segments 3, which begins with media, and 4")
         try SlateTests.expectContinuous(store)
     }
 

@@ -378,6 +378,41 @@ struct RecorderTests {
         #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
     }
 
+    @Test("date ranges and the playlist that are listed while the disk hangs are recorded by a resume")
+    func hangs() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hangs-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let settings = RecordingSettings(directory: folder.path, roomID: "1", movies: [.init(video: "v", audio: nil)])
+        // The file lookup blocks the recorder's thread, like a disk that hangs.
+        let goes = DispatchSemaphore(value: 0)
+        let recorder = try Recorder.open(
+            settings,
+            source: { _ in
+                goes.wait()
+                return nil
+            }, report: { _ in })
+        try recorder.begin()
+        let segment = Segment(
+            mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 1, timescale: 1),
+            programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
+        recorder.keep(
+            ListedSegmentSet(
+                mediaSequence: 0, incarnation: 1, frames: 0..<1,
+                tracks: [ListedSegmentSet.Track(name: "v", kind: .video, segment: segment)]))
+        for number in 0..<600 { recorder.keep(.closed(id: "\(number)", end: 1)) }
+        recorder.keep(multivariant: "#EXTM3U\n")
+        #expect(recorder.isStopped)
+        goes.signal()
+        recorder.settle()
+        recorder.resume()
+        recorder.settle()
+        #expect(!recorder.isStopped)
+        let journal = try String(contentsOfFile: folder.path + "/recording.journal", encoding: .utf8)
+        let closed = journal.split(separator: "\n").filter { $0.hasPrefix("close\t") }
+        #expect(closed == (0..<600).map { "close\t\($0)\t1" })
+        #expect(try String(contentsOfFile: folder.path + "/index.m3u8", encoding: .utf8) == "#EXTM3U\n")
+    }
+
     @Test("if one file of a segment cannot be linked, the segment's other files are removed from the recording")
     func halfASlot() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("half-\(UUID().uuidString)")

@@ -348,6 +348,28 @@ struct TakeTests {
         #expect(names.filter { $0.hasPrefix("take-") } == ["take-2"])
     }
 
+    @Test("a stop that cancels the next recording leaves no directory of it, so that the recording can be finished")
+    func canceled() throws {
+        let slots = try Slots()
+        defer { slots.remove() }
+        let takes = try slots.open()
+        takes.keep(multivariant: "#EXTM3U\n")
+        takes.keep(slots.slot(0))
+        #expect(try takes.stop(at: 70) == slots.recording)
+        let next = slots.recording + "/take-2"
+        #expect(try takes.start(at: 80) == next)
+        takes.keep(.closed(id: "x", end: 1))
+        #expect(FileManager.default.fileExists(atPath: next + "/recording.journal"))
+        #expect(try takes.stop(at: 90) == next)
+        #expect(!FileManager.default.fileExists(atPath: next))
+        takes.keep(.closed(id: "y", end: 2))
+        for number in Int64(1)...2 { takes.keep(slots.slot(number)) }
+        takes.settle()
+        #expect(try slots.kept() == [0, 1] && takes.status == .stopped)
+        // Its number is not used again.
+        #expect(try takes.start(at: 200) == slots.recording + "/take-3")
+    }
+
     @Test("while one job makes a recording's files, a second one is refused")
     func exclusive() throws {
         let room = try RecordedRoom()

@@ -44,7 +44,7 @@ struct ClipJobsTests {
         let next = jobs.next()
         let working = try #require(next)
         #expect(!jobs.isClosed)
-        let given = jobs.close()
+        let given = jobs.close(hasEnded: true)
         #expect(jobs.isClosed)
         #expect(given.map(\.clip?.name) == ["second"] && given.map(\.clip?.state) == [.failed])
         for given in given { given.work.release() }
@@ -56,11 +56,21 @@ struct ClipJobsTests {
         #expect(throws: ControlFailure.self) { try Self.add("third", to: &jobs) }
     }
 
+    @Test("if another worker continues the room, clips that are not made say so, and new requests too")
+    func replaced() throws {
+        var jobs = ClipJobs(roomID: "1")
+        _ = try Self.add("first", to: &jobs)
+        let reason = try #require(jobs.close(hasEnded: false).first?.clip?.reason)
+        #expect(reason.contains("the worker is being replaced") && reason.contains("request the clip again"))
+        let refusal = #expect(throws: ControlFailure.self) { try Self.add("second", to: &jobs) }
+        #expect(refusal?.what == "the worker is being replaced" && refusal?.status == 410)
+    }
+
     @Test("a clip that was promised before closing is refused and forgotten if its job is added after it")
     func late() throws {
         var jobs = ClipJobs(roomID: "1")
         let clip = try jobs.promise(name: "first", rendition: "r", range: 0..<1, incarnation: 1)
-        #expect(jobs.close().isEmpty)
+        #expect(jobs.close(hasEnded: true).isEmpty)
         let work = ClipJobs.Work(id: clip.id, release: {}) { _ throws(MediaError) in throw Self.over }
         #expect(throws: ControlFailure.self) { try jobs.add(work) }
         #expect(jobs.clips.isEmpty)

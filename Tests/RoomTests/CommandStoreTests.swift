@@ -181,6 +181,18 @@ struct CommandStoreTests {
         #expect(handedOn.read() != nil && handedOn.hasAside)
     }
 
+    @Test("a command after the last write is not durable, unless the room has ended and nothing must be restored")
+    func closed() {
+        let disk = Disk()
+        let store = Self.store(disk)
+        store.close(within: 2_000_000_000)
+        #expect(Self.command(store) { $0.revision = 2 } == .late)
+        #expect(disk.content == nil)
+        let ended = Self.store(Disk())
+        ended.discard(within: 2_000_000_000)
+        #expect(Self.command(ended) { $0.revision = 2 } == .durable)
+    }
+
     /// Forty commands of eight kinds, each for another id.
     private static let commands: [@Sendable (inout CommandedState) -> Void] = (0..<40).map { index in
         let id = SourceID(uid: "\(index)")

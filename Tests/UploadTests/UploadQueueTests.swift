@@ -164,17 +164,19 @@ struct UploadQueueTests {
     }
 
     /// A video-only room with another canvas from segment 3 to 8.
-    private static func canvases(_ number: Int64, ticks: Int64 = 2_000) -> OutputListing {
+    private static func canvases(
+        _ number: Int64, ticks: Int64 = 2_000, isGap: Bool = false, isEnded: Bool = false
+    ) -> OutputListing {
         let segment = Segment(
             mediaSequence: number, uri: "v-1-\(number).m4s", start: number * 2_000,
             duration: MediaDuration(ticks: ticks, timescale: 1_000), programDate: number * SimulatedOrigin.slotLength,
             map: InitializationSegment(uri: (3...8).contains(number) ? "v-1-1.mp4" : "v-1.mp4"),
-            discontinuity: number == 3 || number == 9, byteCount: 100)
+            discontinuity: number == 3 || number == 9, gap: isGap, byteCount: 100)
         let track = OutputListing.Track(
             name: "v", kind: .video, playlistName: "v.m3u8", contentType: "video/mp4", style: .live(windowSeconds: 6),
             targetDuration: 2, segments: [segment])
         return OutputListing(
-            origin: 5, tracks: [track], multivariantName: "index.m3u8", multivariant: "#EXTM3U\n", isEnded: false,
+            origin: 5, tracks: [track], multivariantName: "index.m3u8", multivariant: "#EXTM3U\n", isEnded: isEnded,
             nextMediaSequence: number + 1)
     }
 
@@ -244,6 +246,53 @@ struct UploadQueueTests {
         while deletion != nil { delete() }
         #expect(stored.isSuperset(of: ["v-1.mp4", "v-1-1.mp4", "v-1-9.m4s"]), "\(stored)")
         #expect(queue.isSettled && queue.takeNotices().isEmpty)
+    }
+
+    /// Performs all requests at once and returns their names in order.
+    private static func work(
+        _ queue: inout UploadQueue, _ outcome: (String) -> UploadOutcome = { _ in .done }
+    ) -> [String] {
+        var names: [String] = []
+        var requests = queue.next(at: 0)
+        while !requests.isEmpty {
+            for request in requests {
+                names.append(request.name)
+                queue.answered(request.id, outcome(request.name), at: 0, jitter: 0)
+            }
+            requests = queue.next(at: 0)
+        }
+        return names
+    }
+
+    @Test(
+        "an initialization segment that only gaps have is stored, also for a gap of an earlier worker",
+        arguments: [false, true])
+    func mapOfGaps(isRestarted: Bool) {
+        var queue = UploadQueue(rules: UploadRules())
+        for number in Int64(0)...2 {
+            queue.list(Self.canvases(number), at: 0)
+            _ = Self.work(&queue)
+        }
+        let last = Self.canvases(3, isGap: true, isEnded: true)
+        queue.list(last, at: 0)
+        #expect(!queue.isSettled)
+        if isRestarted {
+            // The first worker was killed before it sent anything of the last listing.
+            let record = queue.record
+            queue = UploadQueue(rules: UploadRules())
+            queue.list(last, record: record, at: 0)
+        }
+        let names = Self.work(&queue)
+        #expect(names.filter { $0.hasSuffix(".mp4") } == ["v-1-1.mp4"] && names.contains("v.m3u8"), "\(names)")
+        #expect(queue.isWhole && queue.takeNotices().isEmpty)
+    }
+
+    @Test("an initialization segment of a gap is not retried if it has no file")
+    func mapOfGapsWithoutFile() {
+        var queue = UploadQueue(rules: UploadRules())
+        queue.list(Self.canvases(3, isGap: true, isEnded: true), at: 0)
+        let names = Self.work(&queue) { $0.hasSuffix(".mp4") ? .absent : .done }
+        #expect(names.filter { $0.hasSuffix(".mp4") } == ["v-1-1.mp4"] && queue.isWhole, "\(names)")
     }
 
     @Test("EXT-X-ENDLIST is in the video and audio playlists once all segments are stored")

@@ -1,7 +1,12 @@
 import Dispatch
 import HLS
 import MediaTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Packager
 import Synchronization
+import TestSupport
 import Testing
 import Upload
 
@@ -110,6 +115,60 @@ struct UploaderTests {
         #expect(uploader.statistics.lost == 0 && uploader.statistics.waitingSlots == 1)
         #expect(uploader.statistics.failed == 0 && !uploader.statistics.isFailing, "it is not a failure of the store")
         files.gate.signal()
+    }
+
+    /// Answers requests with a head that announces a body, and never sends the body. By the clock, the first head takes
+    /// two minutes.
+    private final class HeadsOnly: ChannelInboundHandler, MonotonicClock {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias OutboundOut = HTTPServerResponsePart
+        private let time = Mutex<Int64>(0)
+
+        func now() -> Int64 { self.time.withLock { $0 } }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard case .end = Self.unwrapInboundIn(data) else { return }
+            self.time.withLock { $0 = 120_000_000_000 }
+            let head = HTTPResponseHead(version: .http1_1, status: .created, headers: ["content-length": "5"])
+            context.writeAndFlush(Self.wrapOutboundOut(.head(head)), promise: nil)
+        }
+    }
+
+    private struct Present: EmptyFiles {
+        func bytes(of name: String) -> [UInt8]? { [1] }
+    }
+
+    @Test("the body of a response gets only the time that its head has left")
+    func oneTimeout() async throws {
+        let store = HeadsOnly()
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+                    try channel.pipeline.syncOperations.addHandler(store)
+                }
+            }.bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(channel.localAddress?.port)
+        var rules = UploadRules()
+        rules.patience = 600_000_000_000
+        let uploader = Uploader(
+            outputID: "x", target: HTTPOrigin(url: "http://127.0.0.1:\(port)"), rules: rules, connections: 1,
+            files: Present(), clock: store, notify: { _ in })
+        uploader.begin()
+        // A request for a segment of a minute may take two minutes.
+        let segment = Segment(
+            mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 60, timescale: 1),
+            programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
+        let track = OutputListing.Track(
+            name: "v", kind: .video, playlistName: "v.m3u8", contentType: "video/mp4", style: .live(windowSeconds: 300),
+            targetDuration: 60, segments: [segment])
+        uploader.list(
+            OutputListing(
+                origin: 5, tracks: [track], multivariantName: "index.m3u8", multivariant: "#EXTM3U\n", isEnded: false,
+                nextMediaSequence: 1))
+        try await waitUntil("the first upload is complete") { uploader.statistics.taken == 1 }
+        _ = await uploader.finish(by: 0)
+        try await channel.close()
     }
 
     /// An address without a listener; reports which objects were to go there.

@@ -51,7 +51,7 @@ function waitForStreamer() {
   say("busy", "Waiting for the first streamer", "The room is open. Playback starts automatically when someone publishes.");
 }
 
-/** Requests the playlist every second until it is available. */
+/** Requests the playlist every second until it is available or the room has ended. */
 async function begin() {
   const mine = ++generation;
   isOver = false; wasLive = false;
@@ -66,7 +66,8 @@ async function begin() {
       } else if (response.status === 404 && !/has ended/.test(await response.text())) waitForStreamer();
       else if (response.status === 404 || response.status === 410) {
         setState("ended");
-        say("still", "The room has ended", "There is nothing left to play.");
+        say("still", "The room has ended", "There is nothing left to play.", { text: "Check again", run: begin });
+        return;
       } else { setState("lost"); say("busy", "Unexpected response from the room", `HTTP ${response.status}; trying again.`); }
     } catch {
       if (mine !== generation) return;
@@ -185,6 +186,7 @@ async function watchEdge(mine) {
       if (nativeEdge.ended) closed();
       else wasLive = true;
       if (failures > 1 && hasPlayed && !video.ended) onAir();
+      if (nativeEdge.ended) return;
       failures = 0;
       await pause(Math.max(1000, nativeEdge.targetDuration * 500));
     } catch {
