@@ -148,7 +148,7 @@ package final class WebRTCSession {
     /// The user name fragments that find this session.
     package var ufrags: [String] { self.agent.ufrags }
     /// `udp` or `tcp`; nil before the end of the handshake.
-    package var transport: String? { self.cipher.map { _ in self.agent.selected?.isTCP == true ? "tcp" : "udp" } }
+    package var transportName: String? { self.cipher.map { _ in self.agent.selected?.isTCP == true ? "tcp" : "udp" } }
     /// Whether media can be received.
     package var isConnected: Bool { self.receiver != nil && self.end == nil }
     /// Whether the session uses the address, so that no other session may get its datagrams: its handshake is not complete,

@@ -1,5 +1,5 @@
 package import HTTPListener
-import MediaTypes
+package import MediaTypes
 import NIOCore
 import PipelineSpec
 package import TLSFiles

@@ -22,7 +22,7 @@ package struct WebRTCStatistics: Sendable, Hashable {
     init(_ session: WebRTCSession, dropped: UInt64, now: Int64) {
         let (media, assemblies) = session.statistics(now: now)
         self.cipher = session.cipher
-        self.transport = session.transport
+        self.transport = session.transportName
         self.media = media
         for (track, counters) in zip(media.tracks, assemblies) {
             let damaged = counters.lost + counters.dropped + counters.malformed + counters.tooLarge
