@@ -214,7 +214,7 @@ let package = Package(
                 "RTMP", "TLSFiles", "PublishAuth",
                 "Threading", "MediaTypes", "MediaKernels", logging,
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ], swiftSettings: house),
         .executableTarget(
             name: "tandem",

@@ -28,7 +28,7 @@ extension PipelineRules {
     func checkDoors(_ log: inout SpecLog) {
         let ingest = self.pipeline.ingest
         ingest.rtmps?.tls.check(self.checks, at: "ingest.rtmps.tls", &log)
-        let hasPublishers = self.pipeline.sources.contains { if case .rtmp = $0.input { true } else { false } }
+        let hasPublishers = self.pipeline.hasPublishers
         if hasPublishers, ingest.rtmp.listen == nil, ingest.rtmps == nil, ingest.srt == nil, ingest.webRTC == nil,
             log.isSound("ingest.rtmps", "ingest.srt", "ingest.webrtc", "sources")
         {
@@ -45,18 +45,7 @@ extension PipelineRules {
     private func checkPorts(hasPublishers: Bool, _ log: inout SpecLog) {
         guard self.pipeline.clock == .live else { return }
         let ingest = self.pipeline.ingest
-        var listeners: [(place: String, address: ListenAddress)] = []
-        if hasPublishers {
-            if let address = ingest.rtmp.listen { listeners.append(("ingest.rtmp.listen", address)) }
-            if let rtmps = ingest.rtmps { listeners.append(("ingest.rtmps.listen", rtmps.listen)) }
-            if let webRTC = ingest.webRTC { listeners.append(("ingest.webrtc.listen", webRTC.listen)) }
-        }
-        for (index, output) in self.pipeline.outputs.enumerated() {
-            guard case .hls(let hls) = output, let address = hls.http.listen else { continue }
-            listeners.append(("outputs[\(index)].http.listen", address))
-        }
-        listeners.append(("control.listen", self.pipeline.control.listen))
-        self.checkCollisions(listeners, &log)
+        self.checkCollisions(self.pipeline.listeners(hasPublishers: hasPublishers), &log)
         guard hasPublishers, let srt = ingest.srt, let webRTC = ingest.webRTC else { return }
         self.checkCollisions([("ingest.srt.listen", srt.listen), ("ingest.webrtc.udp", webRTC.udp)], &log)
     }
@@ -70,6 +59,29 @@ extension PipelineRules {
             log.mistake(
                 listener.place, "\(first.place), \(first.address), already uses this port", fix: "use another port")
         }
+    }
+}
+
+extension Pipeline {
+    /// Whether a source has publishers, which need a listener.
+    package var hasPublishers: Bool {
+        self.sources.contains { if case .rtmp = $0.input { true } else { false } }
+    }
+
+    /// The listeners of a live room, except those for UDP, with their places in the document.
+    package func listeners(hasPublishers: Bool) -> [(place: String, address: ListenAddress)] {
+        var listeners: [(place: String, address: ListenAddress)] = []
+        if hasPublishers {
+            if let address = self.ingest.rtmp.listen { listeners.append(("ingest.rtmp.listen", address)) }
+            if let rtmps = self.ingest.rtmps { listeners.append(("ingest.rtmps.listen", rtmps.listen)) }
+            if let webRTC = self.ingest.webRTC { listeners.append(("ingest.webrtc.listen", webRTC.listen)) }
+        }
+        for (index, output) in self.outputs.enumerated() {
+            guard case .hls(let hls) = output, let address = hls.http.listen else { continue }
+            listeners.append(("outputs[\(index)].http.listen", address))
+        }
+        listeners.append(("control.listen", self.control.listen))
+        return listeners
     }
 }
 

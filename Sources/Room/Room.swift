@@ -86,6 +86,7 @@ package final class Room: Sendable {
     ) throws(MediaError) -> Room {
         for _ in 0..<Self.mostOpenings {
             let resumption = CommandsFile(settings: settings).read()
+            if settings.opensListeners { try FreePorts.check(resumption.settings.pipeline) }
             let late = RoomParts.LateRoom()
             guard let parts = try RoomParts.open(settings, resumption, events, logger, late) else { continue }
             let room = Room(parts, events: events, delivery: delivery)

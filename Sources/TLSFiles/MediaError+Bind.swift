@@ -9,7 +9,10 @@ extension MediaError {
         let (what, fix) =
             switch number {
             case EADDRINUSE:
-                ("\(address) is in use by another process", "choose another port, or use port 0 for any free port")
+                (
+                    "\(address) is in use by another process",
+                    "end that process, which may be this room's worker, or choose another port; 0 is any free port"
+                )
             case EADDRNOTAVAIL:
                 (
                     "\(address) is not an address of this machine",

@@ -1,0 +1,28 @@
+package import MediaTypes
+import NIOCore
+import NIOPosix
+package import PipelineSpec
+import TLSFiles
+
+/// Checks that the ports of a room's listeners are free, before the room is claimed.
+///
+/// Claiming the room ends its current worker. A worker that then could not open its listeners would leave no worker at all: for
+/// example, if `tandem run` is called a second time by mistake.
+package enum FreePorts {
+    /// Opens each TCP listener with a fixed port and closes it again.
+    ///
+    /// - Throws: ``MediaError/Code/bindFailed`` for the first port that cannot be used.
+    package static func check(_ pipeline: Pipeline) throws(MediaError) {
+        guard pipeline.clock == .live else { return }
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        for (place, listen) in pipeline.listeners(hasPublishers: pipeline.hasPublishers) {
+            guard case .tcp(let host, let port) = listen, port != 0 else { continue }
+            do {
+                try bootstrap.bind(host: host, port: Int(port)).wait().close().wait()
+            } catch {
+                throw .bindFailed(listen, error, at: place)
+            }
+        }
+    }
+}
