@@ -199,6 +199,10 @@ package final class ProgramStage: Sendable {
         }
     }
 
+    /// Sets the tick that ``start(at:)`` will begin with. Called before the clock starts, so that a successor's program does not
+    /// look late by the age of the room until its first tick.
+    package func prepare(at first: Int64) { self.shared.withLock { $0.tick = first } }
+
     /// Starts the program with tick `first`; ``clock`` defines when that tick is due. Only the first call has an
     /// effect.
     package func start(at first: Int64) {

@@ -268,6 +268,7 @@ package final class Room: Sendable {
         let beginning = try self.packager?.begin(now: wall, slate: slate)
         let (origin, firstTick) = (beginning?.origin ?? wall, beginning?.firstTick ?? 0)
         let time = TimeMath.scale(firstTick, by: TimeMath.nanoseconds, over: Int64(self.fps))
+        self.program.prepare(at: firstTick)
         self.clock.start(at: due &+ (origin &+ time &- wall), program: time, origin: origin)
         self.started(origin: origin, firstTick: firstTick)
         self.restoration.restoreProgram(at: firstTick)
