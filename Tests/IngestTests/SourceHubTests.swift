@@ -139,6 +139,20 @@ struct SourceHubTests {
         hub.unsubscribe(second)
         #expect(!hub.isFull, "a reader that has left pauses nothing")
     }
+
+    @Test(
+        "a later reader without a cached GOP makes the hub request a key frame",
+        arguments: [("CDKvav", 0), ("", 1), ("CD", 1), ("CDvv", 1), ("CDKvE", 1)])
+    func keyFrameRequest(sent: String, requests: Int) {
+        let hub = SourceHub(source: SourceID(uid: "u"))
+        let recorder = Recorder<Bool>()
+        hub.onKeyFrameRequest { recorder.append(true) }
+        Self.feed(sent, to: hub)
+        _ = hub.subscribe(ItemRecorder())
+        #expect(recorder.elements.count == requests)
+        hub.requestKeyFrame()
+        #expect(recorder.elements.count == requests + 1)
+    }
 }
 
 @Suite("Stream keys")
@@ -195,19 +209,5 @@ struct KeyTableTests {
         hub.setPatient(true, for: decoder)
         hub.unsubscribe(decoder)
         #expect(hub.isPatient, "it has no readers")
-    }
-
-    @Test(
-        "a later reader without a cached GOP makes the hub request a key frame",
-        arguments: [("CDKvav", 0), ("", 1), ("CD", 1), ("CDvv", 1), ("CDKvE", 1)])
-    func keyFrameRequest(sent: String, requests: Int) {
-        let hub = SourceHub(source: SourceID(uid: "u"))
-        let recorder = Recorder<Bool>()
-        hub.onKeyFrameRequest { recorder.append(true) }
-        Self.feed(sent, to: hub)
-        _ = hub.subscribe(ItemRecorder())
-        #expect(recorder.elements.count == requests)
-        hub.requestKeyFrame()
-        #expect(recorder.elements.count == requests + 1)
     }
 }
