@@ -36,7 +36,7 @@ package enum IngestEvent: Sendable, Hashable {
     case pullFailed(SourceID, reason: String, retryMs: Int)
     /// A newer connection with the same key takes the source over; ``publishing(_:_:)`` follows.
     case takenOver(SourceID)
-    /// The publish webhook did not answer; `isAllowed`: the publisher was accepted anyway, as `onError` says.
+    /// The publish webhook failed; `isAllowed`: the publisher was accepted anyway, as `onError` says.
     case hookFailed(SourceID, reason: String, isAllowed: Bool)
     /// Two encoders keep taking a source over from each other; the last takeover was refused.
     case flapping(SourceID, remote: String)

@@ -130,10 +130,10 @@ package final class MPEGTSFeed: Sendable {
             }
             switch reader.next() {
             case .ended: return self.tell(.ended(reason: "connection closed"))
-            case .overrun: return self.tell(.ended(reason: "64 MiB of data without a complete access unit"))
+            case .overrun: return self.tell(.ended(reason: "64 MiB of data arrived without a complete access unit"))
             case .interrupted:
                 let silence = allowed / 1_000_000
-                let reason = self.interrupt.wasRaised ? "stopped" : "no media for \(silence) ms"
+                let reason = self.interrupt.wasRaised ? "stopped" : "no media arrived for \(silence) ms"
                 return self.tell(.ended(reason: reason))
             case .changed(let codec, let track):
                 if track < ElementaryDemuxer.maximumAudioTracks { return self.tell(.codecChanged(to: codec)) }

@@ -105,7 +105,7 @@ final class PullDriver: SourcePuller, RTMPClientOwner {
             // The connection is not read at present; the idle timeout starts again when it is.
             self.armIdleTimer(self.settings.idleTimeout)
         } else {
-            self.connection?.fail("no media for \(self.settings.idleTimeout / 1_000_000) ms")
+            self.connection?.fail("no media arrived for \(self.settings.idleTimeout / 1_000_000) ms")
         }
     }
 }

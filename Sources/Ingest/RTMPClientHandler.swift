@@ -131,7 +131,7 @@ final class RTMPClientHandler: ChannelInboundHandler {
         context.flush()
         let box = NIOLoopBound(self, eventLoop: context.eventLoop)
         self.deadline = context.eventLoop.scheduleTask(in: Self.setupTimeout) {
-            if !box.value.session.isReady { box.value.over("the server did not accept within 10 s") }
+            if !box.value.session.isReady { box.value.over("the server did not accept the stream within 10 s") }
         }
     }
 

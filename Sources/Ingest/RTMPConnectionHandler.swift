@@ -93,7 +93,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     }
 
     /// Drops the connection: it does not publish and there are too many connections.
-    func crowdedOut() { self.drop("too many connections that do not publish", .limitExceeded) }
+    func crowdedOut() { self.drop("there are too many connections that do not publish", .limitExceeded) }
 
     /// Closes the connection without a status for the peer.
     private func drop(_ reason: String, _ code: ErrorCode = .authDenied) {
@@ -171,7 +171,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         // While reading is paused, silence is not the publisher's fault: the deadlines start again.
         if !isPaused { self.perform(self.session.receive([UInt8]().span, now: self.core.clock.now())) }
         context.channel.setOption(.autoRead, value: !isPaused).whenFailure { [logger] error in
-            logger.debug("cannot switch reading on or off", metadata: ["error": "\(error)"])
+            logger.debug("cannot pause or resume reading from the publisher", metadata: ["error": "\(error)"])
         }
         self.armTimer()
     }
@@ -242,7 +242,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
             guard self.core.hook == nil || self.core.mayAsk(from: self.address) else {
                 // The key is valid, so this does not count as a wrong key.
                 self.core.giveBack(request)
-                return self.deny(request, .undecided, "too many webhook requests for its address")
+                return self.deny(request, .undecided, "there were too many webhook requests for its address")
             }
             guard self.core.mayPublish(source) else {
                 self.core.giveBack(request)
@@ -280,7 +280,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         }
         self.question = nil
         if let failure = verdict.failure {
-            self.logger.warning("the publish webhook did not answer", metadata: ["reason": "\(failure)"])
+            self.logger.warning("the publish webhook failed", metadata: ["reason": "\(failure)"])
             self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
         }
         if verdict.refusal != nil { self.core.giveBack(request) }

@@ -75,7 +75,7 @@ package final class RelayService: Sendable {
     package func removeAll(of source: SourceID) {
         self.state.withLock { state in
             let relays = state.relays.removeValue(forKey: source) ?? [:]
-            for relay in relays.values { relay.stop(reason: "the source is removed") }
+            for relay in relays.values { relay.stop(reason: "the source was removed") }
         }
     }
 

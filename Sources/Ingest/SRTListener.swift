@@ -156,7 +156,7 @@ final class SRTListener: ChannelInboundHandler {
             facts.scheme = "srt"
             guard self.core.mayAsk(from: publisher.address) else {
                 return self.refuse(
-                    publisher, .undecided, reason: "too many webhook requests for its address")
+                    publisher, .undecided, reason: "there were too many webhook requests for its address")
             }
             let (asked, box, loop) = (facts, NIOLoopBound((self, publisher), eventLoop: self.loop), self.loop)
             publisher.question = Task { [gate = self.core.gate] in
@@ -171,7 +171,7 @@ final class SRTListener: ChannelInboundHandler {
         guard !publisher.hasEnded else { return }
         if let failure = verdict.failure {
             self.core.logger.warning(
-                "the publish webhook did not answer",
+                "the publish webhook failed",
                 metadata: ["remote": "\(publisher.remote)", "reason": "\(failure)"])
             self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
         }

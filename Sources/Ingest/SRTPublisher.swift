@@ -54,6 +54,6 @@ final class SRTPublisher: PublishingConnection {
     }
 
     func giveWay() { self.door.giveWay(self) }
-    func crowdedOut() { self.door.drop(self, "too many connections that do not publish", .limitExceeded) }
+    func crowdedOut() { self.door.drop(self, "there are too many connections that do not publish", .limitExceeded) }
     func setPaused(_ isPaused: Bool) { self.feed?.setPaused(isPaused) }
 }

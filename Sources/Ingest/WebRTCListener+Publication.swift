@@ -161,8 +161,8 @@ extension WebRTCListener {
 
     func crowdedOut(_ publisher: WebRTCPublisher) {
         guard !publisher.hasEnded, publisher.hub == nil else { return }
-        self.reply(publisher, .overloaded("too many connections that do not publish", retryAfter: 2))
-        self.end(publisher, refused: "too many connections that do not publish", .limitExceeded, at: .debug)
+        self.reply(publisher, .overloaded("there are too many connections that do not publish", retryAfter: 2))
+        self.end(publisher, refused: "there are too many connections that do not publish", .limitExceeded, at: .debug)
     }
 
     /// Disconnects a publisher, or refuses a client with the status of `refusal`.

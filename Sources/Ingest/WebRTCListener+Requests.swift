@@ -133,7 +133,7 @@ extension WebRTCListener {
     private func ask(_ publisher: WebRTCPublisher, _ request: PublishRequest) {
         guard let hook = self.core.hook, let client = self.core.client else { return self.accept(publisher) }
         guard self.core.mayAsk(from: publisher.address) else {
-            return self.refuse(publisher, .undecided, reason: "too many webhook requests for its address")
+            return self.refuse(publisher, .undecided, reason: "there were too many webhook requests for its address")
         }
         var facts = PublishFacts(
             time: self.core.configuration.wallClock(), connection: publisher.number, address: publisher.address,
@@ -153,7 +153,7 @@ extension WebRTCListener {
         guard !publisher.hasEnded, let source = publisher.source else { return }
         if let failure = verdict.failure {
             self.core.logger.warning(
-                "the publish webhook did not answer",
+                "the publish webhook failed",
                 metadata: ["remote": "\(publisher.remote)", "reason": "\(failure)"])
             self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
         }

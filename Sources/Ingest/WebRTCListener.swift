@@ -191,7 +191,7 @@ final class WebRTCListener: ChannelInboundHandler {
         case .connected: self.claim(publisher, now)
         case .silent:
             self.endPublication(
-                publisher, .lost("no media for \(self.limits.silence / 1_000_000) ms"))
+                publisher, .lost("no media arrived for \(self.limits.silence / 1_000_000) ms"))
         case .resumed: self.claimAgain(publisher, now)
         case .ended(let end): self.sessionEnded(publisher, end)
         }

@@ -45,11 +45,11 @@ package final class WebRTCSession {
         package var text: String {
             switch self {
             case .neverChecked: "no connectivity check arrived at the UDP port in time"
-            case .consentLost: "no connectivity check for 30 s"
+            case .consentLost: "no connectivity check arrived for 30 s"
             case .handshakeTimedOut: "the DTLS handshake took too long"
             case .handshakeFailed(let reason): reason
             case .closedByPeer: "closed by the publisher"
-            case .noMedia: "no media after the handshake"
+            case .noMedia: "no media arrived after the handshake"
             case .idle: "no media received"
             case .closed: "closed"
             }

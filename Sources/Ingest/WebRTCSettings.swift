@@ -87,8 +87,8 @@ extension WebRTCSettings {
         }
         guard entries.allSatisfy({ IPAddress($0).map { !$0.isUnspecified } ?? false }) else {
             throw MediaError(
-                .rejected, "environment variable \(variable) contains something else than IP addresses", at: place,
-                fix: "set it to IP addresses separated by commas")
+                .rejected, "environment variable \(variable) contains an entry that is not a usable IP address",
+                at: place, fix: "set it to IP addresses separated by commas")
         }
         var addresses: [String] = []
         for entry in written + entries where !addresses.contains(entry) { addresses.append(entry) }

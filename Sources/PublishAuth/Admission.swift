@@ -119,21 +119,23 @@ package struct Admission: Sendable {
 
     private mutating func keyAnswer(to address: StreamAddress, now: Int64) -> Answer {
         let bound = self.keys.source(of: address)
-        guard let name = address.key(app: self.app) else { return .deny(.denied, reason: "another app") }
+        guard let name = address.key(app: self.app) else {
+            return .deny(.denied, reason: "the address names another app")
+        }
         if let signed = self.signed {
             switch signed.verdict(on: address, name: name, now: now) {
             case .valid(let nonce, let expiry):
                 guard let source = self.named(name, among: self.signable) else {
-                    return .deny(.denied, reason: "a signed key for an unknown source")
+                    return .deny(.denied, reason: "the signed key names an unknown source")
                 }
                 guard self.isSingleUse else { return .source(source) }
                 let (digest, end) = (self.digest(name, nonce), expiry &+ signed.skew)
                 guard self.used.take(digest, expiry: end, now: now) else {
-                    return .deny(.denied, reason: "a signed key that was already used")
+                    return .deny(.denied, reason: "the signed key was already used")
                 }
                 self.use = KeyUse(digest: digest, expiry: end)
                 return .source(source)
-            case .expired: return .deny(.expired, reason: "an expired key")
+            case .expired: return .deny(.expired, reason: "the signed key has expired")
             case .wrong: if bound == nil { return .deny(.denied, reason: "a wrong signature") }
             case .absent: break
             }

@@ -109,13 +109,13 @@ package struct PublishWebhook: Sendable {
         case .srs:
             let text = String(decoding: body.prefix(64), as: UTF8.self).filter { !$0.isWhitespace }
             if text == "0" { return .allowed }
-            guard let code = Self.root(body)?[key: "code"]?.integer else { return .failed("no code in its answer") }
+            guard let code = Self.root(body)?[key: "code"]?.integer else { return .failed("its answer has no code") }
             return code == 0 ? .allowed : .refused(reason: nil)
         // For `nginx`, the status alone decides.
         case .nginx: return .allowed
         case .ome:
             guard let root = Self.root(body), case .boolean(let isAllowed)? = root[key: "allowed"]?.content else {
-                return .failed("no \"allowed\" in its answer")
+                return .failed("its answer has no \"allowed\"")
             }
             return isAllowed ? .allowed : .refused(reason: root[key: "reason"]?.string.map(Self.line))
         }

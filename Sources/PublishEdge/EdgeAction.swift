@@ -75,7 +75,7 @@ extension EdgeEnd: CustomStringConvertible {
     package var description: String {
         switch self {
         case .publisherFailed(let failure): "\(failure)"
-        case .tooMuchData: "too much data before the room accepted"
+        case .tooMuchData: "too much data arrived before the room accepted the publisher"
         case .unknownKey: "no room has this key"
         case .unreachable: "the room cannot be reached"
         case .roomSilent: "the room did not answer in time"

@@ -43,7 +43,7 @@ package final class EdgeMonitor: Sendable {
                 answer(
                     ListenerReply(
                         .ok, fields: [.contentType: "text/plain; version=0.0.4; charset=utf-8"], body: .text(text)))
-            default: answer(.plain(.notFound, "there are /livez, /readyz and /metrics"))
+            default: answer(.plain(.notFound, "this path does not exist; use /livez, /readyz or /metrics"))
             }
         }
         return EdgeMonitor(listener, flag)

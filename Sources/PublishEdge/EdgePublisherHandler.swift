@@ -136,7 +136,8 @@ final class EdgePublisherHandler: ChannelInboundHandler {
     func crowdedOut() {
         guard !self.isClosing else { return }
         self.core.counters.update { $0.crowded += 1 }
-        self.logger.debug("connection dropped", metadata: ["reason": "too many connections that do not publish"])
+        self.logger.debug(
+            "connection dropped", metadata: ["reason": "there are too many connections that do not publish"])
         self.context?.close(promise: nil)
     }
 

@@ -67,9 +67,9 @@ extension RTMPFailure: CustomStringConvertible {
     package var description: String {
         switch self {
         case .version(.encrypted): "RTMPE is not supported"
-        case .version(.tls): "TLS on a plain RTMP port"
-        case .version(.text): "not RTMP: a text protocol"
-        case .version(.other(let byte)): "not RTMP version 3: first byte \(byte)"
+        case .version(.tls): "the peer uses TLS on a port without TLS"
+        case .version(.text): "the peer uses a text protocol instead of RTMP"
+        case .version(.other(let byte)): "the first byte is \(byte) instead of RTMP version 3"
         case .deadline(let phase): "deadline passed: \(phase.rawValue)"
         case .limit(let limit): "limit exceeded: \(limit.rawValue)"
         case .desync(let desync): "invalid chunk stream: \(desync)"

@@ -60,7 +60,7 @@ extension RTMPServerSession {
             self.respond(
                 RTMPCommand(
                     "_error", transaction: command.transaction,
-                    [.null, self.information("error", "NetConnection.Connect.Rejected", "`connect` without an app.")]))
+                    [.null, self.information("error", "NetConnection.Connect.Rejected", "`connect` names no app.")]))
             throw .protocolViolation(.connectWithoutApp)
         }
         self.app = app

@@ -46,7 +46,7 @@ extension MediaOffer {
         case "actpass", "active": return false
         case "passive": return true
         case let other:
-            throw .unacceptable("setup:\(other.visible(16)) cannot be answered", fix: "offer setup:actpass")
+            throw .unacceptable("setup:\(other.visible(16)) is not accepted", fix: "offer setup:actpass")
         }
     }
 }

@@ -65,7 +65,7 @@ package struct MediaOffer: Sendable, Hashable {
             if section.port == 0, !section.attributes.has("bundle-only") { continue }
             guard let kind = TrackKind(rawValue: section.media) else {
                 throw .unacceptable(
-                    "the offer has a section of \(section.media.prefix(32))",
+                    "the offer has a section of the type \(section.media.prefix(32)), which is not accepted",
                     fix: "offer audio and video only, without data channels")
             }
             guard Self.transports.contains(section.transport) else {
@@ -76,7 +76,8 @@ package struct MediaOffer: Sendable, Hashable {
             let direction = section.attributes.direction ?? description.attributes.direction ?? .sendrecv
             guard direction == .sendonly || direction == .sendrecv else {
                 throw .unacceptable(
-                    "the \(kind.rawValue) section is \(direction.rawValue)", fix: "offer sendonly sections")
+                    "the \(kind.rawValue) section is \(direction.rawValue), so nothing would be sent",
+                    fix: "offer sendonly sections")
             }
             guard !found.contains(where: { $0.kind == kind }) else {
                 throw .unacceptable(
@@ -123,7 +124,9 @@ extension MediaOffer.Media {
     fileprivate init(_ section: SessionDescription.Section, index: Int, kind: TrackKind) throws(WHIPError) {
         (self.index, self.kind) = (index, kind)
         let mid = section.attributes.first(named: "mid") ?? ""
-        guard mid.isVisible, mid.utf8.count <= 32 else { throw .malformed("a mid is no word of at most 32 characters") }
+        guard mid.isVisible, mid.utf8.count <= 32 else {
+            throw .malformed("a mid is not a word of at most 32 characters")
+        }
         self.mid = String(mid)
         self.layers = try SimulcastLayer.parse(section.attributes)
         (self.codecs, self.names) = ([], [])
@@ -132,7 +135,7 @@ extension MediaOffer.Media {
         var types: [UInt8] = []
         for format in section.formats {
             guard let type = RTPMap.payloadType(format) else {
-                throw .malformed("\(format.visible(16)) is no payload type")
+                throw .malformed("\(format.visible(16)) is not a payload type")
             }
             if !types.contains(type) { types.append(type) }
         }

@@ -26,12 +26,13 @@ struct SimulcastLayer: Sendable, Hashable {
             let name = choice.split(separator: ",").first.map { $0.first == "~" ? $0.dropFirst() : $0 } ?? ""
             guard !name.isEmpty, name.utf8.count <= 16, name.isPlain(marks: "-_"), let types = declared[name],
                 !layers.contains(where: { $0.rid == name })
-            else { throw .malformed("simulcast names a layer without a rid, or twice") }
+            else { throw .malformed("simulcast names a layer without a valid rid, or a layer twice") }
             layers.append(SimulcastLayer(rid: String(name), payloadTypes: types))
         }
         guard layers.count <= Self.most else {
             throw .unacceptable(
-                "the offer has \(layers.count) simulcast layers", fix: "offer at most \(Self.most) layers")
+                "the offer has \(layers.count) simulcast layers, which are too many",
+                fix: "offer at most \(Self.most) layers")
         }
         return layers
     }

@@ -49,7 +49,7 @@ extension WHIPError {
 
     package static func methodNotAllowed(allowed: String) -> WHIPError {
         WHIPError(
-            405, "methodNotAllowed", title: "Method not allowed", detail: "this resource allows \(allowed)",
+            405, "methodNotAllowed", title: "Method not allowed", detail: "this resource allows only \(allowed)",
             fix: "use one of the allowed methods")
     }
 

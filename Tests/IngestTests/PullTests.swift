@@ -94,7 +94,7 @@ struct PullTests {
         let (events, _, _) = try await Self.run([.media([], then: .holds)], idleTimeout: 200_000_000) {
             $0.contains(where: Self.isFailure)
         }
-        #expect(events.contains(.lost(Self.source, reason: "no media for 200 ms")))
+        #expect(events.contains(.lost(Self.source, reason: "no media arrived for 200 ms")))
     }
 
     /// Records when it was read.
