@@ -57,7 +57,7 @@ package struct PlaylistPosition: Sendable, Hashable {
         let ahead = number == self.nextMediaSequence ? part &- Int64(self.partCount) : part
         if ahead < 0 { return .serve }
         guard ahead < advancePartLimit else {
-            return .refuse("_HLS_part \(part) of \(number) is more than \(advancePartLimit) parts ahead")
+            return .refuse("_HLS_part \(part) of segment \(number) is more than \(advancePartLimit) parts ahead")
         }
         return .hold
     }

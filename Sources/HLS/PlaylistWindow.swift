@@ -87,10 +87,10 @@ package struct PlaylistWindow: Sendable {
         }
         guard !self.isEnded else { throw refuse("the playlist has ended") }
         guard segment.mediaSequence == self.nextMediaSequence else {
-            throw refuse("media sequence \(segment.mediaSequence) where \(self.nextMediaSequence) is next")
+            throw refuse("the segment has number \(segment.mediaSequence), but \(self.nextMediaSequence) is next")
         }
         guard segment.duration.ticks > 0, segment.duration.roundedSeconds <= Int64(self.targetDuration) else {
-            throw refuse("a length of \(segment.duration.nanoseconds) ns does not fit the target duration")
+            throw refuse("its duration of \(segment.duration.nanoseconds) ns does not fit the target duration")
         }
         self.segments.append(segment)
         self.duration &+= segment.duration.nanoseconds

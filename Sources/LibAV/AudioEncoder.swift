@@ -43,7 +43,7 @@ package final class AudioEncoder {
             owning: context, frame: frame, slot: slot, sampleRate: Int32(sampleRate), place: place)
         guard status >= 0 else {
             throw .libav(
-                .rejected, "AAC at \(bitrate) bit/s, \(sampleRate) Hz", status, at: place,
+                .rejected, "the AAC encoder rejected \(bitrate) bit/s at \(sampleRate) Hz", status, at: place,
                 fix: "use 64000 to 256000 bit/s")
         }
         return encoder

@@ -153,13 +153,14 @@ package final class FilterGraph {
         results.removeAll(keepingCapacity: true)
         guard pictures.count == self.inputs.count else {
             throw MediaError(
-                .internal, "\(pictures.count) frames for \(self.inputs.count) inputs", at: self.place,
+                .internal, "the graph of \(self.inputs.count) inputs got \(pictures.count) frames", at: self.place,
                 fix: "report this error with the log")
         }
         for index in pictures.indices where pictures[index].format != self.inputs[index].format {
             throw MediaError(
                 .rejected,
-                "input \(self.inputs[index].label) got \(pictures[index].format), built for \(self.inputs[index].format)",
+                "input \(self.inputs[index].label) got a frame of \(pictures[index].format), "
+                    + "but was built for \(self.inputs[index].format)",
                 at: self.place, fix: "report this error with the log")
         }
         self.pool.collect()

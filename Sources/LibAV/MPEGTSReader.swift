@@ -82,7 +82,8 @@ package final class MPEGTSReader {
         let status = unsafe avformat_open_input(&context, address.url, format, &options)
         guard status >= 0, let opened = unsafe context else {
             throw .libav(
-                .notReadable, interrupt.isOverdue ? "no data arrived in time" : "no SRT connection", status, at: place,
+                .notReadable, interrupt.isOverdue ? "no data arrived in time" : "the SRT connection failed", status,
+                at: place,
                 fix: "check address, stream id and passphrase")
         }
         return unsafe MPEGTSReader(owning: opened, interrupt, slot)

@@ -80,7 +80,7 @@ extension Picture {
     private func checkCanvas(_ other: Picture) throws(MediaError) {
         guard self.format == other.format, self.format.pixelFormat == AV_PIX_FMT_YUV420P.rawValue else {
             throw MediaError(
-                .internal, "no transition from \(self.format) to \(other.format)", at: "transition",
+                .internal, "\(self.format) and \(other.format) cannot be mixed", at: "transition",
                 fix: "report this error with the log")
         }
     }

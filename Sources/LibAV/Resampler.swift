@@ -35,7 +35,7 @@ final class Resampler {
     ) throws(MediaError) -> Resampler {
         guard shape.rate >= 8_000, shape.rate <= 192_000, (1...8).contains(shape.channels) else {
             throw MediaError(
-                .rejected, "audio with \(shape.rate) Hz and \(shape.channels) channels", at: place,
+                .rejected, "audio with \(shape.rate) Hz and \(shape.channels) channels is not supported", at: place,
                 fix: "publish 8 to 192 kHz and at most 8 channels")
         }
         let said = layout?.speakers.count == Int(shape.channels) ? layout : nil

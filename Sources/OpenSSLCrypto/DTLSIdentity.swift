@@ -29,17 +29,19 @@ package final class DTLSIdentity: @unchecked Sendable {
     ///
     /// - Throws: ``MediaError/Code/internal`` if OpenSSL has no memory or lacks an algorithm.
     package init() throws(MediaError) {
-        guard let key = unsafe copenssl_make_p256_key() else { throw Self.error("no key pair on P-256") }
+        guard let key = unsafe copenssl_make_p256_key() else { throw Self.error("cannot make a key pair on P-256") }
         defer { unsafe EVP_PKEY_free(key) }
         let certificate = try unsafe Self.makeCertificate(key)
         defer { unsafe X509_free(certificate) }
-        guard let bytes = unsafe Self.digest(certificate, "sha-256") else { throw Self.error("no SHA-256") }
-        guard let context = unsafe SSL_CTX_new(DTLS_method()) else { throw Self.error("no context for DTLS") }
+        guard let bytes = unsafe Self.digest(certificate, "sha-256") else {
+            throw Self.error("SHA-256 is not available")
+        }
+        guard let context = unsafe SSL_CTX_new(DTLS_method()) else { throw Self.error("cannot create a DTLS context") }
         unsafe self.context = context
         self.fingerprint = DTLSFingerprint(algorithm: "sha-256", bytes: bytes)
         // From here on, `deinit` frees the context if something throws. OpenSSL takes references of its own.
         guard unsafe SSL_CTX_use_certificate(context, certificate) == 1 && SSL_CTX_use_PrivateKey(context, key) == 1
-        else { throw Self.error("the certificate was not accepted") }
+        else { throw Self.error("OpenSSL did not accept the certificate") }
         try self.configure()
     }
 
@@ -95,7 +97,7 @@ package final class DTLSIdentity: @unchecked Sendable {
                 && X509_set_pubkey(certificate, key) == 1 && X509_sign(certificate, key, EVP_sha256()) > 0
         else {
             unsafe X509_free(certificate)
-            throw Self.error("the certificate was not made")
+            throw Self.error("cannot make a certificate")
         }
         return unsafe certificate
     }

@@ -46,7 +46,7 @@ extension DTLSTransport {
             return self.refuse("the peer does not use SRTP (extension use_srtp)")
         }
         guard let keys = self.exportKeys(profile) else {
-            return self.refuse("no keying material: \(OpenSSLError.take() ?? "no reason given")")
+            return self.refuse("cannot derive the SRTP keys: \(OpenSSLError.take() ?? "no reason given")")
         }
         self.state = .connected(keys)
     }

@@ -41,8 +41,8 @@ package enum SRTPKeyDerivation {
     ) throws(MediaError) -> SRTPSessionKeys {
         guard key.count == profile.keySize, salt.count == profile.saltSize else {
             throw MediaError(
-                .rejected, "a master key has \(key.count) bytes and its salt \(salt.count)", at: "srtp",
-                fix: "pass the keys of DTLSTransport")
+                .rejected, "a master key of \(key.count) bytes with a salt of \(salt.count) does not fit the profile",
+                at: "srtp", fix: "pass the keys of DTLSTransport")
         }
         let isGCM = profile == .aes128GCM
         return SRTPSessionKeys(

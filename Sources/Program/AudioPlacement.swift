@@ -5,7 +5,8 @@ import MediaKernels
 ///
 /// Timestamps have millisecond resolution and jitter. Positions come from counting samples; the timestamps only steer:
 /// the smoothed difference between the wanted and the actual position of a block determines how much the next block is
-/// stretched. Only an error large enough to affect lip sync is corrected by a discontinuity (a seam).
+/// stretched. The position jumps (a seam) only at the first block, after ``reset()``, if the error is large enough to
+/// affect lip sync, and if the block is more than 5 ms off after the source's timestamps were mapped anew.
 ///
 /// Positions are in sample pairs (1/48,000 s at the usual rate).
 package struct AudioPlacement: Sendable {

@@ -88,7 +88,7 @@ struct SoundTrack {
         if self.isReported { return .reopened(failure: nil) }
         return .reopened(
             failure: MediaError(
-                .invalidData, "\(Self.patience) packets in a row were damaged", at: self.place,
+                .invalidData, "the last \(Self.patience) audio packets were damaged", at: self.place,
                 fix: "restart the encoder's audio"))
     }
 

@@ -185,7 +185,8 @@ struct VideoTrack {
             return
         }
         throw MediaError(
-            .tooLarge, "frames of \(size.width)x\(size.height), the limit is \(self.settings.maxPixels) samples",
+            .tooLarge,
+            "frames of \(size.width)x\(size.height) are larger than the limit of \(self.settings.maxPixels) samples",
             at: self.settings.place, fix: "lower the resolution, or raise limits.maxInputWidth and maxInputHeight")
     }
 
@@ -238,7 +239,8 @@ struct VideoTrack {
         self.isFailing = true
         self.fail(
             MediaError(
-                .invalidData, "up to \(Self.patience) packets in a row produced no frame", at: self.settings.place,
+                .invalidData, "the last \(Self.patience / 2) to \(Self.patience) packets produced no frame",
+                at: self.settings.place,
                 fix: "restart the encoder; the decoder is reopened at the next key frame"), &outcome)
     }
 
