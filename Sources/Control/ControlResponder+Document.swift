@@ -9,7 +9,7 @@ extension ControlResponder {
         case "true": isDryRun = true
         case "false": isDryRun = false
         case let other:
-            throw .invalidFormat("\"dryRun\" is \"\(other.prefix(32))\"", fix: "use true or false")
+            throw .invalidFormat("\"dryRun\" is \"\(other.prefix(32))\", not true or false", fix: "use true or false")
         }
         return try self.room.setDocument(body, isPatch: isPatch, isDryRun: isDryRun)
     }

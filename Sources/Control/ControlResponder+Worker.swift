@@ -68,7 +68,7 @@ extension ControlResponder {
         let isPatch = route == .room && request.method == .patch
         guard !Self.json.contains(form), !isPatch || form != Self.mergePatch else { return }
         throw .invalidFormat(
-            "the body has the media type \(field.prefix(64))",
+            "the body has the media type \(field.prefix(64)), which is not accepted here",
             fix: "send JSON as application/json\(isPatch ? " or \(Self.mergePatch)" : "")", status: 415)
     }
 }

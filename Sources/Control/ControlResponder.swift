@@ -86,7 +86,8 @@ package struct ControlResponder: Sendable {
     }
 
     private static let unanswered = ControlFailure.requestFailed(
-        "the command waits for the disk", fix: "check whether it has taken effect")
+        "the command waits for the disk, and its result is not known yet",
+        fix: "check whether the command has taken effect")
 
     private func reply(
         to request: ListenerRequest, _ route: ControlRoute?, _ answer: @escaping @Sendable (ListenerReply) -> Void
@@ -309,7 +310,8 @@ package struct ControlResponder: Sendable {
     private static func unknownPath(_ path: String) -> ControlFailure {
         let nearest = SpecText.nearest(to: path, among: ControlRoute.paths).map { "did you mean \($0)? " } ?? ""
         return .notFound(
-            "there is no \(path.prefix(64))", fix: "\(nearest)known: \(ControlRoute.paths.joined(separator: ", "))")
+            "there is no path \(path.prefix(64)) in this API",
+            fix: "\(nearest)known: \(ControlRoute.paths.joined(separator: ", "))")
     }
 
     static func wrongMethod(_ method: HTTPRequest.Method, _ route: ControlRoute) -> ListenerReply {

@@ -34,6 +34,7 @@ final class FollowerSlots: Sendable {
     }
 
     static let refusal = ControlFailure.limitExceeded(
-        "at most \(FollowerSlots.usual) clients may follow a room, \(FollowerSlots.reserved) of them with command access",
+        "too many clients follow this room: the limit is \(FollowerSlots.usual), of which \(FollowerSlots.reserved) "
+            + "are reserved for clients with command access",
         fix: "close one of these connections, or poll GET /v1/events?after=N")
 }

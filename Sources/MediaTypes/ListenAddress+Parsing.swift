@@ -7,7 +7,7 @@ extension ListenAddress {
         }
         guard path.utf8.count <= Self.longestUnixPath else {
             throw Malformed(
-                what: "the socket path has \(path.utf8.count) bytes, the system allows \(Self.longestUnixPath)",
+                what: "the socket path has \(path.utf8.count) bytes, but the system allows \(Self.longestUnixPath)",
                 fix: "use a shorter directory, such as /run/tandem")
         }
         return path

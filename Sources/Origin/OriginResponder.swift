@@ -203,7 +203,8 @@ package struct OriginResponder: Sendable {
             return ListenerReply(.partialContent, fields: fields, body: object.body.reply(range))
         case .unsatisfiable:
             return .plain(
-                .rangeNotSatisfiable, "the object has \(size) bytes", fields: [.contentRange: "bytes */\(size)"])
+                .rangeNotSatisfiable, "the requested range is outside the object, which has \(size) bytes",
+                fields: [.contentRange: "bytes */\(size)"])
         }
     }
 

@@ -39,7 +39,7 @@ struct PipelineRules {
                     log.mistake(
                         "\(path).uid",
                         "\(SpecText.quoted(source.id.uid)) with streamType \(source.id.streamType.rawValue) is "
-                            + "sources[\(first)] already",
+                            + "already used by sources[\(first)]",
                         fix: "use another uid, or \"streamType\": \"sub\" for a second stream of that user")
                 } else {
                     ids[source.id] = index

@@ -76,7 +76,7 @@ struct SpecLog {
     ) {
         guard self.isSound(path) else { return }
         if let first = ids[id] {
-            self.mistake(path, "\(SpecText.quoted(id)) is \(first) already", fix: fix)
+            self.mistake(path, "\(SpecText.quoted(id)) is already used by \(first)", fix: fix)
         } else {
             ids[id] = element
         }

@@ -171,7 +171,7 @@ package struct MetadataService: Sendable {
         guard value.count <= Self.longestState else {
             throw .invalidValue(
                 request.text == nil ? "data" : "text",
-                "a state has at most \(Self.longestState) characters after percent-encoding",
+                "is longer than \(Self.longestState) characters after percent-encoding, the limit of a state",
                 fix: "shorten it, or leave \"state\" out")
         }
         return [
@@ -203,7 +203,7 @@ package struct MetadataService: Sendable {
                 what: "\"\(request.id ?? "")\" was already used by another event", fix: "give each event its own id")
         case .tooMany:
             .limitExceeded(
-                "more than \(MetadataLimiter.rate) events per second",
+                "the room gets more than \(MetadataLimiter.rate) events per second",
                 fix: "combine several messages in one event, or wait")
         case .tooManyStates:
             .limitExceeded(

@@ -15,7 +15,7 @@ package protocol OutputCommandHost: APIHost {
 
     /// Closes the connection of an RTMP output and connects again.
     ///
-    /// - Returns: False if the room has no RTMP outputs.
+    /// - Returns: False for an offline job, which connects to no RTMP server.
     func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool
 
     /// Called when a command has started a recording.

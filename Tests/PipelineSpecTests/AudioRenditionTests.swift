@@ -68,7 +68,7 @@ struct AudioRenditionTests {
             ("P", #", "audioRenditions": [ { "name": "720p" } ]"#, "", "renditions[0].name", "name of an audio"),
             (
                 "P", #", "audioRenditions": [ { "name": "a" }, { "name": "a" } ]"#, "", "audioRenditions[1].name",
-                "audioRenditions[0] already"
+                "already used by audioRenditions[0]"
             ),
             (
                 #"{ "name": "h", "width": 640, "height": 360, "fps": 15 }"#, "",

@@ -119,7 +119,7 @@ struct PipelineMistakeTests {
         Case(
             #"{ "uid": "2002", "streamKey": "hunter2b" }"#,
             #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": ^2002, "streamKey": "c" }"#, "sources[2].uid",
-            #""2002" with streamType main is sources[1] already"#,
+            #""2002" with streamType main is already used by sources[1]"#,
             #"use another uid, or "streamType": "sub" for a second stream of that user"#),
         Case(
             #"{ "uid": "2002", "streamKey": "hunter2b" }"#,
@@ -140,7 +140,7 @@ struct PipelineMistakeTests {
 
     static let scenes: [Case] = [
         Case(
-            #""sceneId": "pk""#, #""sceneId": ^"solo""#, "scenes[1].sceneId", #""solo" is scenes[0] already"#,
+            #""sceneId": "pk""#, #""sceneId": ^"solo""#, "scenes[1].sceneId", #""solo" is already used by scenes[0]"#,
             "use another id"),
         Case(
             #"["1001"]"#, #"[^"1002"]"#, "scenes[0].uids[0]", #"there is no source with uid "1002""#,
@@ -225,7 +225,7 @@ struct PipelineMistakeTests {
             #""veryfats" is not allowed here"#, #"did you mean "veryfast"?"#),
         Case(
             #"} } ],"#, #"} }, { "name": ^"720p", "width": 640, "height": 360 } ],"#, "renditions[1].name",
-            #""720p" is renditions[0] already"#, "use another name"),
+            #""720p" is already used by renditions[0]"#, "use another name"),
         Case(
             Self.output, #"{ "path": "out", "gopFrames": ^40, "partFrames": 16 }"#, "outputs[0].gopFrames",
             "40 frames are not a whole number of parts of 16 frames", #"write 32 or 48, or "partFrames": 20"#),
@@ -243,7 +243,7 @@ struct PipelineMistakeTests {
             "a room can have only one hls output, and outputs[0] is one", "remove one of the two"),
         Case(
             Self.output, #"{ "path": "out", "outputId": "raw" }, ^{ "type": "raw", "path": "b.y4m" }"#,
-            "outputs[1].outputId", #""raw" is outputs[0] already"#, #"add another "outputId""#),
+            "outputs[1].outputId", #""raw" is already used by outputs[0]"#, #"add another "outputId""#),
         Case(
             Self.output, #"{ "path": "out", "type": "raw" }"#.replacing(#""out""#, with: #"^"out""#), "outputs[0].path",
             #""out" is not valid"#, "write a path that ends in .y4m"),

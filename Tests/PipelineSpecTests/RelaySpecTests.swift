@@ -72,7 +72,7 @@ struct RelaySpecTests {
             ),
             (
                 #""streamKey": "k", "relays": [{ "relayId": "a", "url": "rtmp://b/c/d" }, { "relayId": "a", "urlEnv": "E" }]"#,
-                "sources[1].relays[1].relayId", #""a" is relays[0] already"#
+                "sources[1].relays[1].relayId", #""a" is already used by relays[0]"#
             ),
             (#""streamKey": "k", "relays": [{ "relayId": "a" }]"#, "sources[1].relays[0].url", "is missing"),
         ])

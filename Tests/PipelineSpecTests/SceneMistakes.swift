@@ -70,8 +70,8 @@ enum SceneMistakes {
             #""images": [{"path": "x.png", "width": 8, "height": 8, "alpha": ^"80%"}]"#, "images[0].alpha",
             "is a string, not a number", "write a number from 0 to 1, such as 0.8"),
         Self.solo(
-            #""texts": [{"textId": "a"}, {"textId": ^"a"}]"#, "texts[1].textId", #""a" is scenes[0].texts[0] already"#,
-            "use another id"),
+            #""texts": [{"textId": "a"}, {"textId": ^"a"}]"#, "texts[1].textId",
+            #""a" is already used by scenes[0].texts[0]"#, "use another id"),
         Self.solo(
             #""texts": [{"textId": "a", "x": ^1300}]"#, "texts[0].x", "1300 is outside the canvas of 1280x720",
             "write at most 1280"),
