@@ -291,7 +291,7 @@ package final class Recorder: ListingObserver {
         }
         guard let waits else { return }
         if !self.waits, isFull {
-            self.stop(self.folder.lost("the disk has not answered for \(Self.mostPending) writes"))
+            self.stop(self.folder.lost("the disk does not answer, and \(Self.mostPending) writes are pending"))
         }
         let done = DispatchSemaphore(value: 0)
         self.queue.async {

@@ -74,7 +74,7 @@ package struct RecordingFinisher: Sendable {
         }
         guard let finished else {
             throw MediaError(
-                .unfinished, "another worker is making the files", at: "recording",
+                .unfinished, "another worker is making the files of the recording", at: "recording",
                 fix: "wait until that worker has finished, and start the room again")
         }
         return finished
@@ -157,7 +157,8 @@ package struct RecordingFinisher: Sendable {
             self.report(self.done, max(self.done, self.total))
             guard self.isOver() else { return }
             throw MediaError(
-                .unfinished, "\(self.done) of \(max(self.done, self.total)) bytes were processed when it was stopped",
+                .unfinished,
+                "the files are unfinished: \(self.done) of \(max(self.done, self.total)) bytes were processed",
                 at: "recording", fix: "start the room again to finish the files, or raise shutdown.endTimeoutMs")
         }
     }

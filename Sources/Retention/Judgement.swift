@@ -53,7 +53,7 @@ struct Judgement: Sendable {
             if let problem = facts.problem {
                 finding.verdict = .skip(problem)
             } else if isUnfinished {
-                finding.verdict = .keep("not finished: the room is still running, or start it again")
+                finding.verdict = .keep("its files are not finished: start the room again, unless it is still running")
             } else if let age = self.rule.recordingsAfter {
                 finding.verdict = .byAge(finding.modified, after: age, self.rule)
             } else {

@@ -195,7 +195,8 @@ struct DocumentApplication {
         try self.room.sceneCommands.checkPK(from: before, to: after, removing: change.removed)
         guard change.shelf.scenes.count <= SceneStore.limit else {
             throw .limitExceeded(
-                "the room would have \(change.shelf.scenes.count) scenes with those of commands",
+                "the room would have \(change.shelf.scenes.count) scenes with those that commands added, more than the "
+                    + "limit of \(SceneStore.limit)",
                 fix: "delete scenes that are not on air")
         }
         if before.program.scene != after.program.scene, after.program.scene != schedule.onAir.sceneID {
@@ -209,7 +210,8 @@ struct DocumentApplication {
         if change.isThinned { touched.formUnion(change.shelf.scenes.filter(\.isAutomatic).map(\.sceneID)) }
         if let waiting = schedule.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
             throw .conflict(
-                "the scene \"\(waiting.sceneID)\" is scheduled for a later tick, and the new version changes it",
+                "the scene \"\(waiting.sceneID)\" is scheduled for a later tick, and the new version changes "
+                    + "or removes it",
                 fix: "send the new version again when that scene is on air")
         }
         if change.target == nil, change.removed.contains(schedule.onAir.sceneID) {

@@ -34,7 +34,7 @@ struct ListenerCertificates: Sendable {
                 "tls.renewed", ["listener": .string(place), "validUntil": .string(CertificateAlarm.date(validUntil))])
             self.warn(of: store, place)
         case .refused(let error):
-            self.logger.warning("new certificate refused, the old one stays", metadata: ["error": "\(error)"])
+            self.logger.warning("the new certificate was refused; the old one stays", metadata: ["error": "\(error)"])
             self.events.emit(
                 "tls.refused",
                 [

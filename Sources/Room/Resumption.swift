@@ -92,7 +92,9 @@ package struct Resumption: Sendable {
     /// The alarm that the previous worker's `commands.json` was set aside; nil if it was not.
     var alarm: RoomAlarm? {
         guard self.isSetAside else { return nil }
-        let reason = self.isReduced ? "two workers have died within 30 s of restoring it" : "it cannot be used"
+        let reason =
+            self.isReduced
+            ? "two workers have died within 30 s of restoring it" : "it is damaged, or of another version or room"
         return RoomAlarm(
             "commands.set_aside", "alert_2", kind: "config",
             message: "commands.json was set aside: \(reason); see room.resumed for what is not restored")

@@ -48,7 +48,12 @@ extension Room: RoomControlling {
         switch state {
         case .ending, .draining, .closed:
             if case .superseded? = outcome { throw .workerIsSuperseded }
-            throw .roomExited("the room has ended or is ending", fix: "start another worker for the room")
+            if state == .draining {
+                throw .roomExited(
+                    "this worker is handing the room over to a successor", fix: "send the command to the successor")
+            }
+            throw .roomExited(
+                "the room has ended or is ending", fix: "start a new room (--new-session) if there should be one")
         case .starting, .waiting, .live: return
         }
     }

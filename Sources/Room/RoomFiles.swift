@@ -139,7 +139,7 @@ struct RoomFiles {
             self.host.logger.info("\(words) read again")
             return true
         } catch {
-            self.host.logger.warning("\(words) not read again, the old \(old)", metadata: ["error": "\(error)"])
+            self.host.logger.warning("\(words) cannot be read again; the old \(old)", metadata: ["error": "\(error)"])
             self.events.emit(refused, ["reason": .string(error.what), "fix": .string(error.fix)])
             return false
         }

@@ -90,13 +90,15 @@ package struct ClipJobs: Sendable {
         if let end = self.end { throw Self.refusal(end) }
         let busy = self.clips.count { $0.state == .pending || $0.state == .working }
         guard busy < Self.mostAtOnce else {
-            throw .limitExceeded("\(busy) clips are being made", fix: "repeat the request when one of them is ready")
+            throw .limitExceeded(
+                "\(busy) clips are being made already, which is the limit",
+                fix: "repeat the request when one of them is ready")
         }
         self.count += 1
         let chosen = name ?? "clip-\(self.roomID)-\(incarnation)-\(self.count)"
         guard !self.clips.contains(where: { $0.name == chosen && $0.state != .failed }) else {
             throw ControlFailure(
-                code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(chosen)",
+                code: "duplicateId", number: 1403, status: 409, what: "there is already a clip named \(chosen)",
                 fix: "choose another name")
         }
         let clip = Clip(id: "clip-\(incarnation)-\(self.count)", name: chosen, rendition: rendition, range: range)

@@ -49,7 +49,7 @@ package struct ClipService: OutputService {
             let (id, name) = (clip.id, clip.name)
             guard !DirectoryStore(directory: directory).contains("\(name).mp4") else {
                 throw ControlFailure(
-                    code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(name)",
+                    code: "duplicateId", number: 1403, status: 409, what: "there is already a clip named \(name)",
                     fix: "choose another name")
             }
             // The segments are held now and not when the clip is made, because they may leave the window in between.

@@ -22,7 +22,7 @@ package enum OutputAlarm {
                 switch failure {
                 case .unreachable: ("output.unreachable", "cannot be reached")
                 case .refused: ("output.refused", "is rejected by its server")
-                case .wedged: ("output.stalled", "is stalled, its server accepts no data")
+                case .wedged: ("output.stalled", "is stalled, because its server accepts no data")
                 }
             return self.alarm(type, "alert_2", of: push.outputID, "\(push.outputID) \(what)\(reason)")
         }

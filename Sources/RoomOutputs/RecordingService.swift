@@ -89,7 +89,8 @@ package struct RecordingService: OutputService {
             guard hasEnded, !recorder.unfinished.isEmpty else { return nil }
             // The worker that ends the playlists must find an unfinished recording: a finished one is not reopened.
             let error = MediaError(
-                .unfinished, "the playlists have not ended", at: "recording", fix: "start the room again, and end it")
+                .unfinished, "the end of the playlists was not written, so the recording is unfinished",
+                at: "recording", fix: "start the room again, and end it")
             self.events.emit("recording.unfinished", ["reason": .string(error.description)])
             return error
         }
@@ -105,8 +106,9 @@ package struct RecordingService: OutputService {
             let isDone = thread.join(within: deadline &- clock.now() &+ Self.lastStep)
             if isDone, let error = self.host.withOutputs(\.recordingDebt) { return error }
             let error = MediaError(
-                .unfinished, "the disk does not answer", at: "recording",
-                fix: "check the disk, then start the room again")
+                .unfinished, "the room has ended, but the disk does not answer, so the recording is unfinished",
+                at: "recording",
+                fix: "check the disk, then start the room again: that only finishes the recording")
             self.events.emit("recording.unfinished", ["reason": .string(error.description)])
             return error
         }

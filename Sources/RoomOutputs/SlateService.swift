@@ -31,7 +31,8 @@ package struct SlateService: OutputService {
         case .success(let slate): return slate
         case .failure(let error):
             // The playlists get a discontinuity in place of the slate.
-            self.logger.warning("the outage cannot be filled", metadata: ["error": "\(error)"])
+            self.logger.warning(
+                "the time since the previous worker cannot be filled with slate", metadata: ["error": "\(error)"])
             return nil
         }
     }

@@ -103,11 +103,11 @@ package struct UploadService: OutputService {
                 guard let (target, _, _) = try Self.target(of: output) else { continue }
                 // The call reads the files of all stores; those of this store may be unchanged.
                 guard upload.replace(target) else { continue }
-                self.logger.info("secrets of a store read again", metadata: ["output": "\(upload.outputID)"])
+                self.logger.info("the secrets of a store were read again", metadata: ["output": "\(upload.outputID)"])
                 self.events.emit("output.secretsRenewed", ["outputId": id])
             } catch {
                 self.logger.warning(
-                    "secrets of a store cannot be read; the old ones stay in use",
+                    "the secrets of a store cannot be read; the old ones stay in use",
                     metadata: ["output": "\(upload.outputID)", "error": "\(error)"])
                 self.events.emit(
                     "output.secretsRefused",

@@ -17,8 +17,8 @@ extension SRTSettings {
         guard let passphrase = try srt.passphrase?.resolved(place: "ingest.srt") else { return }
         guard SRTURL.isPassphrase(passphrase) else {
             throw MediaError(
-                .rejected, "the passphrase has \(passphrase.utf8.count) bytes", at: "ingest.srt",
-                fix: "use a passphrase of 10 to 79 bytes")
+                .rejected, "the passphrase has \(passphrase.utf8.count) bytes, which SRT does not allow",
+                at: "ingest.srt", fix: "use a passphrase of 10 to 79 bytes")
         }
         self.passphrase = passphrase
     }

@@ -379,14 +379,15 @@ package struct SourceHealth: Sendable {
                 .fps,
                 Self.level(
                     below: TimeMath.scale(sent, by: 100, over: expected, rounding: .down), self.rules.fpsPercent),
-                "its encoder sends \(Self.decimal(sent)) frames per second, \(Self.decimal(expected)) are expected")
+                "its encoder sends \(Self.decimal(sent)) frames per second, but \(Self.decimal(expected)) are expected")
         }
         if let gap = self.entries.max(by: { $0.gap.excess < $1.gap.excess })?.gap {
             note(
                 .gap, Self.level(gap.excess, self.rules.gap),
                 gap.isLoss
-                    ? "no frame for \(gap.length / milliseconds) ms, because packets were lost"
-                    : "nothing arrived for \(gap.length / milliseconds) ms, \(gap.absorbed / milliseconds) ms are tolerated; "
+                    ? "no frame arrived for \(gap.length / milliseconds) ms, because packets were lost"
+                    : "nothing arrived for \(gap.length / milliseconds) ms, "
+                        + "but \(gap.absorbed / milliseconds) ms are tolerated; "
                         + (gap.isHeldUp ? "the network delayed it" : "nothing was sent"))
         }
         if let pace = figures.pace, self.isBehindOnTheWay(surroundings) {
@@ -407,7 +408,7 @@ package struct SourceHealth: Sendable {
             let percent = TimeMath.scale(max(figures.bitrate, made ?? 0), by: 100, over: Int64(max(1, bitrate)))
             note(
                 .bitrate, percent < self.rules.bitratePercent ? .alert1 : .normal,
-                "\(figures.bitrate / 1_000) kbit/s of video, \(percent) % of the expected bit rate")
+                "its video has \(figures.bitrate / 1_000) kbit/s, \(percent) % of the expected bit rate")
         }
         note(
             .skew, Self.level(Int64(clamping: figures.skew.magnitude), self.rules.skew),

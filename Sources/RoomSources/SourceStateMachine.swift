@@ -210,7 +210,7 @@ package struct SourceStateMachine: Sendable, Equatable {
         if let polled = self.polled, now &- polled > Self.absence { self.watchedSince = now }
         self.polled = now
         if let grace = self.graceUntil, now >= grace {
-            return [self.enter(.gone, now, "did not come back in time")]
+            return [self.enter(.gone, now, "the publisher did not come back in time")]
         }
         if let sound = self.soundSince, now &- sound >= Self.soundPatience { return self.becomeLive(now, "audio only") }
         guard self.isPublished, let stall = self.rules.stall,

@@ -233,7 +233,7 @@ struct EdgeCommand: AsyncParsableCommand {
         case .unchanged: break
         case .renewed(let validUntil): logger.info("new certificate", metadata: ["validUntil": "\(validUntil)"])
         case .refused(let error):
-            logger.warning("new certificate refused, the old one stays", metadata: ["error": "\(error)"])
+            logger.warning("the new certificate was refused; the old one stays", metadata: ["error": "\(error)"])
         }
     }
 

@@ -92,7 +92,7 @@ struct SourceHealthNetworkTests {
         // The frame of 10,197 ms arrived before the gap, that of 10,230 ms at 10,900 ms.
         #expect(
             held.health.findings[0].message
-                == "nothing arrived for 703 ms, 233 ms are tolerated; the network delayed it")
+                == "nothing arrived for 703 ms, but 233 ms are tolerated; the network delayed it")
         var paused = Publisher { $0.fps = 30 }
         paused.run(10)
         paused.pause(700)
@@ -164,7 +164,9 @@ struct SourceHealthNetworkTests {
         publisher.run(20, picture: 99, gop: 30, bytes: 6_000)
         #expect(
             publisher.health.causes == [.fps, .bitrate] && publisher.health.findings.map(\.level) == [.alert3, .alert1])
-        #expect(publisher.health.findings[0].message == "its encoder sends 10.1 frames per second, 30.0 are expected")
+        #expect(
+            publisher.health.findings[0].message
+                == "its encoder sends 10.1 frames per second, but 30.0 are expected")
         #expect(
             publisher.health.findings[1].message.contains("23 % of the expected bit rate"),
             "\(publisher.health.findings)")
