@@ -144,7 +144,7 @@ struct SRTFrontTests {
         #expect(front.count == 0)
     }
 
-    @Test("2,000 refused callers use no connection of others, and the oldest of them are forgotten")
+    @Test("2,000 refused callers take no connection from others")
     func crowd() throws {
         var front = Self.front(2)
         _ = try Self.relaying(&front, "a")
