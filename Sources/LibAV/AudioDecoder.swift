@@ -47,7 +47,8 @@ package final class AudioDecoder {
     ) throws(MediaError) -> AudioDecoder {
         let slot = try PacketSlot.open(place: place)
         guard let frame = unsafe av_frame_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a decoder", at: place, fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for a decoder", at: place, fix: "give the room more memory")
         }
         let context: UnsafeMutablePointer<AVCodecContext>
         do {

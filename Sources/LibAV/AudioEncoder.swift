@@ -29,7 +29,8 @@ package final class AudioEncoder {
         }
         let slot = try PacketSlot.open(place: place)
         guard let context = unsafe avcodec_alloc_context3(codec), let frame = unsafe av_frame_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for an encoder", at: place, fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for an encoder", at: place, fix: "give the room more memory")
         }
         unsafe context.pointee.sample_rate = Int32(sampleRate)
         unsafe context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
@@ -92,7 +93,9 @@ package final class AudioEncoder {
         var status = unsafe av_frame_get_buffer(self.frame, 0)
         guard status >= 0, let left = unsafe self.frame.pointee.data.0, let right = unsafe self.frame.pointee.data.1
         else {
-            throw MediaError(.outOfMemory, "no memory for audio", at: self.place, fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for a block of audio", at: self.place,
+                fix: "give the room more memory")
         }
         unsafe samples.withUnsafeBufferPointer { source in
             unsafe left.withMemoryRebound(to: Float.self, capacity: count) { left in

@@ -43,7 +43,8 @@ package final class FilterGraph {
     ) throws(MediaError) -> FilterGraph {
         let pool = try PicturePool(place: place)
         guard let raw = unsafe avfilter_graph_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a filter graph", at: place, fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for a filter graph", at: place, fix: "give the room more memory")
         }
         let graph = unsafe FilterGraph(owning: raw, pool: pool, inputs: inputs, fps: fps, place: place)
         // More threads take longer to set up and cost 15 % more CPU for the same frames.
@@ -121,7 +122,7 @@ package final class FilterGraph {
     ) throws(MediaError) -> UnsafeMutablePointer<AVFilterInOut> {
         guard let entry = unsafe avfilter_inout_alloc(), let name = unsafe av_strdup(label) else {
             throw MediaError(
-                .outOfMemory, "no memory for a filter graph", at: self.place, fix: "give the room more memory")
+                .outOfMemory, "there is no memory for a filter graph", at: self.place, fix: "give the room more memory")
         }
         unsafe entry.pointee.name = name
         unsafe entry.pointee.filter_ctx = context
@@ -193,7 +194,8 @@ package final class FilterGraph {
         unsafe frame.removeSideData()
         if let signals = self.signals, unsafe frame.isShaped(as: signals) { unsafe frame.sign(as: signals) }
         guard let picture = self.pool.picture() else {
-            throw MediaError(.outOfMemory, "no memory for a frame", at: self.place, fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for a frame", at: self.place, fix: "give the room more memory")
         }
         return picture
     }

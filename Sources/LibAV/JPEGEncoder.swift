@@ -43,7 +43,8 @@ package enum JPEGEncoder {
                 .unavailable, "this FFmpeg has no mjpeg encoder", at: place, fix: "install an FFmpeg that has it")
         }
         guard let context = unsafe avcodec_alloc_context3(codec) else {
-            throw MediaError(.outOfMemory, "no memory for an encoder", at: place, fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for an encoder", at: place, fix: "give the room more memory")
         }
         var spare: UnsafeMutablePointer<AVCodecContext>? = unsafe context
         defer { unsafe avcodec_free_context(&spare) }

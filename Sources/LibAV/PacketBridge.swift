@@ -9,7 +9,8 @@ struct PacketSlot: ~Copyable {
 
     static func open(place: String) throws(MediaError) -> PacketSlot {
         guard let raw = unsafe av_packet_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a packet header", at: place, fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for a packet header", at: place, fix: "give the room more memory")
         }
         return unsafe PacketSlot(owning: raw)
     }

@@ -116,7 +116,7 @@ package final class Picture: @unchecked Sendable {
     func makeReference() throws(MediaError) -> UnsafeMutablePointer<AVFrame> {
         guard let copy = unsafe av_frame_clone(self.raw) else {
             throw MediaError(
-                .outOfMemory, "no memory for a frame header", at: "picture", fix: "give the room more memory")
+                .outOfMemory, "there is no memory for a frame header", at: "picture", fix: "give the room more memory")
         }
         return unsafe copy
     }

@@ -47,7 +47,8 @@ package struct PictureCanvas: ~Copyable {
                 fix: "use a width and a height of 2 to 8192")
         }
         guard let raw = unsafe av_frame_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a frame", at: "picture", fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for a frame", at: "picture", fix: "give the room more memory")
         }
         var canvas = unsafe PictureCanvas(owning: raw, width: width, height: height)
         unsafe raw.pointee.width = Int32(width)
@@ -60,7 +61,9 @@ package struct PictureCanvas: ~Copyable {
         unsafe raw.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
         let status = unsafe av_frame_get_buffer(raw, 0)
         guard status >= 0 else {
-            throw .libav(.outOfMemory, "no memory for planes", status, at: "picture", fix: "give the room more memory")
+            throw .libav(
+                .outOfMemory, "there is no memory for the planes of a frame", status, at: "picture",
+                fix: "give the room more memory")
         }
         canvas.fill(x: 0, y: 0, width: width, height: height, fill)
         return canvas

@@ -30,7 +30,8 @@ struct PicturePool: ~Copyable {
     /// - Throws: ``MediaError/Code/outOfMemory``.
     init(place: String) throws(MediaError) {
         guard let frame = unsafe av_frame_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a frame", at: place, fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for a frame", at: place, fix: "give the room more memory")
         }
         unsafe self.frame = frame
         self.out.reserveCapacity(Self.limit)

@@ -65,7 +65,8 @@ final class Resampler {
             &context, &output, AV_SAMPLE_FMT_FLT, rate, &input, AVSampleFormat(shape.format), shape.rate, 0, nil)
         guard status >= 0, let made = unsafe context else {
             throw .libav(
-                .rejected, "no resampler", status, at: place, fix: "publish AAC, 44.1 or 48 kHz, mono or stereo")
+                .rejected, "cannot create a resampler for this audio", status, at: place,
+                fix: "publish AAC, 44.1 or 48 kHz, mono or stereo")
         }
         let resampler = unsafe Resampler(owning: made, shape: shape, outputRate: rate)
         // A mono channel goes to both sides unchanged. The library would lower it by 3 dB, as a center channel, and a
@@ -74,7 +75,8 @@ final class Resampler {
         status = unsafe swr_init(made)
         guard status >= 0 else {
             throw .libav(
-                .rejected, "no resampler", status, at: place, fix: "publish AAC, 44.1 or 48 kHz, mono or stereo")
+                .rejected, "cannot start a resampler for this audio", status, at: place,
+                fix: "publish AAC, 44.1 or 48 kHz, mono or stereo")
         }
         return resampler
     }

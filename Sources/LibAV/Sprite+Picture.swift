@@ -28,7 +28,8 @@ extension Picture {
     /// - Throws: ``MediaError/Code/outOfMemory``.
     static func allocate(_ format: PictureFormat) throws(MediaError) -> UnsafeMutablePointer<AVFrame> {
         guard let raw = unsafe av_frame_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a frame", at: "picture", fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for a frame", at: "picture", fix: "give the room more memory")
         }
         unsafe raw.pointee.width = Int32(clamping: format.width)
         unsafe raw.pointee.height = Int32(clamping: format.height)
@@ -38,7 +39,9 @@ extension Picture {
         guard status >= 0 else {
             var spent: UnsafeMutablePointer<AVFrame>? = unsafe raw
             unsafe av_frame_free(&spent)
-            throw .libav(.outOfMemory, "no memory for planes", status, at: "picture", fix: "give the room more memory")
+            throw .libav(
+                .outOfMemory, "there is no memory for the planes of a frame", status, at: "picture",
+                fix: "give the room more memory")
         }
         return unsafe raw
     }

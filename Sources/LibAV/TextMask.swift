@@ -106,7 +106,8 @@ private final class TextDrawing {
 
     static func open(format: PictureFormat) throws(MediaError) -> TextDrawing {
         guard let graph = unsafe avfilter_graph_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a filter graph", at: "text", fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for a filter graph", at: "text", fix: "give the room more memory")
         }
         unsafe graph.pointee.nb_threads = 1
         return unsafe TextDrawing(owning: graph, format)

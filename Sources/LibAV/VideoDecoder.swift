@@ -142,7 +142,8 @@ enum CodecContext {
                 fix: "publish H.264 and AAC, or install an FFmpeg with it")
         }
         guard let context = unsafe avcodec_alloc_context3(codec) else {
-            throw MediaError(.outOfMemory, "no memory for a decoder", at: place, fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for a decoder", at: place, fix: "give the room more memory")
         }
         if parameters.sampleRate > 0, (1...8).contains(parameters.channels) {
             unsafe context.pointee.sample_rate = Int32(clamping: parameters.sampleRate)
@@ -164,7 +165,8 @@ enum CodecContext {
             guard let extradata = unsafe av_mallocz(size) else {
                 var spent: UnsafeMutablePointer<AVCodecContext>? = unsafe context
                 unsafe avcodec_free_context(&spent)
-                throw MediaError(.outOfMemory, "no memory for a decoder", at: place, fix: "give the room more memory")
+                throw MediaError(
+                    .outOfMemory, "there is no memory for a decoder", at: place, fix: "give the room more memory")
             }
             unsafe parameters.configuration.withUnsafeBytes { bytes in
                 if let base = bytes.baseAddress { unsafe extradata.copyMemory(from: base, byteCount: count) }

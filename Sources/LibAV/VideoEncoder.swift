@@ -89,7 +89,8 @@ package final class VideoEncoder {
         }
         let slot = try PacketSlot.open(place: place)
         guard let context = unsafe avcodec_alloc_context3(codec) else {
-            throw MediaError(.outOfMemory, "no memory for an encoder", at: place, fix: "give the room more memory")
+            throw MediaError(
+                .outOfMemory, "there is no memory for an encoder", at: place, fix: "give the room more memory")
         }
         var spare: UnsafeMutablePointer<AVCodecContext>? = unsafe context
         unsafe self.configure(context, settings)

@@ -77,7 +77,7 @@ package final class DTLSIdentity: @unchecked Sendable {
 
     /// - Returns: A certificate that the caller must free.
     private static func makeCertificate(_ key: OpaquePointer) throws(MediaError) -> OpaquePointer {
-        guard let certificate = unsafe X509_new() else { throw Self.error("no memory for a certificate") }
+        guard let certificate = unsafe X509_new() else { throw Self.error("there is no memory for a certificate") }
         var serial: UInt64 = 0
         let name = Array("tandem".utf8)
         // The subject belongs to the certificate. All lengths are those of the arguments.

@@ -90,14 +90,16 @@ package final class DTLSTransport {
                 .rejected, "the peer gives no certificate fingerprint with SHA-256, SHA-384 or SHA-512", at: "dtls",
                 fix: "use a client that sends a=fingerprint:sha-256")
         }
-        guard let ssl = unsafe SSL_new(identity.context) else { throw MediaError.openSSL("no memory", at: "dtls") }
+        guard let ssl = unsafe SSL_new(identity.context) else {
+            throw MediaError.openSSL("there is no memory", at: "dtls")
+        }
         let (first, second) = unsafe (BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()))
         guard let input = unsafe first, let output = unsafe second else {
             // These accept null.
             unsafe BIO_free(first)
             unsafe BIO_free(second)
             unsafe SSL_free(ssl)
-            throw MediaError.openSSL("no memory", at: "dtls")
+            throw MediaError.openSSL("there is no memory", at: "dtls")
         }
         unsafe self.ssl = ssl
         unsafe self.input = input
@@ -167,7 +169,7 @@ package final class DTLSTransport {
         }
         // The buffer is empty, since all of the last datagram was read, and copies the bytes.
         guard unsafe BIO_write(self.input, datagram, Int32(datagram.count)) == Int32(datagram.count) else {
-            self.state = .failed("no memory for a datagram")
+            self.state = .failed("there is no memory for a datagram")
             return []
         }
         if self.role == .server, !self.hasCookie, !self.listen(to: address) { return self.takeOutput() }
