@@ -235,7 +235,7 @@ let package = Package(
         .testTarget(name: "MediaKernelsTests", dependencies: ["TestSupport", "MediaKernels"], swiftSettings: house),
         .testTarget(
             name: "MediaTypesTests", dependencies: ["TestSupport", "MediaTypes", "MediaKernels"], swiftSettings: judged),
-        .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: judged),
+        .testTarget(name: "ThreadingTests", dependencies: ["TestSupport", "Threading"], swiftSettings: judged),
         .testTarget(
             name: "OpenSSLCryptoTests", dependencies: ["TestSupport", "OpenSSLCrypto", "COpenSSL", "MediaTypes"],
             swiftSettings: judged),
