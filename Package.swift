@@ -399,7 +399,9 @@ let package = Package(
             swiftSettings: judged),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["TestSupport", "Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
+            dependencies: [
+                "TestSupport", "Push", "RTMP", "WebRTC", "OpenSSLCrypto", "HLS", "LibAV", "MediaTypes", "MediaKernels",
+            ],
             exclude: ["Scripts"],
             swiftSettings: judged),
     ],

@@ -14,7 +14,7 @@ extension CostCoefficients {
         ("networkPerMegabit", \.networkPerMegabit),
     ]
 
-    /// Plausible cost of one unit in nanoseconds; larger values are rejected.
+    /// Plausible cost of one unit in nanoseconds; other values are rejected.
     private static let plausible: ClosedRange<Int64> = 0...100_000_000_000
 
     /// The text of the calibration file, with a final line break.
@@ -30,11 +30,11 @@ extension CostCoefficients {
         return JSONNode.object(members).text(pretty: true) + "\n"
     }
 
-    /// Maximum length in characters of the name of the machine on which the coefficients were measured. `tandem manifest`
-    /// writes the name into a comment of each file that it generates.
+    /// Maximum length in characters of the name of the machine on which the coefficients were measured. `tandem
+    /// manifest` writes the name into a comment of each file that it generates.
     private static let longestName = 200
 
-    /// Reads a calibration file.
+    /// Reads a calibration file. Presets that it does not contain keep the cost of ``reference``.
     ///
     /// - Throws: ``MediaError/Code/invalidData`` with the name of the member as its location, if the file is invalid,
     ///   has another version, or contains implausible values.

@@ -14,7 +14,7 @@ package struct CostCoefficients: Sendable, Hashable {
     package var scalePerMegapixel: Int64
     /// Cost of composing panes, for each megapixel of the canvas.
     package var composePerMegapixel: Int64
-    /// Cost of encoding with a preset and at most its default number of B-frames, for each megapixel.
+    /// Cost of encoding with a preset and at most one B-frame in a row, for each megapixel.
     package var encodePerMegapixel: [VideoEncoding.Preset: Int64]
     /// Cost of encoding, for each output megabit; added to the cost per megapixel.
     package var encodePerMegabit: Int64
@@ -24,7 +24,7 @@ package struct CostCoefficients: Sendable, Hashable {
     package var aacPerSecond: Int64
     /// Cost of everything else in a room, for each second: clock, listeners, files.
     package var roomPerSecond: Int64
-    /// Cost of receiving or sending over HTTP or RTMP, for each megabit.
+    /// Cost of receiving or sending over HTTP or RTMP, or of writing to disk, for each megabit.
     package var networkPerMegabit: Int64
 
     /// Cost of encoding with adaptive B-frames (two or more in a row), in percent of the cost without them.

@@ -8,10 +8,11 @@ extension CostModel {
     private static let sourceBytes: Int64 = 12 << 20
     /// Number of frames of a source in memory: reference frames, decoded frames in advance, the frame on air.
     private static let decodedPictures: Int64 = 12
-    /// Number of frames of a canvas in memory, on their way to the encoders.
+    /// Number of canvases in memory, on their way to the encoders.
     private static let canvasPictures: Int64 = 12
     /// Memory of an encoder for each frame that it keeps, in bytes per pixel.
     private static let encoderBytesPerPixel: Int64 = 6
+    /// Number of frames that an encoder keeps in addition to its lookahead and B-frames.
     private static let encoderPictures: Int64 = 6
     /// Memory of a viewer's connection, in bytes.
     private static let viewerBytes: Int64 = 64 << 10
@@ -47,12 +48,13 @@ extension CostModel {
     }
 
     /// Returns how many seconds of media are on disk: segments in the playlists, and segments that left the playlists
-    /// recently.
+    /// recently. For an event playlist, which has no limit, an hour is assumed.
     private static func keptSeconds(_ hls: HLSOutput) -> Int64 {
         Int64(hls.playlistType == .event ? 3600 : hls.windowSeconds + hls.deleteGraceSeconds)
     }
 
-    /// Adds the traffic and files of outputs other than HLS. Their CPU time is small and has not been measured.
+    /// Adds the traffic of RTMP outputs and stores, and the files of MPEG-TS outputs. Their CPU time is small and has
+    /// not been measured.
     static func addOutputs(of pipeline: Pipeline, to cost: inout RoomCost) {
         func bits(_ rendition: Rendition) -> Int64 {
             let sound = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }

@@ -92,7 +92,7 @@ package struct CostModel: Sendable {
     }
 
     /// Returns the number of pixels that are scaled to fill a pane; 0 if the frame already has the right size, or is
-    /// only cropped.
+    /// only cropped or padded.
     private static func scaledPixels(_ placed: PlacedPane, _ stream: Stream) -> Int64 {
         let (width, height) = (Int64(placed.rect.width), Int64(placed.rect.height))
         guard stream.width > 0, stream.height > 0 else { return 0 }
@@ -143,7 +143,7 @@ package struct CostModel: Sendable {
     /// Converts bits to thousandths of a megabit.
     static func megabits(_ bits: Int64) -> Int64 { bits / 1000 }
 
-    /// The stream that a publisher sends, or is expected to send.
+    /// The stream that a publisher is expected to send.
     struct Stream {
         var width: Int64
         var height: Int64

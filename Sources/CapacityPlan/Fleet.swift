@@ -65,7 +65,7 @@ package struct Fleet: Sendable, Hashable {
         package var rooms = 0
         /// Number of evaluated rooms that had to wait for a machine when they began.
         package var waited = 0
-        /// Longest waiting time of a room, in milliseconds.
+        /// Longest waiting time of an evaluated room, in milliseconds.
         package var longestWait: Int64 = 0
         /// Maximum number of rooms that ran at once in the simulation.
         package var mostAtOnce = 0
@@ -75,14 +75,15 @@ package struct Fleet: Sendable, Hashable {
 
     /// Maximum number of machines that are tried, not counting spare ones.
     package static let limit = 10_000
-    /// Maximum average number of rooms at once; a larger fleet takes longer to fill up than is simulated.
+    /// Maximum average number of rooms at once, so that a simulation does not take too long: five times as many rooms
+    /// are simulated to fill the fleet.
     package static let mostAtOnce = 20_000
 
-    /// Average number of rooms at once in a steady state.
+    /// Average number of rooms at once in a steady state, rounded up.
     package var atOnce: Int { (self.roomsPerHour * self.minutes + 59) / 60 }
 
-    /// Finds the minimum number of machines; `nil` if a room fits on none, more than `limit` are needed, or more than
-    /// ``mostAtOnce`` rooms run at once.
+    /// Finds the minimum number of machines; `nil` if a room fits on none, more than `limit` are needed, or on average
+    /// more than ``mostAtOnce`` rooms run at once.
     ///
     /// - Parameters:
     ///   - count: Number of rooms to simulate, in addition to those that fill the fleet.

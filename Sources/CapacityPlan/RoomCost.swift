@@ -27,7 +27,8 @@ package struct RoomCost: Sendable, Hashable {
     /// Bytes written to the output directories per hour, including segments that are deleted when they leave the
     /// playlists.
     package var writtenBytesPerHour: Int64 = 0
-    /// Bytes on disk at any time for the segments of the playlist window.
+    /// Bytes on disk at any time for segments in the playlists and those that left them recently; for an event
+    /// playlist, bytes of one hour.
     package var windowBytes: Int64 = 0
     /// Bytes that a recording adds per hour.
     package var recordedBytesPerHour: Int64 = 0

@@ -3,8 +3,8 @@ package import NIOCore
 import NIOPosix
 import PipelineSpec
 
-/// Describes why a connection to another server failed, as text for users. The text never contains a type name or a
-/// part of the URL.
+/// Describes why a connection to another server failed, as text for users. The text never contains a type name, and of
+/// the URL at most host and port.
 package enum ConnectionFailure {
     /// Returns the description of a connection error.
     ///

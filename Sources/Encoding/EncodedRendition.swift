@@ -20,7 +20,7 @@ package struct EncodedRendition: Sendable, Hashable {
     func takes(_ tick: Int64) -> Bool { tick % Int64(self.frameStep) == 0 }
 
     /// Returns the rendition's size for a canvas: if the canvas size differs from the room's, the declared size scaled
-    /// in proportion, rounded to even numbers.
+    /// in proportion, rounded down to even numbers, at least 2.
     func size(ofCanvas format: PictureFormat, declared: EncodingStage.Settings) -> (width: Int, height: Int) {
         func share(_ own: Int, of canvas: Int, _ declared: Int) -> Int {
             guard canvas != declared, declared > 0 else { return own }
@@ -35,6 +35,7 @@ package struct EncodedRendition: Sendable, Hashable {
 
 /// The libavfilter graph description that scales one canvas to every size of the ladder, computed from the sizes alone.
 package struct LadderGraph: Sendable, Hashable {
+    /// Label of the graph's input.
     package static let input = "canvas"
     package var text: String
     /// One label per rendition, in the ladder's order.

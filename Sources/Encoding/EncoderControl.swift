@@ -13,7 +13,7 @@ package final class EncoderControl: Sendable {
         /// Tracks whose siblings (cheaper encoders) would need another initialization segment, so that they are never
         /// used.
         var refused: Set<Int> = []
-        /// By track, bit rates that differ from those the encoder was opened with.
+        /// By track, bit rates that replace those of the rendition's settings.
         var rates: [Int: BitRates] = [:]
         /// Tracks whose next frame must be an IDR frame, whether or not the GOP grid has one there.
         var asked: Set<Int> = []
@@ -22,7 +22,7 @@ package final class EncoderControl: Sendable {
     private let state: Mutex<State>
     private let held = Atomic<Int64>(.min)
     private let keepsMotion = Atomic<Bool>(false)
-    /// By track, the number of ticks from one encoded frame to the next while a backlog is dropped.
+    /// By track, the number of ticks from one encoded frame to the next while a backlog is dropped and motion is kept.
     private let strides: [Int64]
 
     /// - Parameters:
@@ -35,10 +35,10 @@ package final class EncoderControl: Sendable {
 
     /// Returns the number n for which every n-th frame of a dropped backlog is still encoded.
     ///
-    /// This leaves six to eight frames per second, because viewers see a freeze if a frame is shown for 250 ms. At 9, 10,
-    /// 11 and 17 frames per second no whole number n does that: 4.5 to 5.7 frames per second are left. At eight frames
-    /// per second or fewer, all frames are encoded. n is a power of two where possible. Then a rendition at half the
-    /// rate has its frames at the same ticks, and no canvas is scaled for one of the two renditions alone.
+    /// This leaves six to eight frames per second, because viewers see a freeze if a frame is shown for 250 ms. At 9,
+    /// 10, 11 and 17 frames per second no whole number n does that: 4.5 to 5.7 frames per second are left. At eight
+    /// frames per second or fewer, all frames are encoded. n is a power of two where possible. Then a rendition at half
+    /// the rate has its frames at the same ticks, and no canvas is scaled for one of the two renditions alone.
     ///
     /// - Parameter fps: Frames per second of the rendition.
     package static func framesPerShown(fps: Int) -> Int {
@@ -118,7 +118,7 @@ package final class EncoderControl: Sendable {
         self.state.withLock { $0.thrifty.contains(track) && !$0.refused.contains(track) }
     }
 
-    /// Returns the bit rates that were set for a track; `nil`: those that its encoder was opened with.
+    /// Returns the bit rates that were set for a track; `nil`: those of the rendition's settings.
     func rates(_ track: Int) -> BitRates? { self.state.withLock { $0.rates[track] } }
 
     func note(_ track: Int, isCheap: Bool) {

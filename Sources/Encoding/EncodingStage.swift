@@ -44,8 +44,8 @@ package final class EncodingStage: Sendable {
         }
     }
 
-    /// Callbacks for the encoded media. Called on the ladder's last thread, in order for each track. Track numbers are
-    /// the order of the renditions, followed by the audio tracks.
+    /// Callbacks for the encoded media. `packet`, `configuration` and `finished` are called on the ladder's last
+    /// thread, in order for each track. Track numbers are the order of the renditions, followed by the audio tracks.
     package struct Output: Sendable {
         /// Called on the encoder's thread when a frame is about to enter a rendition's encoder.
         package var entered: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
@@ -55,6 +55,7 @@ package final class EncodingStage: Sendable {
         package var configuration: @Sendable (_ track: Int, _ change: Reconfiguration) -> Void
         /// Called after the track's last packet was passed on.
         package var finished: @Sendable (_ track: Int) -> Void
+        /// Called on the thread of the encoder or scaler that failed.
         package var failed: @Sendable (MediaError) -> Void
 
         package init(
@@ -229,13 +230,14 @@ package final class EncodingStage: Sendable {
 
     /// Adds one canvas. Live, it never blocks except after ``setWaits(_:)``.
     ///
-    /// - Returns: `false` if the queue is full: the tick is lost.
+    /// - Returns: `false` if the queue is full or closed: the tick is lost.
     package func put(_ picture: Picture, tick: Int64, step: TickPlan? = nil) -> Bool {
         let ticked = Ticked(picture: picture, tick: tick, step: step)
         return self.isWaiting ? self.canvases.put(ticked) : self.canvases.offer(ticked)
     }
 
-    /// Adds 1,024 pairs of interleaved stereo, the first at `position`.
+    /// Adds 1,024 pairs of interleaved stereo, the first at `position`. Live, a block is dropped if the queue is full,
+    /// except after ``setWaits(_:)``.
     package func put(sound samples: [Float], position: Int64) {
         let block = SoundBlock(samples: samples, position: position)
         let waits = self.waits.load(ordering: .relaxed)

@@ -1,4 +1,4 @@
-/// Why a rendition is encoded although passthrough is configured; the values appear in events and in the state.
+/// Why a rendition is encoded and not passed through; the values appear in events and in the state.
 package enum PassthroughCause: String, Sendable, CaseIterable {
     /// Passthrough is not configured.
     case off
@@ -6,17 +6,18 @@ package enum PassthroughCause: String, Sendable, CaseIterable {
     case scene
     /// There is no publisher, or it sends no video.
     case lost
-    /// The source's codec is not H.264.
+    /// The source's codec is not H.264, or its configuration record is not usable.
     case codec
     /// The source's frame size differs from the rendition's, or the video is rotated.
     case size
     /// The video is not 8-bit 4:2:0, or it is interlaced.
     case format
-    /// The profile or the level is higher than the rendition declares.
+    /// The profile or the level is higher than the rendition declares, or the profile is none of baseline, main and
+    /// high.
     case profile, level
     /// The frame rate differs from the canvas's.
     case frameRate
-    /// Key frames are further apart than a segment, or do not begin a closed GOP.
+    /// IDR frames are further apart than a segment, or none arrived for the beginning of a segment.
     case keyInterval
     /// The source's peak or average bit rate is higher than the rendition declares.
     case bitrate

@@ -108,7 +108,7 @@ package struct PassthroughGate: Sendable {
 
     /// Removes a source, unless its packets are being passed through.
     ///
-    /// - Returns: Whether the source was removed.
+    /// - Returns: `false` if its packets are being passed through.
     package mutating func forget(_ source: SourceID) -> Bool {
         guard self.passing?.source != source else { return false }
         self.streams[source] = nil

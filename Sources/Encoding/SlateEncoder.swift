@@ -2,7 +2,8 @@ package import LibAV
 package import MediaTypes
 import Synchronization
 
-/// Encodes the filler for a time in which no worker was running: one still frame, and silence.
+/// Encodes slate, which fills times without media, such as those in which no worker was running: one still frame, and
+/// silence.
 ///
 /// It uses the same kind of threads and the same settings as the ladder, so that its packets fit the ladder's
 /// initialization segments and can get the timestamps of any position on the GOP grid.

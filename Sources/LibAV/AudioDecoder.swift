@@ -93,7 +93,8 @@ package final class AudioDecoder {
     /// Decodes one packet and passes the samples that are ready to `body`. In the long run only the codec allocates, if
     /// `body` keeps no block.
     ///
-    /// - Returns: `false` if libavcodec found the data damaged.
+    /// - Returns: `false` if the packet is empty, libavcodec found its data damaged, or the samples could not be
+    ///   resampled.
     package func decode(_ packet: CodedPacket, _ body: (SampleBlock) -> Void) -> Bool {
         guard self.slot.lend(packet) else { return false }
         var intact = unsafe avcodec_send_packet(self.context, self.slot.raw) >= 0

@@ -73,9 +73,11 @@ package final class AudioEncoder {
     /// Encodes the samples of one AAC frame.
     ///
     /// - Parameters:
-    ///   - samples: Interleaved stereo, ``frameLength`` pairs (the last frame of a room may have fewer).
+    ///   - samples: Interleaved stereo, ``frameLength`` pairs (the last frame of a room may have fewer). More, or none,
+    ///     are ignored.
     ///   - pts: Time of the first sample, in samples.
-    ///   - body: Receives finished packets; their pts is in samples and starts at −1024, with the encoder's priming.
+    ///   - body: Receives finished packets; their pts is in samples. The first packet is the encoder's priming, 1,024
+    ///     samples before the first `pts`.
     /// - Throws: ``MediaError/Code/rejected`` if the encoder failed.
     package func encode(
         _ samples: ArraySlice<Float>, pts: Int64, _ body: (CodedPacket) -> Void

@@ -1,7 +1,7 @@
 /// A 5×7 dot-matrix alphabet, so that cards and test images can show text without a font file on the machine.
 ///
-/// Each glyph is five columns, left to right; bit 0 is the top dot. It covers space to `Z` and `_`; other characters
-/// are drawn as a hollow box.
+/// Each glyph is five columns, left to right; bit 0 is the top dot. It covers space to `Z` and `_`; lowercase letters
+/// are drawn as capitals, other characters as a hollow box.
 enum BitmapFont {
     static let columns = 5
     static let rows = 7
@@ -63,7 +63,7 @@ extension PictureCanvas {
     }
 
     /// Draws `text` centered on (`centerX`, `centerY`), as large as `maxWidth` allows, with dots of 2 to `maxScale`
-    /// samples.
+    /// samples, an even number. A text that is too long for dots of 2 samples is wider than `maxWidth`.
     package mutating func drawCentered(
         _ text: String, centerX: Int, centerY: Int, maxWidth: Int, maxScale: Int, _ color: CanvasColor
     ) {
@@ -100,7 +100,7 @@ extension TextMask {
         return mask
     }
 
-    /// Width of a text in the dot-matrix alphabet, in samples.
+    /// Width of a text in the dot-matrix alphabet, in samples, with the gap after its last character.
     package static func bitmapAdvance(of text: String, scale: Int) -> Int {
         text.count * (BitmapFont.columns + 1) * max(1, scale)
     }

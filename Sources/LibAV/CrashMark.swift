@@ -37,7 +37,7 @@ package final class CrashMark {
     package func lower() { if unsafe faults.isInstalled { unsafe pthread_setspecific(faults.key, nil) } }
 
     /// Installs the signal handler: from now on, a thread that crashes with its mark raised appends the mark's line to
-    /// the file at `path`. Call it once, before such threads are created.
+    /// the file at `path` and writes it to standard error. Call it once, before such threads are created.
     ///
     /// After writing the line, the process ends at once, because viewers wait for the next worker and Swift's own
     /// backtrace would take seconds. A backtrace is still written for crashes without a raised mark, and for all

@@ -9,8 +9,8 @@ package enum DamageCheck {
     ///   - configuration: `AVCDecoderConfigurationRecord`. Spec: ISO/IEC 14496-15 §5.3.3.1.
     ///   - memory: Contains the samples.
     ///   - samples: Range in `memory` of each sample of length-prefixed NAL units, in decoding order.
-    /// - Returns: Number of frames that libavcodec could not decode, or decoded with concealment; `nil` if no decoder
-    ///   can be opened for this record.
+    /// - Returns: Number of samples that libavcodec could not decode, plus number of frames that it decoded with
+    ///   concealment, at most the number of samples; `nil` if no decoder can be opened for this record.
     package static func damagedFrames(
         configuration: [UInt8], memory: PacketMemory, samples: [Range<Int>]
     ) -> Int? {

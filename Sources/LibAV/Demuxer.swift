@@ -29,7 +29,7 @@ package final class Demuxer {
     /// Opens a file.
     ///
     /// - Throws: ``MediaError/Code/notReadable`` if the file does not exist, ``MediaError/Code/invalidData`` if it is
-    ///   not media or has no track that can be decoded.
+    ///   not media or has no track with a supported codec.
     package static func open(path: String, place: String) throws(MediaError) -> Demuxer {
         let slot = try PacketSlot.open(place: place)
         var context: UnsafeMutablePointer<AVFormatContext>?
@@ -39,7 +39,7 @@ package final class Demuxer {
             throw .libav(
                 missing ? .notReadable : .invalidData, "cannot open \(path)", status, at: place,
                 fix: missing
-                    ? "check the path; it is relative to the working directory" : "give a media file FFmpeg can read")
+                    ? "check the path; a relative path begins at the working directory" : "give a media file FFmpeg can read")
         }
         let demuxer = unsafe Demuxer(owning: made, slot: slot, place: place)
         status = unsafe avformat_find_stream_info(made, nil)
@@ -110,7 +110,7 @@ package final class Demuxer {
     }
 
     /// Returns the next packet of a chosen track in file order; `nil` at the end, or at damage that libavformat cannot
-    /// skip.
+    /// skip. Packets without data or timestamps are left out.
     package func next() -> CodedPacket? {
         while true {
             unsafe av_packet_unref(self.slot.raw)

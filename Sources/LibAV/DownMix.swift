@@ -3,8 +3,8 @@ package import MediaTypes
 /// Stereo downmix coefficients for channel layouts that libswresample cannot downmix itself: channels in a custom
 /// order, or without front channels.
 ///
-/// The coefficients are the same as libswresample's: −3 dB for center, side and back channels, and nothing for low
-/// frequencies.
+/// The coefficients are the same as libswresample's: −3 dB for the front center and for side and back channels, −6 dB
+/// for other center channels, and nothing for low frequencies.
 package enum DownMix {
     private static let half = 0.5.squareRoot()
 

@@ -28,8 +28,8 @@ package final class FilterGraph {
     let ticksPerSecond: Int32
     /// Whether filters of the graph hold frames until later frames arrive; set by the code that wrote the text.
     var holdsPictures = false
-    /// Color properties and aspect ratio to set on the outputs, whatever the filters set; `nil`: keep the filters'
-    /// values.
+    /// Color properties and aspect ratio to set on outputs of this size and pixel format, whatever the filters set;
+    /// `nil`: keep the filters' values.
     package var signals: PictureFormat?
 
     /// Builds a graph.
@@ -37,7 +37,7 @@ package final class FilterGraph {
     /// - Parameters:
     ///   - text: The graph in libavfilter's syntax. It must contain every input and output label.
     ///   - fps: Ticks per second; the pts of frames is the tick number.
-    /// - Throws: ``MediaError/Code/rejected`` with libavfilter's reason.
+    /// - Throws: ``MediaError/Code/rejected`` with libavfilter's reason, ``MediaError/Code/outOfMemory``.
     package static func open(
         _ text: String, inputs: [Input], outputs: [String], fps: Int, place: String
     ) throws(MediaError) -> FilterGraph {
@@ -137,7 +137,8 @@ package final class FilterGraph {
     ///     here, because a `buffersrc` accepts another size without an error, and `crop` then reads out of bounds.
     ///   - pts: The tick.
     /// - Returns: One frame per output, in order.
-    /// - Throws: ``MediaError/Code/rejected`` if a format differs or libavfilter fails.
+    /// - Throws: ``MediaError/Code/rejected`` if a format differs or libavfilter fails, ``MediaError/Code/internal``
+    ///   for another number of frames.
     package func run(_ pictures: [Picture], pts: Int64) throws(MediaError) -> [Picture] {
         var results: [Picture] = []
         try self.run(pictures, pts: pts, into: &results)
@@ -175,8 +176,8 @@ package final class FilterGraph {
         for index in unsafe self.sinks.indices { results.append(try unsafe self.pull(from: self.sinks[index])) }
     }
 
-    /// Whether the graph keeps memory for more frames than were needed since the last call. A graph keeps memory for as
-    /// many frames as were ever in use at once; a newly built graph has none.
+    /// Whether the graph keeps memory for at least two frames more than were needed since the last call. A graph keeps
+    /// memory for as many frames as were ever in use at once; a newly built graph has none.
     package func isOversized() -> Bool { self.pool.isOversized() }
 
     private func pull(from sink: UnsafeMutablePointer<AVFilterContext>) throws(MediaError) -> Picture {

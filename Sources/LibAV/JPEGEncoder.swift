@@ -17,7 +17,7 @@ package enum JPEGEncoder {
     /// Scales and encodes a frame.
     ///
     /// - Parameters:
-    ///   - width: In pixels, like `height`; rounded down to an even number.
+    ///   - width: In pixels, like `height`; limited to 16…4096 and rounded down to an even number.
     /// - Throws: ``MediaError/Code/rejected``, ``MediaError/Code/unavailable``, ``MediaError/Code/outOfMemory``.
     package static func jpeg(_ picture: Picture, width: Int, height: Int) throws(MediaError) -> [UInt8] {
         let place = "image"

@@ -16,14 +16,14 @@ package enum LibAV {
         return unsafe String(cString: text)
     }
 
-    /// Turns libav's own messages on standard error on or off. Our logging is structured and rate-limited, so libav's
-    /// stays off unless it is requested.
+    /// Turns libav's own error messages on standard error on or off. Our logging is structured and rate-limited, so
+    /// libav's stays off unless it is requested.
     package static func setNativeLogging(_ enabled: Bool) {
         av_log_set_level(enabled ? Int32(CLIBAV_LOG_ERROR) : Int32(CLIBAV_LOG_QUIET))
     }
 
-    /// Stops the C library from giving every thread its own heap, and makes it return the memory of freed frames to the
-    /// system. Call it once, before the first thread. Saves a room 20 to 30 MB.
+    /// Limits the C library to two heaps for all threads, and makes it return the memory of freed frames to the system.
+    /// Call it once, before the first thread. Saves a room 20 to 30 MB. Only with glibc.
     package static func limitHeaps() { clibav_limit_heaps(2) }
 
     /// Returns freed memory between used blocks to the system. Takes a millisecond or two in which other threads may
@@ -108,7 +108,7 @@ extension CodecName {
 
     /// Creates the codec name of a libavcodec codec id.
     ///
-    /// - Returns: `nil` for a codec that this project does not support.
+    /// - Returns: `nil` for a codec that is not read from files and transport streams.
     init?(_ id: AVCodecID) {
         switch id {
         case AV_CODEC_ID_H264: self = .h264

@@ -57,7 +57,7 @@ package final class MPEGTSReader {
 
     /// Waits for a sender, or connects to it.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` if there is no sender, or if `interrupt` ended the wait;
+    /// - Throws: ``MediaError/Code/notReadable`` if there is no connection, or if `interrupt` ended the wait;
     ///   ``MediaError/Code/unavailable`` if libavformat cannot read MPEG-TS.
     package static func open(
         _ address: Address, interrupt: StreamInterrupt, place: String

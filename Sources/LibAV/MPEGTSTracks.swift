@@ -30,7 +30,8 @@ package struct MPEGTSTracks: Sendable {
     /// - Parameters:
     ///   - index: Index of the stream.
     ///   - isNamed: Returns whether the current program tables list the stream with an index.
-    /// - Returns: The track number, from 0; `nil` if the stream is not part of the program, or there are too many.
+    /// - Returns: The track number, from 0; `nil` if the stream is no longer part of the program, or there are too
+    ///   many.
     package mutating func number(of index: Int32, _ kind: TrackKind, isNamed: (Int32) -> Bool) -> UInt8? {
         if let known = self.entries[index], known.kind == kind {
             if let number = known.number { return number }

@@ -28,7 +28,7 @@ package struct PictureFormat: Sendable, Hashable, CustomStringConvertible {
         return self.range == AVCOL_RANGE_JPEG.rawValue || j.contains { $0.rawValue == self.pixelFormat } || self.isRGB
     }
 
-    /// Whether the pixel format is RGB or a palette, so that no Y'CbCr matrix applies.
+    /// Whether the pixel format is RGB, so that no Y'CbCr matrix applies; false for a palette.
     package var isRGB: Bool {
         guard let descriptor = unsafe av_pix_fmt_desc_get(AVPixelFormat(self.pixelFormat)) else { return false }
         return unsafe descriptor.pointee.flags & UInt64(1 << 5) != 0  // AV_PIX_FMT_FLAG_RGB
@@ -121,8 +121,9 @@ package final class Picture: @unchecked Sendable {
         return unsafe copy
     }
 
-    /// Gives access to one plane of an 8-bit frame: rows of `stride` bytes, of which the first `width` are samples.
+    /// Gives access to one plane of an 8-bit 4:2:0 frame: rows of `stride` bytes, which begin with the plane's samples.
     ///
+    /// - Parameter plane: 0 for luma, 1 and 2 for chroma, which has half the rows.
     /// - Returns: `nil` if the frame has no such plane.
     package func withPlane<R>(_ plane: Int, _ body: (UnsafeBufferPointer<UInt8>, _ stride: Int) -> R) -> R? {
         guard plane >= 0, plane < 3 else { return nil }

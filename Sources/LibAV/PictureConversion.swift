@@ -120,8 +120,8 @@ package struct PictureConversion: Sendable, Hashable {
         return "zscale=\(input):pin=\(isNarrow ? "709" : "2020"):\(target)"
     }
 
-    /// Returns swscale's name of the color matrix; `nil` if swscale does not support the matrix. For reserved and
-    /// unspecified values, the frame size decides between BT.601 and BT.709.
+    /// Returns swscale's name of the color matrix; `nil` if swscale does not support the matrix. For values that do not
+    /// name a matrix, the frame size decides between BT.601 and BT.709.
     private static func swscaleMatrix(_ format: PictureFormat) -> String? {
         switch AVColorSpace(format.matrix) {
         case AVCOL_SPC_BT2020_NCL, AVCOL_SPC_BT2020_CL: "bt2020"

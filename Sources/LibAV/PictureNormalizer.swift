@@ -9,9 +9,10 @@ package import MediaTypes
 ///
 /// Created, used and released by one thread at a time: deliberately not `Sendable`.
 package final class PictureNormalizer {
-    /// Number of graphs that may be built in a row, and number of frames after which one more is allowed. Building a
-    /// graph takes about a millisecond, as long as decoding a frame.
+    /// Number of graphs that may be built in a row. Building a graph takes about a millisecond, as long as decoding a
+    /// frame.
     static let burst = 4
+    /// Number of frames after which one more graph is allowed, up to ``burst``.
     static let spacing = 8
     /// Ticks per second of the graph's time base; a frame's own pts is carried through it.
     private static let timescale = 1_000_000

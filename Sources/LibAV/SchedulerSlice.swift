@@ -9,8 +9,8 @@ import CLibAV
 package enum SchedulerSlice {
     /// A slice of 50 ms, for work without real-time deadlines.
     case offline
-    /// For live encoding: about the time to encode one frame, so that other threads of the room wait no longer than
-    /// they would for the encoders anyway.
+    /// A slice of 15 ms, for live encoding: about the time to encode one frame, so that other threads of the room wait
+    /// no longer than they would for the encoders anyway.
     case live
 
     package init(isOffline: Bool) { self = isOffline ? .offline : .live }

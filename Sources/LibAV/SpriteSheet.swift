@@ -2,7 +2,8 @@ package import MediaTypes
 
 /// Joins small images into one sheet, from which players cut the previews of their seek bar.
 package enum SpriteSheet {
-    /// Maximum width and height of a sheet in pixels, as ``JPEGEncoder`` accepts.
+    /// Maximum width and height of a sheet in pixels, to which ``JPEGEncoder`` would scale a larger one. Not checked
+    /// here.
     package static let longestSide = 4_096
 
     /// Scales a frame to the size of a cell.
@@ -21,7 +22,7 @@ package enum SpriteSheet {
     ///
     /// - Parameter cells: At most `columns × rows`, in reading order, all of the same size; the rest of the sheet is
     ///   black.
-    /// - Throws: ``MediaError/Code/rejected`` if there are more, or none.
+    /// - Throws: ``MediaError/Code/rejected`` if there are more, or none, and errors of the filters.
     package static func sheet(_ cells: [Picture], columns: Int, rows: Int) throws(MediaError) -> Picture {
         guard let first = cells.first, columns > 0, rows > 0, cells.count <= columns * rows else { throw Self.lost }
         let (width, height) = (first.format.width, first.format.height)

@@ -25,7 +25,8 @@ package struct TextMask: Sendable {
         return end
     }
 
-    /// Adds the coverage of another mask, `x` columns further to the right; parts outside are cut off.
+    /// Adds another mask, `x` columns further to the right: each sample keeps the larger coverage. Parts outside are
+    /// cut off.
     package mutating func add(_ other: TextMask, x: Int) {
         for row in 0..<min(self.height, other.height) {
             for column in 0..<other.width where x + column >= 0 && x + column < self.width {
@@ -35,16 +36,18 @@ package struct TextMask: Sendable {
         }
     }
 
-    /// Draws one line of `text` with libavfilter's `drawtext`, literally: no character is special. Text beyond the
-    /// width is cut off. Drawing takes 1 to 3 ms, so it must not be done on the program thread.
+    /// Draws one line of `text` with libavfilter's `drawtext`, literally: no character is special, and control
+    /// characters are left out. Text beyond the width is cut off. Drawing takes 1 to 3 ms, so it must not be done on
+    /// the program thread.
     ///
     /// - Parameters:
     ///   - font: Path of a font file; of a collection, the first face is used.
-    ///   - size: Font size (em) in samples.
+    ///   - size: Font size (em) in samples, limited to 1…1000.
     ///   - width: Width of the mask, 2…8192; rounded up to even, like `height`.
     ///   - left: Column where the text begins.
     ///   - baseline: Row of the baseline.
-    /// - Throws: ``MediaError/Code/unavailable`` if there is no `drawtext` or the font cannot be read.
+    /// - Throws: ``MediaError/Code/unavailable`` if there is no `drawtext` or the font cannot be read,
+    ///   ``MediaError/Code/rejected`` if drawing fails, ``MediaError/Code/outOfMemory``.
     package static func draw(
         _ text: String, font: String, size: Int, width: Int, height: Int, left: Int, baseline: Int
     ) throws(MediaError) -> TextMask {

@@ -20,7 +20,7 @@ package final class VideoDecoder {
     ///
     /// - Parameters:
     ///   - parameters: Codec and its configuration record; the stream may repeat parameter sets in band as well.
-    ///   - threads: Number of libavcodec's threads. On a small machine one is as fast as several.
+    ///   - threads: Number of libavcodec's threads, which decode slices of one frame and add no delay.
     ///   - maxPixels: Frames with more samples are rejected before memory is allocated for them.
     ///   - place: Names the stage in errors and logs, for example `decode[1001]`.
     /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
@@ -62,7 +62,8 @@ package final class VideoDecoder {
     /// Decodes one access unit and passes every frame that is ready to `body`, in presentation order. A frame's pts is
     /// in the packet's timescale. In the long run only the codec allocates.
     ///
-    /// - Returns: `false` if libavcodec found the data damaged; the next packets may decode again.
+    /// - Returns: `false` if the packet is empty or libavcodec found its data damaged; the next packets may decode
+    ///   again.
     package func decode(_ packet: CodedPacket, _ body: (Picture) -> Void) -> Bool {
         guard self.slot.lend(packet) else { return false }
         // Sending decodes the packet: make the planes of unused frames available before, so that they are reused.
@@ -74,7 +75,7 @@ package final class VideoDecoder {
         return intact
     }
 
-    /// Releases unused frame memory, once per minute, if a burst or a temporary backlog required more than is used now;
+    /// Once per minute, releases unused frame memory if a burst or a temporary backlog required more than is used now;
     /// libavcodec would keep the memory.
     private func look(at time: Int64) {
         guard self.memoryLook.isDue(at: time), self.pool.isOversized() else { return }

@@ -21,9 +21,11 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     package var bufferSize: Int
     /// Maximum number of consecutive B-frames, 0…3.
     package var bFrames: Int
-    /// Number of frames that the rate control looks ahead, 0…60; the encoder's delay is exactly this many frames.
+    /// Number of frames that the rate control looks ahead, 0…60. With one thread, this is also the encoder's delay in
+    /// frames, unless B-frames need more.
     package var lookaheadFrames: Int
-    /// Number of libx264's threads.
+    /// Number of libx264's threads, which encode several frames at once: each additional one adds at least a frame of
+    /// delay.
     package var threads: Int
 
     package init(
@@ -120,7 +122,7 @@ package final class VideoEncoder {
         unsafe context.pointee.bit_rate = Int64(settings.bitrate)
         unsafe context.pointee.rc_max_rate = Int64(settings.maxBitrate)
         unsafe context.pointee.rc_buffer_size = Int32(clamping: settings.bufferSize)
-        // Key frames come only where the GOP grid forces them; 600 is far beyond any GOP.
+        // Key frames come only where the GOP grid forces them: a GOP of the grid has at most 600 frames.
         unsafe context.pointee.gop_size = 600
         unsafe context.pointee.max_b_frames = Int32(settings.bFrames)
         unsafe context.pointee.thread_count = Int32(settings.threads)

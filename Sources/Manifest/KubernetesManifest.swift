@@ -11,8 +11,9 @@ package enum KubernetesManifest {
     /// Exit code of a worker that was asked to stop while its room continues.
     private static let drained: Int64 = 143
 
-    /// Returns one file with all objects, for `kubectl apply -f FILE`. The file only names the Secret, so that a room
-    /// waits until the Secret exists, and applying the file again does not change the secrets.
+    /// Returns one file with all objects, for `kubectl apply -f FILE`. Unless ``ManifestRequest/printsSecret`` is true,
+    /// the file only names the Secret, so that a room waits until the Secret exists, and applying the file again does
+    /// not change the secrets.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let needs = RoomDeployment(
             request,
@@ -42,15 +43,15 @@ package enum KubernetesManifest {
     /// Returns the size limit in MiB of the room's own directory; `nil` if the room uses shared storage, or must not
     /// have a limit.
     ///
-    /// Twice the window, because segments stay for a while after they leave the playlists, and clips are kept. A pod
-    /// beyond its limit is evicted; the room knows the limit, so that it stops making clips first. There is no limit
-    /// for output that grows during the life of the room.
+    /// The limit is twice the window, because segments stay for a while after they leave the playlists, and clips are
+    /// kept; at least 256 MiB and `limits.maxDiskBytes`. A pod beyond its limit is evicted; the room knows the limit,
+    /// so that it stops making clips first. There is no limit for output that grows during the life of the room.
     static func ownMebibytes(_ request: ManifestRequest) -> Int64? {
         guard request.storage == nil, !request.pipeline.growsOnDisk else { return nil }
         return max(256, (request.cost.windowBytes * 2) >> 20, Int64(request.pipeline.limits.maxDiskBytes ?? 0) >> 20)
     }
 
-    /// Quotes one word of a shell command.
+    /// Returns one word of a shell command, in single quotes if necessary.
     private static func shellWord(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
         if isPlain { return text }

@@ -1,11 +1,11 @@
 /// A file or secret that a room reads and that is not part of its pipeline document.
 package struct PortableFile: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// A secret that the room reads from a file.
+        /// A secret that the room reads from a file, or a file of a TLS certificate or its key.
         case secretFile
         /// A secret that the room reads from this environment variable.
         case secretVariable(String)
-        /// An image, font or certificate.
+        /// An image, a font or a file of certificate authorities.
         case file
     }
 

@@ -9,7 +9,7 @@ package struct PortablePipeline: Sendable {
         package var secrets: String
         /// Directory of images and other files; `nil`: their paths are unchanged.
         package var files: String?
-        /// Control address that is used if the pipeline has no fixed control port.
+        /// Control address that is used if the pipeline has neither a fixed control port nor a control socket.
         package var control: String
 
         /// Control socket that replaces a Unix socket of the pipeline, because the directory of the original may not
@@ -37,7 +37,7 @@ package struct PortablePipeline: Sendable {
     package private(set) var document: JSONNode
     /// Files and secrets that must be provided with the document.
     package private(set) var files: [PortableFile] = []
-    /// Notes for the operator about parts that could not be made portable.
+    /// Notes for the operator about files that must exist on the machine, and about placeholders in URLs.
     package private(set) var notes: [String] = []
     private let places: Places
 
@@ -104,8 +104,8 @@ package struct PortablePipeline: Sendable {
         self.document.set(key, node)
     }
 
-    /// Returns a listener's address with a fixed port; a loopback address becomes the wildcard address, so that other
-    /// machines can connect.
+    /// Returns a listener's address with a fixed port: the written one, or the next free one from `port` on. A loopback
+    /// address becomes the wildcard address, so that other machines can connect.
     private static func open(_ text: String?, port: Int, _ taken: inout Set<UInt16>) -> String {
         guard let text, case .tcp(let host, let own)? = try? ListenAddress(parsing: text) else {
             return self.free("0.0.0.0:\(port)", &taken)
@@ -115,7 +115,7 @@ package struct PortablePipeline: Sendable {
         return self.free(ListenAddress.tcp(host: outside, port: UInt16(clamping: port)).description, &taken)
     }
 
-    /// Returns the address with the next port that is not used.
+    /// Returns the address with its port, or with the next one that is not taken, and marks the port as taken.
     private static func free(_ text: String, _ taken: inout Set<UInt16>) -> String {
         guard case .tcp(let host, var port)? = try? ListenAddress(parsing: text) else { return text }
         while taken.contains(port), port < .max { port += 1 }

@@ -9,8 +9,8 @@ package struct RoomName: Sendable, Hashable {
     /// The name of the room's objects: `tandem-` and the id in lower case letters, digits and hyphens, at most 53
     /// characters, so that suffixes fit.
     ///
-    /// If the id had to be changed for that, a hash of eight hexadecimal digits is appended, so that two rooms never
-    /// share a name.
+    /// If the id had to be changed for that, a 32-bit hash is appended in hexadecimal digits, so that two rooms hardly
+    /// ever share a name.
     package var label: String {
         let plain = String(
             self.roomID.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "-" ? $0 : "-" })

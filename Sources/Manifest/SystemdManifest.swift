@@ -1,6 +1,6 @@
 import PipelineSpec
 
-/// Makes the systemd files of a room: an instance of `tandem@.service`, its pipeline, and a drop-in.
+/// Makes the systemd files of a room: a drop-in for its instance of `tandem@.service`, its pipeline, and the template.
 package enum SystemdManifest {
     /// The unit template for all rooms, `deploy/tandem@.service`.
     package static let unit = """

@@ -113,8 +113,8 @@ extension YAMLNode {
 
     private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
 
-    /// Returns whether the text can be a literal block: it must not begin with a space or a line break, and must
-    /// contain only printable characters.
+    /// Returns whether the text can be a literal block: it must not begin with a space or a line break, must not end
+    /// with two line breaks, and must contain only printable characters and line breaks.
     private static func isPlainBlock(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, first != " ", first != "\n", !text.hasSuffix("\n\n") else {
             return false

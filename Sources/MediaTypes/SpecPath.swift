@@ -56,6 +56,9 @@ package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
     /// Returns the path without its last step; empty for a path of one step, `nil` for an empty path.
     package static func parent(of path: String) -> String? {
         guard !path.isEmpty else { return nil }
+        if path.hasSuffix("\"]"), let quoted = path.ranges(of: "[\"").last {
+            return String(path[..<quoted.lowerBound])
+        }
         guard let cut = path.lastIndex(where: { $0 == "." || $0 == "[" }) else { return "" }
         return String(path[..<cut])
     }

@@ -16,7 +16,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses an address or a range in CIDR notation. Bits after the prefix are treated as 0.
     ///
-    /// - Returns: `nil` if the text is neither.
+    /// - Returns: `nil` if the text is neither, or if the address has a zone (`%eth0`).
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress($0) }), !text.contains("%") else { return nil }

@@ -6,7 +6,8 @@ package struct StillImage: Sendable, Hashable {
     package var path: String
     /// Rectangle that the image is stretched to: inside the canvas, at least 2 by 2 pixels.
     package var area: Area
-    /// Stacking order (0…100): a higher value is drawn on top, and among equal values the later element.
+    /// Stacking order (0…100): a higher value is drawn on top, and among equal values the later element. Backgrounds
+    /// (`bgImages`) are below everything else; their values order only the backgrounds.
     package var zOrder: Int
     /// Opacity in percent (0…100), multiplied with the image's own alpha channel. Default 100.
     package var alpha = 100
@@ -22,7 +23,7 @@ package struct StillImage: Sendable, Hashable {
 package struct TextLabel: Sendable, Hashable {
     /// Id of the text in the control API: `[A-Za-z0-9_.-]{1,64}`.
     package var textID: String
-    /// The text, up to 256 characters in any script; an empty text is not drawn.
+    /// The text: one line of up to 256 Unicode scalars in any script; an empty text is not drawn.
     package var text = ""
     /// Position of the text's left end, middle or right end, depending on ``align``.
     package var x: Length = 0
@@ -54,6 +55,7 @@ package struct ScoreBar: Sendable, Hashable {
     package var area: Area
     /// Score of the left side (0…1,000,000,000). Default 0. If both scores are 0, each side gets half of the bar.
     package var left = 0
+    /// Score of the right side (0…1,000,000,000). Default 0.
     package var right = 0
     /// Color of the left side. Default `#FF3B6B`.
     package var leftColor = Color(red: 0xff, green: 0x3b, blue: 0x6b)
@@ -68,7 +70,7 @@ package struct ScoreBar: Sendable, Hashable {
     }
 }
 
-/// A countdown timer, drawn as `mm:ss`.
+/// A countdown timer, drawn as `mm:ss`; from 100 minutes on, the minutes have more digits.
 package struct Countdown: Sendable, Hashable {
     /// The time that a countdown shows.
     package enum Clock: String, Sendable, CaseIterable {
@@ -85,11 +87,15 @@ package struct Countdown: Sendable, Hashable {
     package var clock = Clock.scene
     /// Start value in seconds each time its scene goes on air (0…86,400); only for ``Clock/scene``. Default 0.
     package var seconds = 0
-    /// Position and appearance as in a ``TextLabel``.
+    /// Position of the left end, middle or right end, depending on ``align``.
     package var x: Length = 0
+    /// Position of the top edge.
     package var y: Length = 0
+    /// Font size in pixels (8…400). Default 32.
     package var size = 32
+    /// Color of the digits. Default white.
     package var color = Color(red: 0xff, green: 0xff, blue: 0xff)
+    /// Whether ``x`` is the left end, the middle or the right end. Default ``TextAlign/left``.
     package var align = TextAlign.left
     /// Stacking order (0…100): a higher value is drawn on top. Default 60.
     package var zOrder = 60

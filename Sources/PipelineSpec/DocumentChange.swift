@@ -4,7 +4,7 @@ package import MediaTypes
 package struct DocumentChange: Sendable {
     /// Why a new version of the document is rejected.
     package enum Refusal: Error, Sendable, Equatable {
-        /// The room already has this version or a later one.
+        /// The room has a later version, or this version with other content.
         case superseded(by: Int)
         /// The new version contains a webhook URL as ``RoomDocument/shown`` prints it, without its secret part. The
         /// list is never empty.
@@ -141,7 +141,8 @@ extension JSONNode {
 }
 
 extension Pipeline {
-    /// The outputs that cannot be added or removed while the worker runs, with their indexes in `outputs`.
+    /// The outputs that cannot be added, removed or changed while the worker runs (all except RTMP outputs), with their
+    /// indexes in `outputs`.
     fileprivate var fixedOutputs: [(index: Int, output: Output)] {
         self.outputs.enumerated().compactMap { index, output -> (index: Int, output: Output)? in
             if case .rtmp = output { return nil }

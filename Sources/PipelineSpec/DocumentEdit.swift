@@ -2,8 +2,8 @@ package import MediaTypes
 
 /// One difference between a room's current document and its pipeline file.
 ///
-/// Elements of lists with ids (sources, outputs, scenes, renditions) are addressed by id, so that an edit still applies
-/// after another element was inserted before them in the file.
+/// Elements of lists with ids (sources, outputs, scenes, renditions, audio renditions) are addressed by id, so that an
+/// edit still applies after another element was inserted before them in the file.
 package struct DocumentEdit: Sendable, Equatable {
     package enum Step: Sendable, Hashable {
         case key(String)
@@ -139,9 +139,10 @@ extension JSONNode {
         return node
     }
 
-    /// Applies an edit. A new element is appended to its list; a missing list is created.
+    /// Applies an edit. Missing objects and lists on the path to a new value are created, and a new element is appended
+    /// to its list. Removing a member or an element that is missing has no effect.
     ///
-    /// - Returns: False if the path does not exist in this value; the value is then unchanged.
+    /// - Returns: False if the path does not fit this value; the value is then unchanged.
     package mutating func apply(_ edit: DocumentEdit) -> Bool { self.apply(edit.path[...], edit.value, in: nil) }
 
     private mutating func apply(
@@ -188,6 +189,7 @@ extension JSONNode {
 
     /// Returns the ids of a list's elements.
     ///
+    /// - Parameter list: The step that leads to the list; only some lists have ids.
     /// - Returns: `nil` if an element has no id or two elements have the same id.
     static func identities(of elements: [JSONNode], in list: DocumentEdit.Step?) -> [String]? {
         guard case .key(let name)? = list else { return nil }

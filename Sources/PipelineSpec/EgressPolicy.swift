@@ -2,7 +2,8 @@ package import MediaTypes
 
 /// Which servers the control API may make the room connect to: relays, RTMP outputs and webhooks.
 ///
-/// Servers that the pipeline file names are always allowed. The check uses the resolved address of each connection, so
+/// Servers that the pipeline file names are allowed at any address except link-local and metadata addresses, and at
+/// those only if the file contains exactly this address. The check uses the resolved address of each connection, so
 /// that DNS rebinding (a name that later resolves to another address) does not get around it.
 package struct EgressPolicy: Sendable, Equatable {
     /// The server that a URL names.

@@ -4,7 +4,7 @@ import MediaTypes
 package struct EventSink: Sendable, Hashable {
     /// How the events are delivered.
     package enum Kind: String, Sendable, CaseIterable {
-        /// One POST request per event: CloudEvents in JSON, signed according to Standard Webhooks.
+        /// One POST request per event: CloudEvents in JSON, signed according to Standard Webhooks if there is a secret.
         case webhook
     }
 
@@ -29,7 +29,8 @@ package struct EventSink: Sendable, Hashable {
             Field(
                 optional: "url", \.urlText,
                 .webhookURL,
-                "URL that receives the events in order; each is retried until the response has a 2xx status"),
+                "URL that receives the events in order; each is sent again until the response has a 2xx status; status 410 ends the delivery"
+            ),
             Field(optional: "urlEnv", \.url.variable, .variable, "environment variable that holds the URL instead"),
             Field(
                 "types", \.types,

@@ -15,8 +15,8 @@ package struct HLSEncryption: Sendable, Hashable {
     /// URL from which players get keys. `{track}` is replaced by the rendition's name and `{period}` by the number of
     /// the key. `nil`: the viewers' listener serves the keys.
     package var keyURI: String?
-    /// The secret that keys are derived from; `nil`: 32 random bytes that are stored next to the room's state. Never
-    /// ``Secret/inline(_:)``.
+    /// The secret that keys are derived from, 16 to 4,096 bytes; `nil`: 32 random bytes that are stored next to the
+    /// room's state. Never ``Secret/inline(_:)``.
     package var secret: Secret?
 
     package init() {}

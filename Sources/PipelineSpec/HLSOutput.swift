@@ -27,9 +27,9 @@ package struct HLSOutput: Sendable, Hashable {
         /// Maximum number of concurrent connections from one address (1…65,535); further connections are closed. `nil`:
         /// no limit, because all viewers behind a proxy have one address.
         package var maxConnectionsPerAddress: Int?
-        /// Seconds that the listener stays open after the room's end (0…86,400). `nil`: the length of the live
-        /// playlist, at most 60 s, if a viewer sent a request within the last 30 s, otherwise 3 s; 0 if the clock is
-        /// offline.
+        /// Seconds that the listener stays open after the room's end (0…86,400). `nil`: if a viewer requested a
+        /// playlist within the last 30 s, the length of the live playlist, at most 60 s (60 s for an event playlist);
+        /// otherwise 3 s; 0 if the clock is offline.
         package var lingerSeconds: Int?
         /// Whether each rendition is also served as HTTP-FLV and WebSocket-FLV at `live/NAME.flv`. Default false.
         package var flv = false
@@ -62,11 +62,12 @@ package struct HLSOutput: Sendable, Hashable {
     /// Whether every video rendition has an I-frame playlist, so that players can show frames while seeking (RFC
     /// 8216bis §4.4.3.6). Default true for an event playlist without encryption; a short live window does not need it.
     package var iFramePlaylists = false
-    /// Seconds that a segment stays on disk after it was removed from all playlists (0…86,400). Default 30.
+    /// Seconds that a segment stays on disk after it was removed from all playlists, in addition to its own duration
+    /// (0…86,400); at least one target duration, less if disk space runs out. Default 30.
     package var deleteGraceSeconds = 30
     package var http = HTTP()
     /// Directory of clips, relative to the working directory. `nil`: `clips` in ``path``; for an encrypted output,
-    /// `clips` in the record output's directory.
+    /// `clips` in the record output's directory, and no clips if there is no record output.
     package var clipPath: String?
     /// Encryption of segments and parts; `nil`: they are not encrypted.
     package var encryption: HLSEncryption?

@@ -18,8 +18,9 @@ extension ImageOutput {
     /// `name-uid-sub.jpg`.
     ///
     /// Letters, digits, `_` and `-` of the uid are kept; every other byte is written as a dot and two hexadecimal
-    /// digits. A `-` is written that way too if the name could otherwise be that of another user's `sub` stream or of a
-    /// sprite sheet. A uid that is too long is cut and ends in its digest. No two sources have the same path.
+    /// digits. The last `-` is written that way too if the name could otherwise be that of another user's `sub` stream
+    /// or of a sprite sheet. A uid that is too long is cut and ends in its digest. Two sources have the same path only
+    /// if they have the same digest.
     package func stillPath(of source: SourceID) -> String {
         var word = ""
         for byte in source.uid.utf8 {

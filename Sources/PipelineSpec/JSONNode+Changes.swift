@@ -1,8 +1,8 @@
 package import MediaTypes
 
 extension JSONNode {
-    /// Returns the value after a JSON merge patch: a member of the patch replaces the member with the same key, null
-    /// removes it, and a patch that is not an object replaces the whole value.
+    /// Returns the value after a JSON merge patch: an object in the patch is merged member by member, any other value
+    /// replaces the old one, and null removes a member.
     ///
     /// Spec: RFC 7396 §2.
     package func merged(with patch: JSONNode) -> JSONNode {
@@ -36,7 +36,7 @@ extension JSONNode {
     /// ignored.
     ///
     /// A missing object counts as an empty object. If two arrays differ in length, the result contains the path of the
-    /// whole array. Below a path of ``longestPath`` bytes it contains only that path.
+    /// whole array. Below a path of more than ``longestPath`` bytes it contains only that path.
     package func differences(from other: JSONNode, at path: String = "") -> [String] {
         if path.utf8.count > Self.longestPath { return self.isSame(as: other) ? [] : [path] }
         switch (self.content, other.content) {
@@ -83,7 +83,8 @@ extension JSONNode {
         return members.flatMap { $0.value.everything(at: SpecPath.join(path, $0.key)) }
     }
 
-    /// The pipeline file without secrets: stream keys, and the parts of URLs that may contain one.
+    /// The pipeline file without secrets: without stream keys and the URLs of sources, relays and RTMP outputs, and
+    /// with other URLs shortened to the parts that cannot contain a secret.
     package var withoutSecrets: JSONNode { self.cleared(parent: "") }
 
     private func cleared(parent: String) -> JSONNode {
@@ -112,7 +113,7 @@ extension JSONNode {
         }
     }
 
-    /// Returns only scheme and host of a webhook's URL, because chat services put a secret into the path.
+    /// Returns only scheme, host and port of a webhook's URL, because chat services put a secret into the path.
     static func origin(_ url: String) -> String {
         let plain = Self.plain(url)
         guard let scheme = plain.firstRange(of: "://") else { return plain }

@@ -35,7 +35,7 @@ package enum Layout: String, Sendable, CaseIterable {
     ///
     /// - Parameters:
     ///   - count: Number of users; 0 gives no rectangles.
-    ///   - canvas: Size in pixels; at least 64 by 64.
+    ///   - width: Width of the canvas in pixels, at least 64, like `height`.
     package func rectangles(for count: Int, width: Int, height: Int) -> [PixelRect] {
         guard count > 0 else { return [] }
         let whole = PixelRect(x: 0, y: 0, width: width, height: height)

@@ -2,7 +2,7 @@ import MediaTypes
 
 /// A position or size on the canvas as written in the pipeline file: in pixels or in percent of the canvas.
 package enum Length: Sendable, Hashable, CustomStringConvertible {
-    /// A number of pixels, even.
+    /// A number of pixels; the parser lowers an odd number to an even one.
     case pixels(Int)
     /// A share of the canvas in units of 1/10,000 percent (0…``whole``): `"33.33%"` is 333,300.
     case share(Int)
@@ -30,7 +30,7 @@ package enum Length: Sendable, Hashable, CustomStringConvertible {
         return text.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// The length as text, for example `640` or `33.33%`.
+    /// The length as text, for example `640` or `33.33%`; a percentage has at most three decimals.
     package var description: String {
         switch self {
         case .pixels(let pixels): "\(pixels)"

@@ -4,13 +4,15 @@ import MediaTypes
 package struct MetadataRequest: Sendable, Equatable {
     /// Type of the metadata, such as `gift`: `[A-Za-z0-9_.-]{1,64}`.
     package var type = ""
-    /// Id of the event, chosen by the client: requests with the same id are the same event. `nil`: every request is a
-    /// new event.
+    /// Id of the event, chosen by the client: a repeated request with the same id and content has no effect, one with
+    /// other content is rejected. `nil`: every request is a new event.
     package var id: String?
+    /// Content as text; `nil`: none.
     package var text: String?
     /// Content as the text of a JSON object; `nil`: none.
     package var data: String?
-    /// Program date-time of the frame that the metadata belongs to, as written in the request. `nil`: the next frame.
+    /// Program date-time of the frame that the metadata belongs to, as written in the request. `nil`: the next frame
+    /// that no encoder has received yet.
     package var at: String?
     /// Whether the metadata stays in effect until the next metadata of the same type, so that viewers who join later
     /// receive it too.
@@ -30,7 +32,8 @@ package struct MetadataRequest: Sendable, Equatable {
         [
             Field(required: "type", \.type, .id, "type of the metadata, such as gift"),
             Field(
-                optional: "id", \.id, .id, "an id of your choice; a repeated id is the same event"),
+                optional: "id", \.id, .id,
+                "an id of your choice; a repeated request with the same id and content has no effect"),
             Field(optional: "text", \.text, .text("any text", accepts: { _ in true }), "content as text"),
             Field(optional: "data", \.data, Self.object, "content as a JSON object"),
             Field(

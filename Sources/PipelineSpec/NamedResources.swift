@@ -5,7 +5,7 @@ package struct NamedResource: Sendable, Hashable {
     /// What the resource is used for. Permission for one use does not cover another use: a secret that only signs must
     /// not become a stream key, which is sent to another server.
     package enum Use: Sendable, Hashable {
-        /// The text of a file; `member` is the member that names it, such as `keyFile`.
+        /// A file that is not an image; `member` is the member that names it, such as `keyFile`.
         case file(member: String)
         /// An environment variable; `member` is the member that names it, such as `keyEnv`.
         case variable(member: String)

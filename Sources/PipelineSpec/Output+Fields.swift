@@ -94,7 +94,8 @@ extension HLSOutput {
                 derived: true),
             Field(
                 "deleteGraceSeconds", \.deleteGraceSeconds, .integer(0...86_400),
-                "seconds that a segment stays on disk after it was removed from all playlists"),
+                "seconds that a segment stays on disk after it was removed from all playlists, in addition to its own duration; at least one target duration"
+            ),
             Field("http", \.http, .object(HTTP.rule), "the viewers' listener"),
             Field(
                 optional: "clipPath", \.clipPath, .path,
@@ -147,7 +148,7 @@ extension HLSOutput.HTTP {
                 "maximum number of concurrent connections from one address; further ones are closed; default no limit"),
             Field(
                 optional: "lingerSeconds", \.lingerSeconds, .integer(0...86_400),
-                "seconds that the listener stays open after the room's end; default the window's length, at most 60, if a viewer sent a request within the last 30 s, otherwise 3; 0 if the clock is offline"
+                "seconds that the listener stays open after the room's end; default the window's length, at most 60, if a viewer requested a playlist within the last 30 s, otherwise 3; 0 if the clock is offline"
             ),
         ])
 

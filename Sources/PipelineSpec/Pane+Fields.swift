@@ -81,7 +81,9 @@ extension Pane.Border {
     static let rule = ObjectRule(
         "a border inside a pane's edges", Pane.Border(),
         [
-            Field("width", \.width, .integer(0...64), "width in pixels; 0: no border"),
+            Field(
+                "width", \.width, .integer(0...64),
+                "width in pixels; an odd width is drawn one pixel wider; 0: no border"),
             Field("color", \.color, .color, "color of the border"),
         ])
 }

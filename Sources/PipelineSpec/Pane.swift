@@ -13,7 +13,7 @@ package struct Pane: Sendable, Hashable {
 
     /// A border inside the edges of a pane.
     package struct Border: Sendable, Hashable {
-        /// Width in pixels (0…64). Default 0: no border.
+        /// Width in pixels (0…64); an odd width is drawn one pixel wider. Default 0: no border.
         package var width = 0
         /// Color of the border. Default white.
         package var color = Color(red: 0xff, green: 0xff, blue: 0xff)
@@ -41,7 +41,8 @@ package struct Pane: Sendable, Hashable {
     package var videoPush = true
     /// Whether the source's audio is mixed into the program. Default true.
     package var audioPush = true
-    /// Gain of the source's audio in this scene, in percent (0…200). `nil`: the source's volume.
+    /// Gain of the source's audio in this scene, in percent (0…200); the scene's ``Scene/audioOverrides`` have
+    /// precedence. `nil`: the source's volume.
     package var volume: Int?
 
     package init(_ source: SourceID, _ area: Area, adaption: Adaption = .cropFill) {

@@ -19,9 +19,10 @@ extension Pipeline {
         /// Secrets that keys are signed with, one per line; a key signed with any of them is accepted. Never
         /// ``Secret/inline(_:)``.
         package var secret: Secret?
-        /// Allowed clock difference between signer and worker, in seconds (0…3,600). Default 30.
+        /// Allowed clock difference between signer and worker, in seconds (0…3,600): a key is accepted for this long
+        /// after its expiry. Default 30.
         package var maxSkewSeconds = 30
-        /// How long a key of type alibaba is valid, in seconds (1…2,592,000). Default 86,400.
+        /// How long a key of type alibaba is valid after the time in it, in seconds (1…2,592,000). Default 86,400.
         package var validSeconds = 86_400
         /// Whether a key is valid for only one publication, so that an encoder that reconnects needs a new key. A
         /// successor worker knows which keys were used. Default false.
@@ -72,12 +73,13 @@ extension Pipeline {
             case srs
             /// A form with `call=publish` and the stream's own query; any 2xx admits the publisher.
             case nginx
-            /// A JSON body with client and request, signed in `X-OME-Signature`; `{"allowed": true}` admits the
-            /// publisher.
+            /// A JSON body with client and request, signed in `X-OME-Signature` if there is a secret; 200 with the body
+            /// `{"allowed": true}` admits the publisher.
             case ome
         }
 
-        /// What happens to a publisher if the webhook does not answer.
+        /// What happens to a publisher if the webhook fails: no answer in time, status 5xx, or an answer that cannot be
+        /// parsed.
         package enum OnFailure: String, Sendable, CaseIterable { case deny, allow }
 
         /// URL of the webhook, `http://…` or `https://…`.
@@ -86,7 +88,7 @@ extension Pipeline {
         package var form = Form.srs
         /// Timeout of the request in milliseconds (100…2,500). Encoders give up after 3,000 ms. Default 2,500.
         package var timeoutMs = 2500
-        /// What happens to a publisher if the webhook does not answer. Default ``OnFailure/deny``.
+        /// What happens to a publisher if the webhook fails. Default ``OnFailure/deny``.
         package var onFailure = OnFailure.deny
         /// Secret for signing requests of ``Form/ome``; `nil`: requests are not signed.
         package var secret: Secret?
@@ -106,7 +108,10 @@ extension Pipeline.OnPublish {
             Field(
                 "timeoutMs", \.timeoutMs, .integer(100...2500),
                 "timeout of the request in milliseconds; encoders give up after 3000"),
-            Field("onFailure", \.onFailure, .choice, "what happens to the publisher if the webhook does not answer"),
+            Field(
+                "onFailure", \.onFailure, .choice,
+                "what happens to the publisher if the webhook does not answer, or answers with status 5xx or an unknown body"
+            ),
             Field(
                 optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds the secret for signing requests (ome)"),

@@ -15,7 +15,8 @@ extension Pipeline {
         /// Percent of real time at which media arrives, below which the three alerts are raised (0…100, falling).
         /// Default 90, 75, 50.
         package var networkPercent = [90, 75, 50]
-        /// Percent of the expected video bit rate below which alert 1 is raised (0…100). Default 60.
+        /// Percent of ``Pipeline/Expected/videoBitrate`` below which alert 1 is raised (0…100); without ``Expected``
+        /// there is no such alert. Default 60.
         package var bitratePercent = 60
         /// Milliseconds by which audio and video have moved apart, at which the three alerts are raised (1…60,000,
         /// rising). Default 80, 150, 300.

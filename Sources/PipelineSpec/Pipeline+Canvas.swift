@@ -42,7 +42,7 @@ extension Pipeline {
         package var bitrate = 128_000
         /// Length of the ramp at each change of volume, in milliseconds (0…1,000), which avoids clicks. Default 20.
         package var rampMs = 20
-        /// Time between two `audio.levels` events, in milliseconds (0…60,000; 0: none). Default 1,000.
+        /// Time between two `audio.levels` events, in milliseconds (0…60,000; 0: no events). Default 1,000.
         package var levelIntervalMs = 1000
         /// Settings for lowering the volume of other sources while someone speaks. `nil`: no ducking.
         package var ducking: Ducking?
@@ -54,14 +54,15 @@ extension Pipeline {
     package struct Ducking: Sendable, Equatable {
         /// The users whose speech lowers the volume of all other sources.
         package var uids: [String] = []
-        /// Momentary loudness above which a user counts as speaking, in LUFS (−70…−10). Default −45.
+        /// Loudness above which a user counts as speaking, in LUFS, measured over 43 ms (−70…−10). Default −45.
         package var thresholdDb = -45
         /// Attenuation of all other sources while one of the users speaks, in decibels (1…60). Default 12.
         package var reductionDb = 12
         /// Time in which the other sources fade down when a user begins to speak, in milliseconds (5…2,000). Default
         /// 80.
         package var attackMs = 80
-        /// Time in which the other sources fade back up after the speech, in milliseconds (20…10,000). Default 600.
+        /// Time in which the other sources fade back up, in milliseconds (20…10,000), from 300 ms after the end of the
+        /// speech. Default 600.
         package var releaseMs = 600
 
         package init() {}

@@ -15,7 +15,8 @@ extension Pipeline {
 
         /// Whether reads need no token; commands always do. Default false.
         package var openReads = false
-        /// Rate limit in requests per second (10…100,000); further requests get status 429. Default 4,000.
+        /// Rate limit in requests per second (10…100,000), separately for requests with the token, with the read token
+        /// and without one; further requests, except those to health endpoints, get status 429. Default 4,000.
         package var maxRequestsPerSecond = 4_000
         /// Origins of web pages that may use the API (CORS), such as `https://console.example`. There is no wildcard.
         package var allowOrigins: [String] = []

@@ -234,10 +234,10 @@ extension Pipeline.RTMP {
                 "milliseconds that a lost publisher has to reconnect before its source counts as gone"),
             Field(
                 "maxConnections", \.maxConnections, .integer(1...1024),
-                "maximum number of concurrent connections; a further one closes a connection that does not publish"),
+                "maximum number of concurrent connections; if there are more, one that does not publish is closed"),
             Field(
                 "maxConnectionsPerAddress", \.maxConnectionsPerAddress, .integer(1...1024),
-                "maximum number of concurrent connections from one address (one /64 of IPv6) that do not publish and make no progress; a further one closes the one that has been inactive longest"
+                "maximum number of concurrent connections from one address (one /64 of IPv6) that do not publish; if there are more, those without progress for half a second are closed, the longest inactive first"
             ),
             Field(
                 "maxMessageBytes", \.maxMessageBytes, .integer(65_536...16_777_215),

@@ -13,7 +13,8 @@ extension Pipeline {
         package var rtmp = RTMP()
         /// Stream keys that an external service signs; `nil`: not accepted.
         package var auth: Auth?
-        /// Webhook that decides about each publisher with a valid key; `nil`: no webhook.
+        /// Webhook that decides about each publisher with a valid key, and about the publishers of sources without a
+        /// stream key; `nil`: no webhook.
         package var onPublish: OnPublish?
         /// Addresses that publishers may connect from; empty: any.
         package var allowedAddresses: [AddressRange] = []
@@ -23,7 +24,7 @@ extension Pipeline {
         package var srt: SRT?
         /// Listener for WebRTC publishers (WHIP); `nil`: none.
         package var webRTC: WebRTC?
-        /// Proxies whose connections begin with a PROXY header; empty: none.
+        /// Proxies whose RTMP and RTMPS connections begin with a PROXY header; empty: none.
         package var proxies: [AddressRange] = []
         package var pull = Pull()
         /// Codecs that publishers may send. Default H.264, AAC and MP3; with ``webRTC`` also VP8, VP9 and Opus.
@@ -36,14 +37,15 @@ extension Pipeline {
     package struct RTMP: Sendable, Equatable {
         /// What happens when a second publisher arrives with a stream key that is in use.
         package enum OnDuplicate: String, Sendable, CaseIterable {
-            /// The new publisher replaces the old one.
+            /// The new publisher replaces the old one. While the old one sends media, this happens at most twice in ten
+            /// seconds; further publishers are rejected.
             case takeover
             /// The new publisher is rejected.
             case reject
         }
 
-        /// TCP address of the listener. `nil`: no listener; publishers then need RTMPS, SRT or
-        /// WHIP. Default `0.0.0.0:1935`.
+        /// TCP address of the listener. `nil`: no listener; publishers then need RTMPS, SRT or WHIP. Default
+        /// `0.0.0.0:1935`.
         package var listen: ListenAddress? = .tcp(host: "0.0.0.0", port: 1935)
         /// The application name in the publish URL. Default `live`.
         package var app = "live"
@@ -62,14 +64,15 @@ extension Pipeline {
         /// Time without any packet after which a connection is closed, in milliseconds (1,000…3,600,000). Default
         /// 90,000, because a screen broadcast may pause for a long time.
         package var idleTimeoutMs = 90_000
-        /// Time that a disconnected publisher has to reconnect before the room considers its source lost, in
+        /// Time that a lost or silent publisher has to send media again before its source counts as gone, in
         /// milliseconds (0…600,000). Default 15,000.
         package var reconnectGraceMs = 15_000
-        /// Maximum number of concurrent connections (1…1,024). Default 256. A further connection closes an existing
-        /// connection that does not publish.
+        /// Maximum number of concurrent connections (1…1,024). Default 256. If there are more, one that does not
+        /// publish is closed.
         package var maxConnections = 256
-        /// Maximum number of concurrent connections from one address, or from one /64 of IPv6, that do not publish and
-        /// make no progress (1…1,024). Default 8. A further connection closes the one that has been inactive longest.
+        /// Maximum number of concurrent connections from one address, or from one /64 of IPv6, that do not publish
+        /// (1…1,024). Default 8. If there are more, those that have made no progress for 500 ms are closed, the longest
+        /// inactive first.
         package var maxConnectionsPerAddress = 8
         /// Largest audio or video message, in bytes (65,536…16,777,215). Default 8 MiB.
         package var maxMessageBytes = 8 << 20

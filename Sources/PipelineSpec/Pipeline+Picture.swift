@@ -1,9 +1,9 @@
 extension Pipeline.Source {
-    /// What a scene shows for a source that sends audio but no video.
+    /// What a scene shows for a source until its first video frame, for example while it sends only audio.
     package enum OnNoVideo: String, Sendable, CaseIterable {
         /// The source's placeholder image, or the card with its name.
         case placeholder
-        /// Nothing: whatever is below the source's pane is visible.
+        /// Nothing: the pane is removed from the scene, and a named layout is recomputed without it. The audio stays.
         case leavePane
     }
 }
@@ -24,7 +24,7 @@ extension Pipeline.Decode {
     package enum Damaged: String, Sendable, CaseIterable {
         /// The frame as the decoder concealed the damage.
         case show
-        /// The last good frame, until the next key frame.
+        /// The last good frame, until the next undamaged key frame.
         case hold
     }
 }

@@ -74,7 +74,9 @@ extension SourceDraft {
     static func checkURL(_ path: String, _ log: inout SpecLog) {
         let written = self.urlWords.filter { log.isWritten("\(path).\($0)") }
         if written.isEmpty {
-            log.mistake("\(path).url", "is missing", fix: "add \"url\" or \"urlEnv\": rtmp://host[:port]/app/key")
+            log.mistake(
+                "\(path).url", "is missing",
+                fix: "add \"url\" or \"urlEnv\": rtmp://host[:port]/app/key, or srt://host:port for srt-pull")
         } else if written.count == 2 {
             log.mistake("\(path).urlEnv", "cannot be combined with url", fix: "remove one of them")
         }
@@ -82,7 +84,7 @@ extension SourceDraft {
 }
 
 extension RTMPURL {
-    /// Most bytes of a URL in a pipeline file or in a command.
+    /// Maximum length of an RTMP URL in a pipeline file or in a command, in bytes.
     package static let longest = 1_024
 }
 

@@ -56,7 +56,7 @@ extension ValueRule where Value == Int {
 }
 
 extension ValueRule where Value == String {
-    /// A rule for a URL that a stream is pulled from. The URL contains secrets.
+    /// A rule for a URL that a stream is pulled from. The URL may contain secrets, so messages do not repeat it.
     static var pullURL: ValueRule {
         self.text(
             "rtmp://host[:port]/app/name, or srt://host:port?streamid=… (parameters: streamid, latency, passphrase, pbkeylen)",

@@ -22,14 +22,15 @@ extension Pipeline {
         package var input: Input
         /// Gain of the source's audio, in percent (0…200). Default 100.
         package var volume = 100
-        /// Length of the jitter buffer in milliseconds (0…5,000). Default 200.
+        /// Length of the jitter buffer in milliseconds (0…5,000); at least 80 are used for a publisher. Default 200.
         package var jitterBufferMs = 200
         /// Maximum length that the jitter buffer may grow to on a bad network, in milliseconds (0…5,000); never less
         /// than ``jitterBufferMs``. Default 1,500.
         package var maxJitterBufferMs = 1500
         /// Maximum clock drift that is corrected gradually, in parts per million (0…1,000). Default 500.
         package var maxDriftPpm = 500
-        /// Time without a packet after which the source counts as stalled, in milliseconds (100…60,000). Default 1,000.
+        /// Time without a packet after which the source counts as stalled, in milliseconds (100…60,000); at least 3,000
+        /// with ``Expected/variableFrameRate``. File sources do not stall. Default 1,000.
         package var stallMs = 1000
         /// Offset of all tracks of the source, in milliseconds (−10,000…10,000; positive values show the source later).
         /// Default 0.
@@ -41,14 +42,16 @@ extension Pipeline {
         /// Clockwise rotation of the source's video in degrees (0, 90, 180, 270), in addition to the rotation that the
         /// stream declares.
         package var rotation = 0
+        /// What scenes show until the source's first video frame. Default ``OnNoVideo/placeholder``.
         package var onNoVideo = OnNoVideo.placeholder
-        /// What the publisher is expected to send; `nil`: alarms compare with the best that it has sent so far.
+        /// What the publisher is expected to send; `nil`: the frame rate is compared with the best that the publication
+        /// has reached, and the bit rate is not checked.
         package var expected: Expected?
         package var onLost = OnLost()
         package var decode = Decode()
         /// Gains of the source's audio tracks; tracks that are not listed keep their published volume.
         package var audioTracks: [AudioTrack] = []
-        /// Other rooms that receive the source's packets, from the start of each publication; at most four.
+        /// Other rooms that receive the source's packets, from the start of each publication; at most four in the file.
         package var relays: [Relay] = []
 
         package init(_ id: SourceID, _ input: Input) {
@@ -65,8 +68,9 @@ extension Pipeline {
         }
     }
 
-    /// What a publisher is expected to send. Alarms compare with these values; a publisher that sends something else is
-    /// not rejected.
+    /// What a publisher is expected to send. Alarms compare the frame rate and the video bit rate with these values;
+    /// `tandem plan` also uses the frame size and the audio bit rate. A publisher that sends something else is not
+    /// rejected.
     package struct Expected: Sendable, Equatable {
         /// Width in pixels (16…8192). Default 1280.
         package var width = 1280
@@ -78,9 +82,9 @@ extension Pipeline {
         package var variableFrameRate = false
         /// Video bit rate in bit/s (1,000…100,000,000). Default 2,048,000.
         package var videoBitrate = 2_048_000
-        /// Seconds between key frames (1…60). Default 2.
+        /// Seconds between key frames (1…60). Not used by alarms; see ``Alarms/keyFrameIntervalMs``. Default 2.
         package var keyFrameIntervalSeconds = 2
-        /// Samples per second (8,000…96,000). Default 48,000.
+        /// Samples per second (8,000…96,000). Not used by alarms. Default 48,000.
         package var audioSampleRate = 48_000
         /// Audio bit rate in bit/s (1,000…1,000,000). Default 65,536.
         package var audioBitrate = 65_536
@@ -96,9 +100,10 @@ extension Pipeline {
             /// The pane stays and shows the placeholder image or a card with the source's name.
             case placeholder
             /// The pane is removed from the scene and returns with the source; a named layout is recomputed without the
-            /// pane. The last pane of a scene is not removed.
+            /// pane. If no pane of the scene would be left, all of them stay.
             case leavePane
-            /// ``OnLost/fallbackScene`` goes on air if the current scene shows the source.
+            /// ``OnLost/fallbackScene`` goes on air if the current scene shows the source. It does not while all of its
+            /// own sources are gone and the current scene has one that is not.
             case fallbackScene
         }
 
@@ -123,7 +128,8 @@ extension Pipeline {
 
     /// How a source is decoded.
     package struct Decode: Sendable, Equatable {
-        /// Decoder threads (1…16). Default 1: each additional frame thread adds one frame of delay.
+        /// Decoder threads (1…16), which decode the slices of one frame in parallel and add no delay. They have no
+        /// effect on streams with one slice per frame. Default 1.
         package var threads = 1
         package var damaged = Damaged.show
         /// Codecs that the source's publisher may send; empty: those of ``Pipeline/Ingest/codecs``.

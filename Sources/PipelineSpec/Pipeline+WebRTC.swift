@@ -1,7 +1,8 @@
 package import MediaTypes
 
 extension Pipeline {
-    /// The listener for WebRTC publishers, which use WHIP (RFC 9725), with the app, keys, admission and timeouts of RTMP.
+    /// The listener for WebRTC publishers, which use WHIP (RFC 9725), with the app, keys, admission and timeouts of
+    /// RTMP.
     package struct WebRTC: Sendable, Equatable {
         /// A STUN or TURN server that publishers are given.
         package struct ICEServer: Sendable, Equatable {
@@ -17,7 +18,8 @@ extension Pipeline {
 
         /// TCP address of the HTTP listener. Default `0.0.0.0:8889`.
         package var listen = ListenAddress.tcp(host: "0.0.0.0", port: 8889)
-        /// UDP address at which the media of all publishers arrives. Default `0.0.0.0:8189`.
+        /// Address at which the media of all publishers arrives, by UDP, or by TCP if their network blocks UDP. Default
+        /// `0.0.0.0:8189`.
         package var udp = ListenAddress.tcp(host: "0.0.0.0", port: 8189)
         /// IP addresses at which publishers reach the UDP port; empty: the address of ``udp``, which then is not a
         /// wildcard.
@@ -40,7 +42,8 @@ extension Pipeline.WebRTC {
             Field("listen", \.listen, .address(unix: false), "host:port of HTTP; port 0: any free port"),
             Field(
                 "udp", \.udp, .address(unix: false),
-                "host:port of UDP, at which the media of all publishers arrives; port 0: any free port"),
+                "host:port of UDP, at which the media of all publishers arrives, and of TCP for publishers whose network "
+                    + "blocks UDP; port 0: any free port"),
             Field(
                 "publicAddresses", \.publicAddresses, .list(of: .ipLiteral, 0...8, standIn: "127.0.0.1"),
                 "IP addresses at which publishers reach the UDP port; default the address of udp, unless that is 0.0.0.0 or ::"
@@ -63,7 +66,7 @@ extension Pipeline.WebRTC {
                 "origins of web pages that may publish (CORS); * means any"),
         ])
 
-    /// Codecs that the room accepts from all publishers if it has this listener and names no codecs.
+    /// Codecs that are added to the default of `ingest.codecs`, for all publishers, if the room has this listener.
     static let codecs: [Pipeline.Ingest.Codec] = [.vp8, .vp9, .opus]
 }
 
@@ -110,7 +113,7 @@ extension ValueRule where Value == String {
 }
 
 extension Pipeline.Ingest {
-    /// Adds the codecs of WebRTC if the document names none.
+    /// Adds the codecs of WebRTC if the document has this listener and names no codecs.
     static func checked(_ ingest: Self, _ path: String, _ log: inout SpecLog) -> Self {
         guard ingest.webRTC != nil, !log.isWritten("\(path).codecs") else { return ingest }
         var ingest = ingest

@@ -13,15 +13,15 @@ package struct Pipeline: Sendable, Equatable {
     package var revision: Int?
     /// What paces the program. Default: ``ClockMode/live``.
     package var clock: ClockMode = .live
-    /// Program time after which the room ends, in milliseconds (1…2,592,000,000). `nil`: the room runs until a command
-    /// or signal ends it (live), or until its files end (offline).
+    /// Program time after which the room ends, in milliseconds (1…2,592,000,000). `nil`: the room runs until a command,
+    /// a signal or ``idle`` ends it (live), or until its files end (offline).
     package var durationMs: Int?
     package var control = Control()
     package var ingest = Ingest()
     /// The sources, at least one, with unique ids and stream keys.
     package var sources: [Source]
     package var canvas = Canvas()
-    /// Images on top of every scene.
+    /// Images that are added to every scene, by default on top.
     package var watermarks: [StillImage] = []
     /// The scenes, at least one, with unique ids.
     package var scenes: [Scene]

@@ -14,9 +14,10 @@ package struct RTMPOutput: Sendable, Hashable {
 
     /// Delays between connection attempts in milliseconds: exponential backoff with jitter.
     package struct Retry: Sendable, Hashable {
-        /// Maximum of the first delay in milliseconds; the maximum doubles with each attempt, up to ``maxDelayMs``.
+        /// Maximum of the first delay in milliseconds (100…60,000). Each delay is random between half of its maximum
+        /// and the maximum, which doubles with each attempt, up to ``maxDelayMs``.
         package var initialDelayMs = 1_000
-        /// Maximum of all delays in milliseconds.
+        /// Maximum of all delays in milliseconds (100…600,000).
         package var maxDelayMs = 30_000
 
         package init() {}
@@ -31,7 +32,8 @@ package struct RTMPOutput: Sendable, Hashable {
     /// Name of the rendition to send; `nil`: the first rendition.
     package var rendition: String?
     package var retry = Retry()
-    /// Milliseconds without progress (bytes sent or acknowledged) after which the connection is closed.
+    /// Milliseconds after which the connection is closed if the server reads nothing or acknowledges nothing
+    /// (1,000…60,000).
     package var stallTimeoutMs = 4_000
     package var tls = TLS()
 
@@ -58,7 +60,7 @@ package struct RTMPOutput: Sendable, Hashable {
                 "retry", \.retry, .object(Retry.rule), "delays before it reconnects; it never gives up"),
             Field(
                 "stallTimeoutMs", \.stallTimeoutMs, .integer(1_000...60_000),
-                "milliseconds without progress (bytes sent or acknowledged) after which the connection is closed"),
+                "milliseconds after which the connection is closed if the server reads nothing or acknowledges nothing"),
             Field("tls", \.tls, .object(TLS.rule), "how the certificate of an rtmps:// server is verified"),
         ])
 

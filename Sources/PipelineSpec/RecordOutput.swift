@@ -1,7 +1,7 @@
 import MediaTypes
 
-/// Output that records the room: it keeps all segments that the HLS output has listed, and writes the recording's files
-/// when the room ends.
+/// Output that records the room: it keeps the segments that the HLS output lists while it is active, and writes the
+/// recording's files when a command stops the recording or the room ends.
 package struct RecordOutput: Sendable, Hashable {
     /// Id of the output: `[A-Za-z0-9_.-]{1,64}`. Default `record`.
     package var outputID = "record"
@@ -9,14 +9,15 @@ package struct RecordOutput: Sendable, Hashable {
     package var path: String
     /// Names of renditions to write as MP4 files; empty: only the first rendition.
     package var renditions: [String] = []
-    /// Whether the segments of all renditions are kept, with VOD playlists.
+    /// Whether the segments of all renditions are kept, with VOD playlists; otherwise only the MP4 files and a manifest
+    /// are kept.
     package var vodPlaylist = true
     /// Whether the output records from the start of the room; otherwise it waits for a command. A successor worker
     /// keeps the state that the last command has set.
     package var active = true
 
     static let rule = ObjectRule(
-        "the recording: MP4 files, playlists and a manifest, written when the room ends",
+        "the recording: MP4 files, playlists and a manifest, written when it is stopped or the room ends",
         RecordOutput(path: ""),
         [
             Field("type", always: "record", isRequired: true, "the kind of output"),

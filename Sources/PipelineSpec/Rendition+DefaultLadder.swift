@@ -54,9 +54,10 @@ extension Rendition {
             video: VideoEncoding(bitrate: bitrate ?? self.defaultBitrate(width: width, height: height)))
     }
 
-    /// Returns the default ladder's bit rate for frames of this size, in bit/s, rounded to 50,000.
+    /// Returns the default bit rate for frames of this size, in bit/s, rounded to 50,000 (100,000…50,000,000).
     ///
-    /// The rate per pixel is that of the nearest rendition of the default ladder that is not smaller.
+    /// The rate per pixel is that of the smallest of 720p, 480p and 360p with at least as many pixels, or of 720p if
+    /// the frame is larger.
     package static func defaultBitrate(width: Int, height: Int) -> Int {
         let pixels = width * height
         let step = self.steps.last { $0.pixels >= pixels } ?? self.steps[0]

@@ -1,4 +1,4 @@
-/// One rendition: the composed video at one size and bit rate.
+/// One rendition: the composed video at one size and bit rate, or only audio.
 package struct Rendition: Sendable, Hashable {
     /// Name of the rendition and of its media playlist: `[A-Za-z0-9_-]{1,32}`.
     package var name: String
@@ -49,10 +49,10 @@ package struct VideoEncoding: Sendable, Hashable {
     /// fragmented MP4 late by this number of frames, which breaks lip sync, and because the encoder is a quarter faster
     /// without B-frames. The default of the `tandem` presets is 1.
     package var bFrames = 0
-    /// Lookahead of the rate control in frames (0…60), which is also the encoder's delay. Default:
+    /// Lookahead of the rate control in frames (0…60), which with one thread is also the encoder's delay. Default:
     /// ``Preset/defaultLookahead``.
     package var lookaheadFrames = 5
-    /// Encoder threads (1…16). Default 1.
+    /// Encoder threads (1…16); each additional thread adds delay. Default 1.
     package var threads = 1
     /// Whether a source's video may be passed through. Default ``Passthrough/off``, because each switch is a
     /// discontinuity for players.

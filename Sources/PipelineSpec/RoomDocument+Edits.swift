@@ -32,8 +32,8 @@ extension RoomDocument {
 
     /// Returns the document with the edits applied, with the same command-line flags.
     ///
-    /// All edits are applied together if the result is valid. Otherwise they are tried one by one, and each edit is
-    /// kept if the document is still valid with it.
+    /// All edits are applied together if the result is valid. Otherwise the first 64 are tried one by one, and each
+    /// edit is kept if the document is still valid with it.
     ///
     /// - Parameter revision: The revision that the document had with these edits; a revision never decreases.
     /// - Returns: The document, and the edits that could not be applied, with the reason.
@@ -80,7 +80,8 @@ extension RoomDocument {
 }
 
 extension JSONNode {
-    /// Returns the value with every stream key replaced by the text that `seal` returns for it.
+    /// Returns the value with every stream key of a source replaced by the text that `seal` returns for it. Stream keys
+    /// of outputs stay.
     ///
     /// - Parameter path: Path of the value in a pipeline file.
     func sealingKeys(in path: [DocumentEdit.Step], _ seal: (String) -> String) -> JSONNode {

@@ -16,7 +16,7 @@ package struct RoomDocument: Sendable {
     /// The running room's tracks, used if the document does not contain `renditions`; see
     /// ``keepLadder(tracks:hasAudioOnly:)``.
     private var running: (tracks: Set<String>, hasAudioOnly: Bool)?
-    /// Version number of the document; 0 if the file has no `revision`.
+    /// Version number of the document; 0 at first if the file has no `revision`.
     package internal(set) var revision: Int
 
     /// Parses a file with ``Pipeline/parse(_:overrides:checks:)``.
@@ -73,7 +73,7 @@ package struct RoomDocument: Sendable {
     }
 
     /// Returns the JSON tree that the document would have after a request, for checks before parsing; `nil` if the body
-    /// is not JSON.
+    /// is not JSON or a command-line flag cannot be applied.
     package func tree(after body: [UInt8], isPatch: Bool) -> JSONNode? {
         let parsed = JSONParser.parse(body)
         guard var root = parsed.root, parsed.mistakes.isEmpty else { return nil }
@@ -85,7 +85,7 @@ package struct RoomDocument: Sendable {
     /// Returns the document after a JSON merge patch. If the patch contains no `revision`, ``DocumentChange`` assigns
     /// the next one.
     ///
-    /// Mistakes have no line and column, because the merged text does not exist as a file.
+    /// Mistakes of the merged document have no line and column, because its text does not exist as a file.
     ///
     /// Spec: RFC 7396.
     package func patched(

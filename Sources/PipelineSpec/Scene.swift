@@ -59,7 +59,8 @@ package struct Scene: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - canvas: The pipeline's canvas.
-    ///   - live: The live users, for ``Layout/auto``; `nil`: all users that the layout lists.
+    ///   - live: The live users, for ``Layout/auto``; `nil`: all users that the layout lists. Only the first 16 are
+    ///     shown.
     package func resolvedPanes(canvas: Pipeline.Canvas, live: [String]? = nil) -> [PlacedPane] {
         let (width, height) = self.size(on: canvas)
         switch self.arrangement {
@@ -76,7 +77,8 @@ package struct Scene: Sendable, Hashable {
         }
     }
 
-    /// The sources of ``resolvedPanes(canvas:live:)``, in the same order, if all users of ``Layout/auto`` are live.
+    /// The sources of ``resolvedPanes(canvas:live:)``, in the same order, if all users of ``Layout/auto`` are live;
+    /// empty for ``Layout/auto`` without users.
     package var sources: [SourceID] {
         switch self.arrangement {
         case .panes(let panes): panes.map(\.source)

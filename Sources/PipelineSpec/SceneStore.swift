@@ -3,7 +3,8 @@ package struct SceneStore: Sendable {
     package enum Change: String, Sendable { case unchanged, added, replaced }
 
     package enum Refusal: Error, Sendable, Equatable {
-        /// The room has or had a later version of this scene, or the same version with other content.
+        /// The room has a later version of this scene, or the same version with other content; or it has removed this
+        /// or a later version.
         case superseded(by: Int)
         /// The room already has the maximum number of scenes.
         case full

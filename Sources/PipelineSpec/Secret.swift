@@ -23,7 +23,8 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>(), displayStyle: .enum) }
 }
 
-/// Accessors for the members `…Env` and `…File` of the pipeline file. Setting one of them replaces the secret.
+/// Accessors for the members `…Env` and `…File` of the pipeline file. Setting one of them replaces the secret; setting
+/// `nil` has no effect.
 extension Secret {
     /// Name of the environment variable that holds the secret; `nil` if the secret comes from elsewhere.
     var variable: String? {

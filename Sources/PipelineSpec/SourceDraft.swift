@@ -87,11 +87,11 @@ struct SourceDraft: Sendable {
                 "clockwise rotation of its video in degrees: 0, 90, 180 or 270"),
             Field(
                 "onNoVideo", \.source.onNoVideo, .choice,
-                "what its pane shows while it sends audio but no video: placeholder: its image or card; leavePane: nothing"
+                "what its pane shows until its first video frame, for example while it sends only audio: placeholder: its image or card; leavePane: the pane is removed"
             ),
             Field(
                 optional: "expected", \.source.expected, .object(Pipeline.Expected.rule),
-                "what the publisher should send; alarms compare with it, or without it with the best that the source has sent"
+                "what the publisher should send; alarms compare its frame rate and video bit rate with it; without it, they compare the frame rate with the best that the publication has reached"
             ),
             Field(
                 "onLost", \.source.onLost, .object(Pipeline.OnLost.rule),
@@ -122,8 +122,8 @@ struct SourceDraft: Sendable {
         ])
     }
 
-    /// Schema keywords: exactly one of the members for a stream key, or none of them if keys are signed or a webhook
-    /// decides.
+    /// Schema keywords: at most one of the members for a stream key. ``PipelineRules`` checks that there is one unless
+    /// keys are signed or a webhook decides.
     private static let needsKey: JSONNode = .object([
         JSONMember(
             "oneOf",
@@ -153,7 +153,9 @@ struct SourceDraft: Sendable {
                 log.mistake(
                     "\(path).\(key)", "applies only to file sources", fix: "remove it, or add \"type\": \"file\"")
             }
-            self.refuse(self.urlWords, "applies only to rtmp-pull sources", "add \"type\": \"rtmp-pull\"", path, &log)
+            self.refuse(
+                self.urlWords, "applies only to rtmp-pull and srt-pull sources", "add \"type\": \"rtmp-pull\"", path,
+                &log)
             source.input = .rtmp(streamKeys: draft.secrets)
         case .file:
             if !log.isWritten("\(path).path") {
@@ -163,7 +165,7 @@ struct SourceDraft: Sendable {
                 log.mistake(
                     "\(path).\(key)", "applies only to rtmp sources", fix: "remove it, or remove \"type\": \"file\"")
             }
-            self.refuse(self.urlWords, "applies only to rtmp-pull sources", "use \"path\"", path, &log)
+            self.refuse(self.urlWords, "applies only to rtmp-pull and srt-pull sources", "use \"path\"", path, &log)
             self.refuse(["relays"], "applies only to rtmp and pull sources", "publish the file there", path, &log)
             source.input = .file(path: draft.path ?? "", loop: draft.loop)
         case .pull:
@@ -244,7 +246,7 @@ extension Pipeline.Decode {
         [
             Field(
                 "threads", \.threads, .integer(1...16),
-                "decoder threads; each additional thread adds one frame of delay"
+                "decoder threads, which decode the slices of a frame in parallel; no effect on video with one slice per frame"
             ),
             Field(
                 "damaged", \.damaged, .choice,

@@ -21,6 +21,8 @@ package struct SpecOverride: Sendable, Hashable {
     /// Sets the value in the tree. Missing objects along the path are created; missing array elements are not.
     ///
     /// Unknown keys are reported later, when the tree is parsed, with the name of the flag.
+    ///
+    /// - Returns: Why the value cannot be set; `nil` if it was set.
     func apply(to root: inout JSONNode) -> SpecDiagnostic? {
         let position = SpecPosition.flag(path: self.path, text: self.value)
         guard let path = SpecPath(self.path) else {

@@ -4,7 +4,7 @@ extension ValueRule {
     /// A rule for a string that `parse` accepts.
     ///
     /// - Parameters:
-    ///   - pattern: An equivalent regular expression for the schema; `nil`: none.
+    ///   - pattern: A regular expression for the schema that matches every valid text, and perhaps others; `nil`: none.
     ///   - wording: A description of valid text that follows "write" in the `fix`.
     ///   - isSecret: Whether messages must not repeat the text.
     ///   - parse: Converts the text to a value; `nil` if the text is not valid.
@@ -48,9 +48,9 @@ extension ValueRule where Value == String {
     /// A rule for an id of 1 to 64 letters, digits and the marks `_`, `.` and `-`.
     static var id: ValueRule { self.name(64, marks: "_.-") }
 
-    /// A rule for any text to display, up to 256 characters.
+    /// A rule for a text to display: one line of up to 256 Unicode scalars.
     static var title: ValueRule {
-        self.text("up to 256 characters of text", pattern: "^.{0,256}$") { text in
+        self.text("up to 256 characters of text without line breaks", pattern: "^.{0,256}$") { text in
             text.unicodeScalars.count <= 256 && !text.unicodeScalars.contains { $0 == "\n" || $0 == "\r" }
         }
     }
@@ -62,7 +62,7 @@ extension ValueRule where Value == String {
         }
     }
 
-    /// A rule for the name of an environment variable. Spec: POSIX.1 §8.1.
+    /// A rule for the name of an environment variable, up to 256 bytes. Spec: POSIX.1 §8.1.
     static var variable: ValueRule {
         // Messages do not repeat the text: by mistake it may be the secret itself.
         self.text(
@@ -89,7 +89,8 @@ extension ValueRule where Value == String {
             accepts: EventSink.isURL)
     }
 
-    /// A rule for a user's id: a string, or an integer that is converted to a string.
+    /// A rule for a user's id: a string of 1 to 128 bytes without control characters, or an integer that is converted
+    /// to a string.
     static var uid: ValueRule {
         let wording = "1 to 128 characters in quotes, or an integer"
         return ValueRule(

@@ -89,7 +89,7 @@ struct SoundTrack {
         return .reopened(
             failure: MediaError(
                 .invalidData, "\(Self.patience) packets in a row were damaged", at: self.place,
-                fix: "restart the encoder's audio; the decoder was reopened"))
+                fix: "restart the encoder's audio"))
     }
 
     /// Closes the decoder at the end of a publication.

@@ -164,7 +164,7 @@ package enum RoomChecks {
             case .unreadable:
                 return SpecChecks.Problem(
                     "the image \(path) \(error.text)",
-                    fix: "check the path; it is relative to the working directory")
+                    fix: "check the path; a relative path begins at the working directory")
             case .notRegular:
                 return SpecChecks.Problem("\(path) is not a regular file", fix: "write the path of a PNG or JPEG file")
             case .tooLarge(let size):

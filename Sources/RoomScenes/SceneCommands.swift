@@ -36,7 +36,8 @@ package struct SceneCommands: SceneControlling {
     private func setProgram(_ request: ProgramRequest) throws(ControlFailure) -> ProgramReply {
         try self.host.checkOpen()
         let number = self.host.withScenes { scenes, _ in
-            scenes.lastRequest &+= 1
+            // A request for later replaces none that waits to go on air now.
+            if request.at == nil { scenes.lastRequest &+= 1 }
             return scenes.lastRequest
         }
         return try self.changes.change { schedule throws(ControlFailure) in
@@ -45,7 +46,7 @@ package struct SceneCommands: SceneControlling {
             }
             let tick = try self.changes.tick(at: request.at)
             // A scene that a newer request replaces before the next tick is not built.
-            guard tick != nil || self.host.withScenes({ scenes, _ in scenes.lastRequest == number }) else {
+            guard request.at != nil || self.host.withScenes({ scenes, _ in scenes.lastRequest == number }) else {
                 throw .superseded("a newer request has changed the program", fix: "send the request again if needed")
             }
             let before = tick == nil ? schedule.onAir : nil

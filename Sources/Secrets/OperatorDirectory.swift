@@ -4,8 +4,8 @@ package import PipelineSpec
 import Threading
 
 extension ResourceGrants {
-    /// The files and servers that requests may use: those named in `documents`, and files in the directories that the
-    /// operator has opened to requests.
+    /// The files and environment variables that requests may use: those named in `documents`, and files in the
+    /// directories that the operator has opened to requests.
     package init(_ documents: [JSONNode], in control: Pipeline.Control) {
         self.init(documents) { resource in
             switch resource.use {
@@ -27,8 +27,8 @@ package enum OperatorDirectory {
     /// Whether a file exists and lies in the directory, both by its path and after links are resolved. False if
     /// `directory` is nil.
     ///
-    /// The path must start with the directory as the pipeline file writes it, and must not contain `..`. Then only
-    /// those who may write in the directory decide which file it leads to.
+    /// The path must start with the directory as the pipeline file writes it, and must not contain `.`, `..` or empty
+    /// components. Then only users who may write in the directory decide which file it leads to.
     package static func holds(_ path: String, in directory: String?) -> Bool {
         guard var directory, !path.utf8.contains(0) else { return false }
         while directory.count > 1, directory.hasSuffix("/") { directory.removeLast() }

@@ -6,8 +6,9 @@ import Threading
 extension Secret {
     /// Reads the text of the secret from where it is stored.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` if its file or environment variable is missing or empty,
-    ///   ``MediaError/Code/rejected`` if it is a placeholder. The text itself is never part of an error.
+    /// - Throws: ``MediaError/Code/notReadable`` if its file or environment variable is missing or empty, or the file
+    ///   is too large or not UTF-8; ``MediaError/Code/rejected`` if it is a placeholder. The text itself is never part
+    ///   of an error.
     package func resolved(place: String) throws(MediaError) -> String {
         switch self {
         case .inline(let text):
@@ -32,7 +33,7 @@ extension Secret {
             // A line end of CR LF is one character in Swift.
             let text = try Self.read(path, place: place)
             let secret = text.last?.isNewline == true ? String(text.dropLast()) : text
-            // The file is empty for a moment while a secret is written again in place.
+            // A file that is rewritten in place is empty for a moment; that is not an empty secret.
             guard !secret.isEmpty else {
                 throw MediaError(
                     .notReadable, "secret file \(path) contains no secret", at: place,

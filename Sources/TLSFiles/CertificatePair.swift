@@ -11,7 +11,7 @@ package struct CertificatePair: Sendable {
     /// Unix time in seconds until which the first certificate is valid.
     package let validUntil: Int64
 
-    /// Maximum size of a file in bytes; a chain of a hundred certificates is shorter.
+    /// Maximum size of a file in bytes (1 MiB); a chain of a hundred certificates is shorter.
     private static let longestFile = 1 << 20
 
     /// Reads a certificate chain and its key from PEM files and checks that they match.
@@ -20,7 +20,7 @@ package struct CertificatePair: Sendable {
     ///   - files: Paths of both files; relative paths are relative to the working directory.
     ///   - place: Name of the listener in errors, such as `viewer`.
     /// - Throws: ``MediaError/Code/notReadable`` for a file that is missing or unreadable, ``MediaError/Code/rejected``
-    ///   for one that is not a matching PEM file, or for a key of another certificate.
+    ///   for one that is not a PEM file of certificates or of a key, or for a key of another certificate.
     package static func load(_ files: CertificateFiles, place: String) throws(MediaError) -> CertificatePair {
         let certificates = try Self.certificates(files.certificate, place)
         guard let first = certificates.first else {

@@ -14,7 +14,8 @@ package final class CertificateStore: Sendable {
         case unchanged
         /// The new certificate and key are in use; the certificate is valid until this Unix time in seconds.
         case renewed(validUntil: Int64)
-        /// The new certificate or key cannot be used; reported once for each change of the files.
+        /// The new certificate or key cannot be used. ``look()`` reports it once for each change of the files, at the
+        /// second check that finds it.
         case refused(MediaError)
     }
 
@@ -25,10 +26,10 @@ package final class CertificateStore: Sendable {
 
     private struct State {
         var pair: CertificatePair
-        /// Sizes and modification times of the files that were last accepted or refused.
+        /// Versions of the files that were last accepted or refused.
         var marks: Marks
-        /// Sizes and modification times of files that were found unusable once. One of the two may not have been
-        /// replaced yet, so they are checked again before they are refused.
+        /// Versions of files that were found unusable once. One of the two may not have been replaced yet, so they are
+        /// checked again before they are refused.
         var suspect: Marks?
     }
 

@@ -81,7 +81,7 @@ package enum FileReading {
     /// file does not report its size, as in /proc. After a read error, returns the bytes read before it; empty if the
     /// file cannot be opened. Blocks if the path names a pipe.
     package static func tail(of path: String, limit: Int) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return [] }
         defer { close(file) }
         // Not every file reports its size: those in /proc do not.

@@ -11,7 +11,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "without a token, only requests with a loopback Host, and from no page or a page of this server, are served",
+        "without a token, a loopback listener serves only requests with a loopback Host and no Origin or its own; others get 403",
         arguments: [
             ("127.0.0.1:41234", nil, true), ("localhost:41234", nil, true), ("LOCALHOST", nil, true),
             ("[::1]:41234", nil, true),
@@ -31,7 +31,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "with a token, only requests with that bearer token are served, whatever their Host and Origin",
+        "with a token, a request with a foreign Host and Origin is served if it has that bearer token; others get 401",
         arguments: [
             (nil, false), ("Bearer s3cret", true), ("bearer s3cret", true), ("Bearer  s3cret", true),
             ("Bearer s3cre", false),
@@ -48,7 +48,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "a read token allows reads, gets 403 for commands, and a wrong token 401",
+        "the read token allows reads and gets 403 for commands; a wrong or missing token gets 401; an empty read token is refused",
         arguments: [
             ("Bearer look", true, nil), ("Bearer look", false, 403), ("Bearer s3cret", true, nil),
             ("Bearer s3cret", false, nil), ("Bearer loo", true, 401), ("Bearer ", true, 401), (nil, true, 401),
@@ -64,13 +64,15 @@ struct AccessGuardTests {
         #expect(alone.refusal(of: Self.head("a", [.authorization: "Bearer "]), isOpen: false, isReading: true) != nil)
     }
 
-    @Test("an empty token gives no access")
+    @Test("a server whose configured token is empty refuses a request with an empty bearer token")
     func emptyToken() {
         let guardian = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "")
         #expect(guardian.refusal(of: Self.head("a", [.authorization: "Bearer "]), isOpen: false) != nil)
     }
 
-    @Test("health probes need no token, and on a Unix socket the Host field is not checked")
+    @Test(
+        "an open endpoint such as a health probe needs no token; on a Unix socket without a token any Host is accepted"
+    )
     func exceptions() {
         let guarded = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "s3cret")
         #expect(guarded.refusal(of: Self.head("10.0.0.1"), isOpen: true) == nil)

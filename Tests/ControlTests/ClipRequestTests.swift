@@ -9,7 +9,7 @@ struct ClipRequestTests {
         try ClipRequest(body: Array("{\(members)}".utf8))
     }
 
-    @Test("both dates are required, other members are optional")
+    @Test("`from` and `to` must be strings; `name` and `rendition` are optional; other members are refused")
     func members() throws {
         let request = try Self.request(Self.dates + #","name":"goal-1.final","rendition":"720p""#)
         #expect(request.name == "goal-1.final" && request.rendition == "720p" && request.to.hasPrefix("2026"))
@@ -19,7 +19,9 @@ struct ClipRequestTests {
         }
     }
 
-    @Test("a clip name that is empty, hidden, too long or contains more than letters, digits, `.`, `_`, `-` is refused")
+    @Test(
+        "a clip name of more than 64 characters, without a letter or digit at its start, or with other than `A-Z a-z 0-9 . _ -` is refused"
+    )
     func names() {
         let long = String(repeating: "a", count: 65)
         for name in [

@@ -5,7 +5,7 @@ import Testing
 
 import Control
 
-@Suite("Commands after a worker's restart: durability, revision and idempotency keys")
+@Suite("Durability of commands, and revisions and idempotency keys after a worker's restart")
 struct CommandMemoryTests {
     private static func reply(
         _ room: FakeRoom, _ path: String, _ body: String = "", key: String? = nil, method: HTTPRequest.Method = .post
@@ -18,7 +18,9 @@ struct CommandMemoryTests {
         return (reply.status.code, String(decoding: bytes[range], as: UTF8.self), reply.fields)
     }
 
-    @Test("a reply has durable: false if its command may be lost in a crash; after a takeover it is 503 superseded")
+    @Test(
+        "a reply has `durable: false` if its command is not on disk yet, and is 503 superseded if another worker took over"
+    )
     func durability() throws {
         let room = FakeRoom()
         #expect(!Self.reply(room, "/v1/room:end").text.contains("durable"))
@@ -33,7 +35,7 @@ struct CommandMemoryTests {
     }
 
     @Test(
-        "a command that only sets volume, texts or scores does not wait for the disk; others do",
+        "a command that sets only scores or a volume does not wait for the disk; one that sets videoPush, rotation or the scene does",
         arguments: [
             ("/v1/scores/pk", #"{"left":1}"#, false), ("/v1/sources/1001", #"{"volume":5}"#, false),
             ("/v1/sources/1001", #"{"videoPush":false}"#, true),
@@ -47,7 +49,9 @@ struct CommandMemoryTests {
         #expect(room.records.map(\.waits) == [waits])
     }
 
-    @Test("a new worker repeats the reply of an idempotency key, refuses it for another request, continues revisions")
+    @Test(
+        "a new worker repeats the stored reply to an idempotency key, refuses the key for another request, and continues the revisions"
+    )
     func laterWorker() throws {
         let first = FakeRoom()
         let answer = Self.reply(first, "/v1/pk:end", key: "k1")
@@ -64,7 +68,9 @@ struct CommandMemoryTests {
         #expect(Self.reply(second, "/v1/room:end", key: "k2").fields[.eTag] == "\"3.9\"")
     }
 
-    @Test("the stored fingerprint of a request is sealed, and the next worker can compare it")
+    @Test(
+        "a request's fingerprint is stored as the seal function's result, with which the next worker recognizes the request"
+    )
     func sealedFingerprint() throws {
         let seal: @Sendable (String) -> String = { "sealed \($0.utf8.reduce(7) { ($0 * 31 + Int($1)) % 1_000_003 })" }
         let first = FakeRoom()

@@ -5,7 +5,7 @@ import Testing
 
 import Control
 
-@Suite("CommandRevisions: If-Match and Idempotency-Key of commands")
+@Suite("CommandRevisions and RequestBudget: ETag, If-Match, Idempotency-Key and request rate limit")
 struct ControlLedgerTests {
     private static func request(
         _ fields: [String: String] = [:], _ method: HTTPRequest.Method = .put, _ path: String = "/v1/program",
@@ -55,7 +55,7 @@ struct ControlLedgerTests {
         #expect(ledger.current.revision == (holds ? 2 : 1))
     }
 
-    @Test("a key used again with another If-Match is refused as another request")
+    @Test("an idempotency key used again with another If-Match is refused as another request")
     func conditionOfKey() throws {
         let ledger = CommandRevisions(incarnation: 3)
         let fields = ["Idempotency-Key": "k", "If-Match": "\"3.1\""]
@@ -67,7 +67,7 @@ struct ControlLedgerTests {
         #expect(ledger.current.revision == 2)
     }
 
-    @Test("If-Match is not satisfied while another command is running")
+    @Test("If-Match with the current revision fails while another command is running, and holds again after it")
     func overlapping() throws {
         let ledger = CommandRevisions(incarnation: 1)
         _ = try ledger.carryOut(Self.request()) { () throws(ControlFailure) in
@@ -81,7 +81,7 @@ struct ControlLedgerTests {
         #expect((try? ledger.carryOut(Self.request(["If-Match": "\"1.2\""])) { Self.reply() }) != nil)
     }
 
-    @Test("the key of a running command is not forgotten, however many other keys are used meanwhile")
+    @Test("the idempotency key of a running command is kept, even if more keys than the capacity are used meanwhile")
     func runningKey() throws {
         let ledger = CommandRevisions(incarnation: 1)
         let fields = ["Idempotency-Key": "long"]
@@ -96,7 +96,9 @@ struct ControlLedgerTests {
         #expect(ledger.current.revision == Int64(CommandRevisions.keyCapacity) + 3)
     }
 
-    @Test("the same key gets the same reply, and the command runs once")
+    @Test(
+        "a repeated request with the same key runs once and gets a reply marked Idempotent-Replayed; another request gets 409"
+    )
     func idempotency() throws {
         let ledger = CommandRevisions(incarnation: 1)
         var done = 0
@@ -115,7 +117,7 @@ struct ControlLedgerTests {
         #expect(failure?.status == 409 && failure?.code == "duplicateId")
     }
 
-    @Test("a temporary refusal may be retried with the same key; an error is repeated")
+    @Test("after limitExceeded the same idempotency key runs the command again; notFound is stored and repeated")
     func retry() throws {
         let ledger = CommandRevisions(incarnation: 1)
         func attempt(_ key: String, _ failure: ControlFailure?) throws -> ListenerReply {
@@ -131,7 +133,7 @@ struct ControlLedgerTests {
     }
 
     @Test(
-        "a key that is too long or has invalid characters is refused; only the newest keys are remembered",
+        "an idempotency key that is too long or has invalid characters is refused; over the capacity the oldest key is forgotten",
         arguments: ["", " ", "a b", "a\u{e9}", String(repeating: "k", count: 129)])
     func keys(key: String) throws {
         let ledger = CommandRevisions(incarnation: 1)
@@ -151,7 +153,9 @@ struct ControlLedgerTests {
         #expect(last.fields[replayed] == "true" && first.fields[replayed] == nil, "the oldest key was dropped")
     }
 
-    @Test("ten requests per second are allowed in a burst, then at that rate; unused allowance does not accumulate")
+    @Test(
+        "RequestBudget of ten per second allows ten requests at once, then ten a second; unused budget never exceeds ten"
+    )
     func budget() {
         let budget = RequestBudget(perSecond: 10, now: 0)
         #expect((0..<30).filter { _ in budget.take(now: 0) }.count == 10)

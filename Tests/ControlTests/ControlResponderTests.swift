@@ -5,7 +5,7 @@ import Testing
 
 import Control
 
-@Suite("Control API: /v1 and health")
+@Suite("ControlResponder: routes of /v1, and health endpoints")
 struct ControlResponderTests {
     private static func reply(
         _ method: HTTPRequest.Method, _ path: String, _ body: String = "", room: FakeRoom = FakeRoom()
@@ -17,7 +17,7 @@ struct ControlResponderTests {
         return (reply.status.code, String(decoding: bytes[range], as: UTF8.self), reply.fields)
     }
 
-    @Test("GET returns the pipeline document; a change of a member that needs a restart gets 409 needsRestart")
+    @Test("GET /v1/document returns the pipeline document; a patch that the room refuses with needsRestart gets 409")
     func document() {
         #expect(Self.reply(.get, "/v1/document").text.hasPrefix(#"{"room":{}}"#))
         #expect(Self.reply(.put, "/v1/document", "{}").status == 405)
@@ -37,7 +37,7 @@ struct ControlResponderTests {
         #expect(Self.reply(.post, "/v1/room:drain", room: room).status == 202)
     }
 
-    @Test("statistics have the levels standard and debug; another level gets 400")
+    @Test("GET /v1/stats has the levels standard, which is the default, and debug; another level gets 400")
     func statistics() {
         #expect(Self.reply(.get, "/v1/stats").text.hasPrefix(#"{"level":"standard"}"#))
         #expect(Self.reply(.get, "/v1/stats?level=standard").text.hasPrefix(#"{"level":"standard"}"#))
@@ -49,7 +49,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "each command's path and body arrive at the room as the right call",
+        "each command's path, query and body become the right call of the room, and its reply has the right status",
         arguments: [
             (.put, "/v1/program", #"{"sceneId":"pk"}"#, 200, #"program {"sceneId":"pk"}"#),
             (.put, "/v1/scenes/pk", #"{"layout":"auto"}"#, 200, #"scene pk {"layout":"auto"}"#),
@@ -97,7 +97,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "an invalid request gets its status, an error text that says what to send, and does not reach the room",
+        "an invalid request gets its status and a problem document that names the fault or the remedy; the room executes no command",
         arguments: [
             (.put, "/v1/program", #"{"scene":"pkk"}"#, 404, "solo, pk"),
             (.put, "/v1/program?x=1", #"{"scene":"pk"}"#, 400, "query parameter"),
@@ -150,7 +150,7 @@ struct ControlResponderTests {
         #expect(room.calls.isEmpty)
     }
 
-    @Test("a problem has the members of RFC 9457 and of the error catalogue")
+    @Test("a problem document has the members of RFC 9457 and `code`, `number`, `fix` and `nertcCode`")
     func problem() {
         let reply = Self.reply(.put, "/v1/program", #"{"scene":"pkk"}"#)
         let expected =
@@ -159,7 +159,7 @@ struct ControlResponderTests {
         #expect(reply.text == expected + "\n")
     }
 
-    @Test("a refused document lists every error with its path and location")
+    @Test("the reply to a refused scene lists its error with path, line, column, description and fix")
     func documentErrors() {
         let reply = Self.reply(.put, "/v1/scenes/pk")
         let expected = ##""errors":[{"path":"panes[0].x","line":2,"column":5,"what":"is missing","fix":"add it"}]}"##
@@ -176,7 +176,7 @@ struct ControlResponderTests {
         #expect(reply.fields[.cacheControl] == "no-store")
     }
 
-    @Test("for a wrong method the reply lists the allowed ones")
+    @Test("the reply to a wrong method lists the allowed ones in its Allow field")
     func allow() {
         #expect(Self.reply(.get, "/v1/program").fields[.allow] == "PUT")
     }
@@ -190,7 +190,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "/livez, /readyz and /startupz each report only their own condition",
+        "/livez, /readyz and /startupz each depend only on their own condition: 200 with state and checks, or 503",
         arguments: [("/livez", true, false, false), ("/readyz", false, true, false), ("/startupz", false, false, true)])
     func health(path: String, live: Bool, ready: Bool, started: Bool) {
         let passing = FakeRoom(

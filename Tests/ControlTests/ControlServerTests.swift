@@ -18,7 +18,7 @@ struct ControlServerTests {
             listen: ListenAddress(parsing: listen), token: token, room: room, logger: Logger(label: "test"))
     }
 
-    @Test("a scene is switched over TCP")
+    @Test("a PUT /v1/program over TCP reaches the room, and its reply has the tick")
     func tcp() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -29,7 +29,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a room is ended over a Unix socket")
+    @Test("a POST /v1/room:end over a Unix socket reaches the room and gets 202")
     func unixSocket() async throws {
         let directory = try TemporaryDirectory()
         let room = FakeRoom()
@@ -41,7 +41,7 @@ struct ControlServerTests {
         directory.remove()
     }
 
-    @Test("requests over the rate limit get 429, an orchestrator's probes never do")
+    @Test("requests over the rate limit get 429 with Retry-After; a health probe is still answered")
     func rate() async throws {
         var doors = ControlListenerOptions()
         doors.requestsPerSecond = 3
@@ -61,7 +61,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "requests without a token do not use up the rate limit of valid tokens, nor read tokens that of commands"
+        "requests without a valid token share one rate limit; the read token and the command token each have their own"
     )
     func ownBudgets() async throws {
         var doors = ControlListenerOptions()
@@ -91,7 +91,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a worker without a room answers probes, and other requests with 410")
+    @Test("a ProbeServer (a worker without a room) answers health probes, and other requests with 410")
     func probes() async throws {
         let isAlive = Atomic(true)
         let server = try await ProbeServer.start(
@@ -116,7 +116,9 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("idle connections over the limit do not keep out health probes or other requests")
+    @Test(
+        "more connections than the limit, idle or with half a request, keep out neither health probes nor a GET /v1/state"
+    )
     func heldSockets() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
@@ -134,7 +136,7 @@ struct ControlServerTests {
         }
     }
 
-    @Test("the number of event followers is limited; plain requests are still answered")
+    @Test("with 32 clients that follow events, another one gets 429; requests that do not wait are still answered")
     func followers() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -158,7 +160,7 @@ struct ControlServerTests {
             room.eventLog.close()
             try await group.waitForAll()
         }
-        // A client that has left frees its slot.
+        // The clients have left, so this one may wait.
         #expect(try await probe.request("GET /v1/events?waitSeconds=1").status == 200)
         await server.stop()
     }
@@ -182,7 +184,9 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a reply repeats the request's X-Request-ID, or has a generated one")
+    @Test(
+        "a reply repeats the request's X-Request-ID; if that is missing or longer than 128 characters, it has a generated one"
+    )
     func requestID() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
@@ -200,7 +204,9 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("the control listener serves the viewers' media under /media, with a token only")
+    @Test(
+        "the control listener passes requests under /media to its media handler if it has one, and requires the token for them"
+    )
     func media() async throws {
         var doors = ControlListenerOptions()
         doors.media = ControlListenerOptions.Media(isReading: false) { request, answer in
@@ -220,7 +226,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "an address that others can reach requires a token",
+        "a control server without a token does not start on an address that is not loopback",
         arguments: ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "room.example:0"])
     func refusedWithoutToken(listen: String) async throws {
         let error = await #expect(throws: MediaError.self) { try await Self.start(listen) }
@@ -228,7 +234,7 @@ struct ControlServerTests {
         #expect(error?.fix.contains("token") == true)
     }
 
-    @Test("with a token, any listen address works, and requests need the token")
+    @Test("with a token, the server starts on 0.0.0.0; requests other than health probes need the token")
     func token() async throws {
         let room = FakeRoom()
         let server = try await Self.start("0.0.0.0:0", token: "s3cret", room: room)
@@ -245,7 +251,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a request with a foreign Host or Origin on loopback (DNS rebinding) gets 403")
+    @Test("on loopback, a request with a foreign Host or Origin, or without Host (HTTP/1.0), gets 403: DNS rebinding")
     func rebinding() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -279,7 +285,9 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("pages of listed origins may use the API, others may not; OPTIONS lists the methods")
+    @Test(
+        "CORS fields name only listed origins; without a token, a page of another origin gets 403; OPTIONS lists the methods"
+    )
     func origins() async throws {
         let room = FakeRoom()
         var doors = ControlListenerOptions()
@@ -339,7 +347,9 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("statistics arrive every second as server-sent events, until the room ends")
+    @Test(
+        "the statistics stream repeats statistics as server-sent events; the server closes a stream opened after the room's end"
+    )
     func statisticsStream() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -350,12 +360,14 @@ struct ControlServerTests {
         #expect(text.contains("text/event-stream") && text.contains(#"data: {"level":"debug"}"#))
         room.eventLog.close()
         let end = try await probe.read(after: request) { _ in false }
-        #expect(count(end) <= 1, "it ends without a request")
+        #expect(count(end) <= 1, "the server ends it")
         #expect(try await probe.request("GET /v1/stats/stream?level=loud").status == 400)
         await server.stop()
     }
 
-    @Test("log lines of the process can be read, and the log level changed")
+    @Test(
+        "GET /v1/logs returns the newest log lines, PUT /v1/log-level changes the level, GET /version returns the versions"
+    )
     func logs() async throws {
         let applied = Mutex<[Logger.Level]>([])
         let book = LogRing(level: .info) { level in applied.withLock { $0.append(level) } }
@@ -376,7 +388,8 @@ struct ControlServerTests {
         #expect(try await probe.request("PUT /v1/log-level", body: #"{"level":"loud"}"#).status == 422)
         let set = try await probe.request("PUT /v1/log-level", body: #"{"level":"debug"}"#)
         #expect(set.text == #"{"level":"debug","changed":true}"# + "\n" && book.level == .debug)
-        #expect(applied.withLock { $0 } == [.info, .debug], "libraries with their own loggers are included, too")
+        #expect(
+            applied.withLock { $0 } == [.info, .debug], "the level is also passed to libraries with their own loggers")
         #expect(try await probe.request("GET /version").text == #"{"version":"1.2.3"}"# + "\n")
         await server.stop()
         let plain = try await Self.start("127.0.0.1:0")
@@ -384,7 +397,9 @@ struct ControlServerTests {
         await plain.stop()
     }
 
-    @Test("alarms can be filtered by state; outputs can be started, stopped and restarted, key frames requested")
+    @Test(
+        "GET /v1/alarms passes on its state filter; outputs can be started, stopped and restarted, and a key frame requested"
+    )
     func outputs() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -422,7 +437,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("two hundred requests at once are all answered")
+    @Test("two hundred concurrent scene changes all get 200 and reach the room")
     func flood() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)

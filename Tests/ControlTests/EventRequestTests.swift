@@ -23,7 +23,7 @@ struct EventRequestTests {
         await server.stop()
     }
 
-    @Test("a page starts after an event number, and counts events that are no longer stored")
+    @Test("GET /v1/events returns events after a number, at most `limit`, and counts those that are no longer stored")
     func page() async throws {
         try await Self.with { room, probe, _ in
             #expect(
@@ -40,7 +40,7 @@ struct EventRequestTests {
         }
     }
 
-    @Test("a long poll is answered by the next event, at the room's end, or empty after its timeout")
+    @Test("a long poll returns with the next event, and without events after its timeout or at the room's end")
     func waiting() async throws {
         try await Self.with { room, probe, _ in
             async let one = probe.request("GET /v1/events?after=0&waitSeconds=20")
@@ -62,7 +62,7 @@ struct EventRequestTests {
         }
     }
 
-    @Test("server-sent events continue after Last-Event-ID and end with the room")
+    @Test("the stream of server-sent events begins after Last-Event-ID and ends when the room ends")
     func stream() async throws {
         try await Self.with { room, probe, _ in
             Self.told(room, 1...2)
@@ -85,7 +85,9 @@ struct EventRequestTests {
         }
     }
 
-    @Test("a client that disconnects stops following; one whose events are gone learns how many it missed")
+    @Test(
+        "a stream whose first events are no longer stored says how many are missed; when its client disconnects, it is removed"
+    )
     func leaving() async throws {
         try await Self.with { room, probe, _ in
             Self.told(room, 1...20)
@@ -97,7 +99,8 @@ struct EventRequestTests {
     }
 
     @Test(
-        "invalid query parameters get 400", arguments: ["after=-1", "after=x", "limit=0", "waitSeconds=26", "since=1"])
+        "GET /v1/events with an invalid query parameter gets 400",
+        arguments: ["after=-1", "after=x", "limit=0", "waitSeconds=26", "since=1"])
     func refused(query: String) async throws {
         try await Self.with { _, probe, _ in
             let reply = try await probe.request("GET /v1/events?\(query)")

@@ -3,15 +3,16 @@ import Dispatch
 import Events
 import Synchronization
 
-/// A room that records the requests it gets.
+/// A room that records the calls it gets, and refuses some ids and bodies.
 final class FakeRoom: RoomControlling, SceneControlling, OutputControlling {
     var sceneControl: any SceneControlling { self }
     var outputControl: any OutputControlling { self }
     private let log = Mutex<[String]>([])
     let health: HealthReport
     let eventLog = EventLog(capacity: 8)
-    /// A document with `"hang"` waits for this semaphore; also counts how many wait.
+    /// A change of the document whose body contains `hang` waits for this semaphore.
     let hang = DispatchSemaphore(value: 0)
+    /// Number of changes that have waited or wait for ``hang``.
     let hanging = Atomic<Int>(0)
 
     init(
@@ -26,9 +27,10 @@ final class FakeRoom: RoomControlling, SceneControlling, OutputControlling {
 
     var calls: [String] { self.log.withLock { $0 } }
 
-    /// The durability of commands, the commands recorded, and those recorded by earlier workers.
+    /// The durability of commands whose reply waits for it.
     let durability = Mutex(CommandDurability.durable)
     private let ended = Mutex<[(record: CommandRecord, waits: Bool)]>([])
+    /// Revision and replies of earlier workers.
     let memory = Mutex(CommandMemory())
     var records: [(record: CommandRecord, waits: Bool)] { self.ended.withLock { $0 } }
     var commandMemory: CommandMemory { self.memory.withLock { $0 } }

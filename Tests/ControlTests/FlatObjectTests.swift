@@ -2,13 +2,13 @@ import Testing
 
 import Control
 
-@Suite("FlatObject: request bodies without nested values, RFC 8259")
+@Suite("FlatObject: JSON request bodies without nested values, RFC 8259")
 struct FlatObjectTests {
     private static func read(_ text: String) throws(ControlFailure) -> FlatObject {
         try FlatObject(body: Array(text.utf8), keys: ["scene", "volume", "audioPush"])
     }
 
-    @Test("strings with escapes, integers and booleans are read")
+    @Test("FlatObject reads strings with escapes, integers and booleans")
     func values() throws {
         let object = try Self.read(
             " {\n\t\"scene\" : \"p\\u006B \\\"\\\\\\/\\b\\f\\n\\r\\t\\uD83D\\uDE00é\" , \"volume\":-0, \"audioPush\":false}\r\n "
@@ -24,7 +24,7 @@ struct FlatObjectTests {
     }
 
     @Test(
-        "the error for invalid JSON says what is wrong",
+        "the error for a body that is not a JSON object of known, flat and unique members says what is wrong",
         arguments: [
             ("{", "expected a key"), ("[]", "not a JSON object"), ("null", "not a JSON object"),
             ("{\"scene\"}", "colon"), ("{\"scene\":}", "value"), ("{\"scene\":\"a\",}", "expected a key"),
@@ -42,7 +42,7 @@ struct FlatObjectTests {
         #expect(failure?.code == "invalidFormat")
     }
 
-    @Test("the error for a value of the wrong type or range says which to use")
+    @Test("a value of the wrong type or range is refused, and the error names its type or what to use")
     func kinds() throws {
         let object = try Self.read("{\"scene\":1,\"volume\":201,\"audioPush\":\"yes\"}")
         #expect(#expect(throws: ControlFailure.self) { try object.string("scene") }?.fix == "use a string")
@@ -56,13 +56,13 @@ struct FlatObjectTests {
         }
     }
 
-    @Test("the error has the line and column of the mistake")
+    @Test("the error for invalid JSON has the line and column of the mistake")
     func position() {
         let failure = #expect(throws: ControlFailure.self) { try Self.read("{\n  \"scene\" 5}") }
         #expect(failure?.what == "expected a colon, found 5 at line 2, column 11")
     }
 
-    @Test("every truncated body is refused, and no changed byte makes the parser trap")
+    @Test("FlatObject refuses every truncated body, and does not trap if one byte is changed")
     func hostileBytes() throws {
         let body = Array(#"{"scene":"p\u006b\ud83d\ude00","volume":-12.5e+3,"audioPush":true}"#.utf8)
         for count in 1..<body.count {

@@ -4,7 +4,7 @@ import Control
 
 @Suite("Metrics in Prometheus text format")
 struct MetricsTextTests {
-    @Test("a family has HELP and TYPE once, labels are escaped, and seconds are decimal numbers")
+    @Test("a metric family has HELP and TYPE lines, label values are escaped, and durations are decimal seconds")
     func text() {
         var metrics = MetricsText()
         metrics.family("tandem_a_total", .counter, "What \\ it\nis")
@@ -27,7 +27,9 @@ struct MetricsTextTests {
                 """)
     }
 
-    @Test("the build information is a metric with labels, and a histogram exists per label value")
+    @Test(
+        "an info metric has its values as labels; histograms by a label share one family, and each has its own buckets"
+    )
     func labeled() {
         var (one, other) = (DurationHistogram(), DurationHistogram())
         one.add(3_000_000)
@@ -46,7 +48,7 @@ struct MetricsTextTests {
         #expect(lines.last == #"tandem_e_seconds_count{rendition="3\"60p"} 2"#)
     }
 
-    @Test("a histogram's buckets are cumulative, and the last one counts all")
+    @Test("a histogram's buckets are cumulative, and the `+Inf` bucket counts all values")
     func histogram() {
         var histogram = DurationHistogram()
         for milliseconds in [0, 5, 6, 100, 20_000] as [Int64] { histogram.add(milliseconds * 1_000_000) }

@@ -57,7 +57,7 @@ struct OpenAPISchemaTests {
         }
     }
 
-    @Test("openapi.json equals what the declarations generate")
+    @Test("the schemas and webhooks in openapi.json equal what the declarations generate")
     func golden() throws {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
         let start = try #require(text.range(of: Self.start))
@@ -69,7 +69,9 @@ struct OpenAPISchemaTests {
         #expect(isSame, "Sources/Control/openapi.json is out of date: accept the new schemas with UPDATE_GOLDEN=1")
     }
 
-    @Test("every JSON reply refers to a declared schema by name, and no two schemas share a name")
+    @Test(
+        "every JSON reply of 2xx in openapi.json refers to a declared schema by name, and no two schemas share a name"
+    )
     func names() throws {
         let root = try JSONSerialization.jsonObject(with: try Data(contentsOf: Self.file)) as? [String: Any]
         let paths = try #require(root?["paths"] as? [String: [String: [String: Any]]])
@@ -92,7 +94,9 @@ struct OpenAPISchemaTests {
         #expect(Set(APISchema.all.map(\.name)).count == APISchema.all.count)
     }
 
-    @Test("a reply has the members of its schema, in their order")
+    @Test(
+        "the replies to program, scene, document and metadata commands have the expected members in the expected order"
+    )
     func replies() {
         let effect = EffectTime(tick: 7, appliesAt: "2026-01-31T20:00:00.000Z", programTimeMs: 280)
         let program = ProgramReply(sceneID: "pk", changed: false, effect: effect)

@@ -37,7 +37,7 @@ struct OpenAPITests {
     /// A path with a value for each of its parameters.
     private static func filled(_ path: String) -> String { path.replacing(/\{[A-Za-z]+\}/, with: "1001") }
 
-    @Test("it describes exactly the routes and their methods")
+    @Test("the OpenAPI document describes exactly the routes and their methods, each with an operationId of its own")
     func routes() throws {
         let operations = try Self.operations()
         #expect(Set(operations.map(\.path)) == Set(ControlRoute.paths))
@@ -51,7 +51,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "the document's pattern for uids accepts the same uids as pipelines and routes",
+        "the OpenAPI document's pattern for uids accepts uids with `@`, `:`, `-`, spaces or 128 characters, as the routes do",
         arguments: ["1001", "anna@example.com", "wx:oABC-1", "room 7", String(repeating: "u", count: 128)])
     func uids(uid: String) throws {
         var judged = 0
@@ -69,14 +69,14 @@ struct OpenAPITests {
         #expect(ControlRoute(path: "/v1/sources/\(uid)/relays/r1") == .relay(uid: uid, relayID: "r1"))
     }
 
-    /// The quoted names in the remedy of an error.
+    /// The quoted names behind `known here:` in the remedy of an error.
     private static func known(_ problem: Object) -> Set<String> {
         let fix = problem["fix"] as? String ?? ""
         let list = fix.components(separatedBy: "known here: ").last ?? ""
         return Set(list.matches(of: /"([A-Za-z]+)"/).map { String($0.output.1) })
     }
 
-    @Test("it describes every query parameter that the error for an unknown one lists")
+    @Test("the OpenAPI document has exactly the query parameters that each route's error for an unknown one lists")
     func parameters() throws {
         let shared = try #require((try Self.document()["components"] as? Object)?["parameters"] as? [String: Object])
         for (path, method, operation) in try Self.operations() {
@@ -97,7 +97,9 @@ struct OpenAPITests {
         }
     }
 
-    @Test("the document has the status that each route gives for an unknown parameter; only two routes have 502")
+    @Test(
+        "the OpenAPI document has the status of each operation's reply to an unknown parameter; only two operations have 502"
+    )
     func answers() throws {
         var failing: Set<String> = []
         for (path, method, operation) in try Self.operations() {
@@ -117,7 +119,7 @@ struct OpenAPITests {
         return Set((schema["properties"] as? Object ?? [:]).keys)
     }
 
-    @Test("the document has every body member that the API's error for an unknown one lists")
+    @Test("the OpenAPI document has exactly the body members that each route's error for an unknown one lists")
     func bodies() throws {
         var judged = 0
         for (path, method, operation) in try Self.operations() {
@@ -133,7 +135,9 @@ struct OpenAPITests {
         #expect(judged >= 12)
     }
 
-    @Test("the schemas of bodies with pipeline syntax have every key that the error for an unknown one lists")
+    @Test(
+        "the body schemas of PUT /v1/program and POST /v1/metadata have exactly the keys that the error for an unknown one lists"
+    )
     func documents() throws {
         let paths = try #require(try Self.document()["paths"] as? [String: Object])
         func schema(_ path: String, _ method: String) throws -> Object {
@@ -157,7 +161,7 @@ struct OpenAPITests {
         #expect(known(metadata) == Self.members(try schema("/v1/metadata", "post")))
     }
 
-    @Test("every $ref resolves, and every error code is in the Problem schema")
+    @Test("every $ref of the OpenAPI document resolves, and the Problem schema has the error codes of the control API")
     func references() throws {
         let document = try Self.document()
         func walk(_ node: Any) {
@@ -203,7 +207,8 @@ struct OpenAPITests {
     }
 
     @Test(
-        "the operator page's Content-Security-Policy allows the room's external key server", arguments: [true, false])
+        "the operator page's Content-Security-Policy allows connections to the room's external key server, if there is one",
+        arguments: [true, false])
     func keyServer(isThere: Bool) throws {
         var doors = ControlListenerOptions()
         if isThere { doors.keyOrigin = "https://keys.example" }
@@ -215,7 +220,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "with opensReads, reads of the room's state need no token; commands, document and logs do",
+        "with opensReads, GET /v1/room needs no token; commands, the document and logs do",
         arguments: [
             (HTTPRequest.Method.get, "/v1/room", 200), (.put, "/v1/program", 401), (.post, "/v1/room:end", 401),
             (.get, "/v1/document", 401), (.get, "/v1/logs", 401),

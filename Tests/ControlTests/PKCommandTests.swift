@@ -16,7 +16,9 @@ struct PKCommandTests {
         return (reply.status.code, text, room.pkCommand.withLock { $0 })
     }
 
-    @Test("pk:start with an empty body uses the pipeline's values", arguments: ["", "{}"])
+    @Test(
+        "pk:start with an empty body or object gives the room no scenes and durations; the pipeline's apply",
+        arguments: ["", "{}"])
     func plainStart(body: String) {
         let answer = Self.send("start", body)
         #expect(answer.status == 200 && answer.command == .start(PKCommand.Start()))
@@ -34,7 +36,7 @@ struct PKCommandTests {
         #expect(answer.status == 200 && answer.command == .start(start))
     }
 
-    @Test("pk:punish accepts a duration or none, and pk:end an empty object")
+    @Test("pk:punish accepts a duration or an empty body, and pk:end an empty object")
     func others() {
         #expect(Self.send("punish", #"{"punishMs":0}"#).command == .punish(punishMs: 0))
         #expect(Self.send("punish", "").command == .punish(punishMs: nil))
@@ -42,7 +44,7 @@ struct PKCommandTests {
     }
 
     @Test(
-        "unknown or out-of-range values are refused, and the room gets no command",
+        "a PK command with an unknown member, or a value of the wrong type or range, is refused, and the room gets no command",
         arguments: [
             ("start", #"{"sceneId":"pk"}"#, 400, "scene"), ("start", #"{"scene":1}"#, 422, "a string"),
             ("start", #"{"endScene":null}"#, 422, "endScene"),

@@ -64,7 +64,8 @@ struct PageHeaderTests {
     }
 
     @Test(
-        "the header shows a disk that is nearly full, with free bytes, directory and what stopped, and no other disk")
+        "the page's header shows a disk's free bytes and its message at levels alert_2 and alert_3, and nothing at level normal"
+    )
     func disk() throws {
         func disk(_ level: String, _ message: String) -> String {
             #"""

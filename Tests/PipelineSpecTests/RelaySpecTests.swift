@@ -64,7 +64,7 @@ struct RelaySpecTests {
             ),
             (
                 #""streamKey": "k", "url": "rtmp://cdn.example/live/x""#, "sources[1].url",
-                "applies only to rtmp-pull sources"
+                "applies only to rtmp-pull and srt-pull sources"
             ),
             (
                 #""type": "file", "path": "a.mp4", "relays": []"#, "sources[1].relays",

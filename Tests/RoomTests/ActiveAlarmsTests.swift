@@ -13,7 +13,7 @@ struct ActiveAlarmsTests {
         ActiveAlarms.Alarm(type, severity, kind: "source", subject: subject, message: "m")
     }
 
-    @Test("an active alarm keeps its start time when its severity changes")
+    @Test("an active alarm is reported once, and again if its severity changes, with its first start time")
     func holds() {
         var alarms = ActiveAlarms()
         let first = alarms.update([Self.alarm("source.lost")], at: 10)
@@ -65,7 +65,7 @@ struct ActiveAlarmsTests {
         #expect(again.number == 3 && again.alarm.type == "source.lost" && again.clearedAt == nil)
     }
 
-    @Test("the number of listed alarms is limited")
+    @Test("at most `capacity` alarms are listed, the newest last")
     func bounded() {
         var alarms = ActiveAlarms()
         for step in 0..<1000 { alarms.update([Self.alarm("t\(step)")], at: Int64(step)) }

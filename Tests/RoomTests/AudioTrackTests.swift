@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Audio tracks named in requests")
 struct AudioTrackTests {
-    @Test("an unknown audio track is refused, and the error lists the known ones")
+    @Test("the error for an unknown audio track is notFound (404) and lists the known ones")
     func unknown() {
         let failure = Room.unknownTrack(9, of: SourceID(uid: "1001"), among: [0, 1])
         #expect(failure.status == 404 && failure.code == "notFound")

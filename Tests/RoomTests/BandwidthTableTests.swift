@@ -25,7 +25,7 @@ struct BandwidthTableTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("benchmarks/bandwidth.json")
     private static let audio: Int64 = 128_000
-    /// Container overhead of two tracks in bits per second: 100 bytes a fragment and 16 a frame, twice a second.
+    /// Assumed container overhead of two tracks, in bits per second.
     private static let container: Int64 = 10_000
 
     private static func declared(_ preset: VideoEncoding.Preset, _ bitrate: Int64) throws -> Int64 {
@@ -38,7 +38,7 @@ struct BandwidthTableTests {
     }
 
     @Test(
-        "no clip exceeds the declared BANDWIDTH, noise exceeds it by 25 % at most, and it is at most 12 % above the clips",
+        "no measured clip exceeds the declared BANDWIDTH, which is at most 12 % above the largest; noise exceeds it by at most 25 %",
         arguments: VideoEncoding.Preset.allCases)
     func bars(preset: VideoEncoding.Preset) throws {
         let all = try JSONDecoder().decode(Measurement.self, from: Data(contentsOf: Self.file)).peaks
@@ -58,7 +58,7 @@ struct BandwidthTableTests {
         }
     }
 
-    @Test("the smallest default video rendition declares at most 350 kbit/s, and audio only follows it")
+    @Test("the last default rendition is audio only; the last one with video declares at most 350 kbit/s")
     func small() throws {
         let ladder = Rendition.defaultLadder(for: Pipeline.Canvas())
         let last = try #require(ladder.last { !$0.isAudioOnly })

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("CPU throttling of a control group: cgroups(7), cpu.stat")
 struct CPUThrottlingTests {
-    @Test("version 2 counts in microseconds")
+    @Test("the throttled time in cpu.stat of cgroup version 2 is read as microseconds")
     func unified() {
         let throttling = CPUThrottling(
             statistics: """
@@ -21,20 +21,20 @@ struct CPUThrottlingTests {
         #expect(throttling.throttled == 350_123_000)
     }
 
-    @Test("version 1 counts in nanoseconds")
+    @Test("the throttled time in cpu.stat of cgroup version 1 is read as nanoseconds")
     func legacy() {
         let throttling = CPUThrottling(statistics: "nr_periods 3\nnr_throttled 2\nthrottled_time 1234567890\n")
         #expect(throttling.periods == 3 && throttling.throttledPeriods == 2 && throttling.throttled == 1_234_567_890)
     }
 
-    @Test("without a limit, or with unreadable content, there is no value; nothing overflows")
+    @Test("missing or unreadable values of cpu.stat count as 0; one of Int64.max does not overflow")
     func odd() {
         #expect(CPUThrottling(statistics: "usage_usec 5\nuser_usec 4\n") == CPUThrottling())
         #expect(CPUThrottling(statistics: "nr_periods -1\nnr_throttled x\nthrottled_usec 1 2\n") == CPUThrottling())
         #expect(CPUThrottling(statistics: "throttled_usec \(Int64.max)").throttled == .max)
     }
 
-    @Test("cpu.stat is looked for in the process's own group, then at the root, which is the container's group")
+    @Test("cpu.stat is looked for in the process's own cgroup, then at the root of the hierarchy")
     func places() {
         #expect(CPUThrottling.places(membership: "0::/\n") == ["/sys/fs/cgroup/cpu.stat"])
         #expect(

@@ -8,14 +8,16 @@ private let day: Int64 = 86_400
 struct CertificateAlarmTests {
     private static let until: Int64 = 1_800_000_000
 
-    /// - Parameter left: Seconds until its end.
+    /// - Parameters:
+    ///   - life: Length of the certificate's validity in seconds.
+    ///   - left: Seconds until its end.
     private static func severity(life: Int64, left: Int64) -> String? {
         CertificateAlarm.of(
             "viewer", validFrom: self.until - life, validUntil: self.until, now: self.until - left)?.severity
     }
 
     @Test(
-        "the alarm is raised two weeks before expiry, gets worse three days before it, and again at expiry",
+        "a certificate of 90 days raises alert_1 14 days before expiry, alert_2 3 days before, alert_3 after it or before its start",
         arguments: [
             (90, 15 * day, nil), (90, 14 * day + 1, nil), (90, 14 * day, "alert_1"), (90, 3 * day + 1, "alert_1"),
             (90, 3 * day, "alert_2"), (90, 0, "alert_2"), (90, -1, "alert_3"), (90, -400 * day, "alert_3"),
@@ -26,7 +28,7 @@ struct CertificateAlarmTests {
     }
 
     @Test(
-        "a certificate valid for one day is reported in proportion to its lifetime",
+        "a certificate of one day raises alert_1 in the last sixth of its lifetime, alert_2 in the last thirtieth",
         arguments: [
             (day / 6 + 1, nil), (day / 6, "alert_1"), (day / 30 + 1, "alert_1"), (day / 30, "alert_2"), (-1, "alert_3"),
         ] as [(Int64, String?)])
@@ -34,7 +36,7 @@ struct CertificateAlarmTests {
         #expect(Self.severity(life: day, left: left) == severity)
     }
 
-    @Test("dates at the ends of Int64 do not overflow")
+    @Test("certificate dates at the ends of Int64 do not overflow")
     func absurd() {
         for (from, until) in [(Int64.min, Int64.max), (Int64.max, Int64.min), (0, 0), (Int64.max, Int64.max)] {
             for now in [Int64.min, 0, Int64.max] {
@@ -45,7 +47,9 @@ struct CertificateAlarmTests {
         #expect(CertificateAlarm.date(253_402_300_799) == CertificateAlarm.date(.max))
     }
 
-    @Test("one alarm gets worse until a new certificate clears it; the new one's expiry raises another")
+    @Test(
+        "one certificate alarm gets worse until a new certificate clears it; the new certificate's expiry raises another alarm"
+    )
     func life() throws {
         var book = ActiveAlarms()
         var changes: [String] = []

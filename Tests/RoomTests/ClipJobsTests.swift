@@ -4,11 +4,11 @@ import RoomOutputs
 import Synchronization
 import Testing
 
-@Suite("ClipJobs: clips being made and waiting, and at the end of the room")
+@Suite("ClipJobs: running and waiting clips, and their end with the room")
 struct ClipJobsTests {
     private static let over = MediaError(.unfinished, "over", at: "clip", fix: "none")
 
-    /// Reserves a clip and adds its job, which appends its name to `released` when it is released.
+    /// Reserves a clip and adds its job, which always fails. Releasing its segments calls `released` with the clip's name.
     private static func add(
         _ name: String?, to jobs: inout ClipJobs, _ released: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(ControlFailure) -> (clip: ClipJobs.Clip, starts: Bool) {
@@ -34,7 +34,7 @@ struct ClipJobsTests {
         #expect(try Self.add("third", to: &jobs).starts)
     }
 
-    @Test("closing cancels waiting clips, reports the running one and accepts no more")
+    @Test("closing fails waiting clips, lets the running clip go on, and refuses new ones")
     func close() throws {
         let released = Mutex<[String]>([])
         var jobs = ClipJobs(roomID: "1")
@@ -56,7 +56,7 @@ struct ClipJobsTests {
         #expect(throws: ControlFailure.self) { try Self.add("third", to: &jobs) }
     }
 
-    @Test("a clip requested before the end of the room, whose segments are linked after it, is discarded")
+    @Test("a clip that was promised before closing is refused and forgotten if its job is added after it")
     func late() throws {
         var jobs = ClipJobs(roomID: "1")
         let clip = try jobs.promise(name: "first", rendition: "r", range: 0..<1, incarnation: 1)
@@ -67,7 +67,7 @@ struct ClipJobsTests {
     }
 
     @Test(
-        "a full disk cancels waiting clips and releases their reservations; the running clip goes on to its next check")
+        "a full disk fails waiting clips with its reason; the running clip goes on, and new clips are accepted")
     func full() throws {
         var jobs = ClipJobs(roomID: "1")
         for name in ["first", "second"] { _ = try Self.add(name, to: &jobs) }
@@ -79,7 +79,7 @@ struct ClipJobsTests {
         #expect(try !Self.add("third", to: &jobs).starts)
     }
 
-    @Test("over the limit of waiting clips, a request is refused; a clip's name can be used again only if it failed")
+    @Test("a fifth clip is refused while four wait; a clip's name can be used again only after the clip failed")
     func limits() throws {
         var jobs = ClipJobs(roomID: "1")
         let first = try Self.add("first", to: &jobs).clip

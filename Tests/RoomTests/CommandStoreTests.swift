@@ -84,7 +84,9 @@ struct CommandStoreTests {
 
     private static let source = SourceID(uid: "2002")
 
-    @Test("a command's change is on disk when its reply says durable; a command without a change writes nothing")
+    @Test(
+        "a command's change is in commands.json when its reply says durable; a command without a change writes nothing"
+    )
     func durable() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -96,7 +98,7 @@ struct CommandStoreTests {
         #expect(disk.writes == writes)
     }
 
-    @Test("all changes of one command are written to disk at once")
+    @Test("all changes of one command are written to disk in one write")
     func together() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -109,7 +111,7 @@ struct CommandStoreTests {
         store.close(within: 2_000_000_000)
     }
 
-    @Test("while the disk hangs, replies say not durable; later the newest state is written")
+    @Test("while a write hangs, a reply says not durable; the next write has everything that arrived meanwhile")
     func hanging() {
         let disk = Disk(waits: true)
         let store = Self.store(disk)
@@ -140,7 +142,7 @@ struct CommandStoreTests {
         #expect(disk.content?.isEnded == true)
     }
 
-    @Test("once a newer worker owns the room, nothing is written and every reply is superseded")
+    @Test("once a write finds that a newer worker owns the room, no more is written and every reply is superseded")
     func superseded() {
         let (disk, told) = (Disk(), Answer())
         disk.fail(.superseded)
@@ -153,7 +155,7 @@ struct CommandStoreTests {
         #expect(told.value.withLock { $0 } == .superseded)
     }
 
-    @Test("scores that arrive together share one write, and their replies do not wait")
+    @Test("fifty score changes in quick succession take at most 25 writes, the last of which has the newest score")
     func coalesced() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -179,7 +181,7 @@ struct CommandStoreTests {
         #expect(handedOn.read() != nil && handedOn.hasAside)
     }
 
-    /// Forty commands, each of a different kind or for a different source.
+    /// Forty commands of eight kinds, each for another id.
     private static let commands: [@Sendable (inout CommandedState) -> Void] = (0..<40).map { index in
         let id = SourceID(uid: "\(index)")
         return { state in

@@ -97,7 +97,9 @@ struct CommandedStateTests {
 
     private static func plain() -> CommandedState { CommandedState(roomID: "88231", salt: "00ff") }
 
-    @Test("each member is equal after it is written and read, alone and together with all others")
+    @Test(
+        "each kind of member is equal after it is written to commands.json and read, alone and together with all others"
+    )
     func roundTrip() throws {
         var all = Self.plain()
         for (name, change) in Self.changes {
@@ -113,7 +115,7 @@ struct CommandedStateTests {
         #expect(Self.plain().isPlain)
     }
 
-    @Test("members that a later version added are kept when the file is rewritten")
+    @Test("members that a later version added to commands.json are kept when it is written again")
     func unknownMembers() throws {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
@@ -130,11 +132,12 @@ struct CommandedStateTests {
         #expect(known == state)
     }
 
-    /// Objects whose keys are ids, and objects that this version keeps as they are.
+    /// Names of objects whose keys are ids.
     private static let maps = ["texts", "scores", "countdowns", "scenes", "fileMembers", "trackVolumes", "ends"]
+    /// Names of values that this version keeps as they are.
     private static let opaque = ["value", "body"]
 
-    /// The value as a later version may write it: each of its objects has one more member.
+    /// The value as a later version may write it: each object with fixed members has one more.
     private static func grown(_ node: JSONNode, _ key: String = "") -> JSONNode {
         switch node.content {
         case .array(let elements): return .array(elements.map { self.grown($0, key) })
@@ -146,7 +149,9 @@ struct CommandedStateTests {
         }
     }
 
-    @Test("unknown members of a later version are kept in every object, including objects in arrays")
+    @Test(
+        "unknown members in every object of commands.json, including objects in arrays, are kept when it is written again"
+    )
     func unknownMembersEverywhere() throws {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
@@ -160,7 +165,7 @@ struct CommandedStateTests {
         #expect(known == state)
     }
 
-    @Test("a file with a lower minor version, or without one, is read like the current version")
+    @Test("commands.json without a minor version is read like the current one; version, room id and salt are enough")
     func lowerMinor() throws {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
@@ -176,7 +181,7 @@ struct CommandedStateTests {
         #expect(least.state == Self.plain())
     }
 
-    @Test("a PK written by minor version 0 uses the scenes of its pipeline")
+    @Test("a PK written by minor version 0 is read without scenes of its own")
     func pkOfMinor0() throws {
         let text = #"""
             {"version":1,"minor":0,"roomId":"88231","salt":"00ff",
@@ -186,7 +191,7 @@ struct CommandedStateTests {
         #expect(reading.problems.isEmpty && reading.state.pk?.phase == .pk && reading.state.pk?.scenes.isEmpty == true)
     }
 
-    @Test("a source that only has members of a later version stays in the file after commands changed it back")
+    @Test("a source with only members of a later version stays in commands.json after a change by command was undone")
     func laterSource() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
@@ -199,7 +204,7 @@ struct CommandedStateTests {
         #expect(CommandedState.read(state.bytes)?.state == state)
     }
 
-    @Test("a scheduled scene keeps members of a later version when an earlier scheduled scene is removed")
+    @Test("a scheduled scene keeps its members of a later version when another scheduled scene before it is removed")
     func laterSchedule() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
@@ -211,7 +216,9 @@ struct CommandedStateTests {
         #expect(written.contains(#"{"scene":"b","tick":9,"effect":"x"},{"scene":"c","tick":10}"#), "\(written)")
     }
 
-    @Test("an unknown member is dropped with the PK, scene on air or stored scene that it belongs to")
+    @Test(
+        "an unknown member of the PK, the scene on air or a stored scene is dropped when another PK or scene replaces it"
+    )
     func replaced() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff","onAir":{"scene":"a","tick":8,"zoom":2},
@@ -240,7 +247,7 @@ struct CommandedStateTests {
     }
 
     @Test(
-        "an invalid member is reported, and all other members are read",
+        "an invalid member of commands.json is reported as a problem, and members beside it are read",
         arguments: [
             (#""scores":{"pk":{"left":900,"right":100}}"#, #""scores":{"pk":{"left":-1,"right":100}}"#),
             (#""phase":"countdown""#, #""phase":"dance""#), (#""punishScene":"p""#, #""punishScene":5"#),
@@ -260,7 +267,9 @@ struct CommandedStateTests {
         #expect(reading.state.sources[Self.source]?.audioPush == false)
     }
 
-    @Test("no truncated file and no changed byte makes the reader trap")
+    @Test(
+        "a truncated commands.json or a changed byte does not make the reader trap; another major version is not read"
+    )
     func hostile() {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
@@ -275,7 +284,7 @@ struct CommandedStateTests {
         #expect(CommandedState.read(Array(#"{"version":2}"#.utf8)) == nil)
     }
 
-    @Test("removing a source removes its relays and commands, and nothing of other sources")
+    @Test("forgetting a source removes its commands, relays and unknown members, and nothing of other sources")
     func forgotten() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
@@ -290,7 +299,9 @@ struct CommandedStateTests {
         #expect(state.unknown.isEmpty)
     }
 
-    @Test("a file over the size limit drops the oldest replies and used keys, and never a cover, kick, PK or end")
+    @Test(
+        "commands.json stays within its size limit: it drops the oldest replies and used keys, no member of a source, PK or end"
+    )
     func tooLong() throws {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
@@ -311,7 +322,7 @@ struct CommandedStateTests {
         #expect(shorter.pk == state.pk && shorter.isEnded)
     }
 
-    @Test("values that changed in the pipeline file since the command are recognized")
+    @Test("a member that a command set counts as changed if its value in the pipeline file has changed since then")
     func fileMembers() throws {
         func document(_ volume: Int, _ text: String) throws -> RoomDocument {
             let file = #"""

@@ -23,7 +23,7 @@ struct CountdownEndsTests {
             .secondsLeft(at: tick, fps: Self.fps)
     }
 
-    @Test("a PK countdown shows the PK's remaining time, however often its scene is switched")
+    @Test("a PK countdown shows the seconds left of the PK's phase, whenever its scene went on air")
     func pk() throws {
         let clock = Self.countdown("pk", of: .pk)
         var life = PKStateMachine(
@@ -49,9 +49,9 @@ struct CountdownEndsTests {
     }
 
     @Test(
-        "a scene's countdown starts when its scene goes on air, unless a command has set its end since then",
+        "a scene's countdown starts when its scene goes on air, unless a command has set an end after that tick",
         arguments: [
-            // set end, scene on air at, seconds shown at tick 300
+            // End set by command (tick), tick at which the scene goes on air, seconds shown at tick 300.
             (nil, 0, 290), (nil, 150, 295), (Int64(600), 0, 10), (600, 299, 10), (600, 600, 310), (90, 120, 294),
         ] as [(Int64?, Int64, Int64)])
     func scene(told: Int64?, began: Int64, seconds: Int64) {
@@ -63,7 +63,7 @@ struct CountdownEndsTests {
         #expect(self.shown(end, at: 300) == seconds)
     }
 
-    @Test("a command sets the countdown of the scene on air, also to zero, and never a PK countdown")
+    @Test("an end set by command applies to a scene's countdown, even in the past, and never to a PK countdown")
     func commands() {
         let clocks = [Self.countdown("c", seconds: 300), Self.countdown("pk", of: .pk)]
         var ends = CountdownEnds()
@@ -75,7 +75,7 @@ struct CountdownEndsTests {
         #expect(CountdownEnds.beginning(clocks, at: 200, fps: 30) == ["c": 9_200])
     }
 
-    @Test("outside a phase, or in a phase without an end, a PK countdown shows zero")
+    @Test("a PK countdown shows zero while no phase with an end is running")
     func noPhase() {
         let clock = Self.countdown("pk", of: .pk)
         let end = CountdownEnds().ends(of: [clock], began: [:], at: 500, phaseEnd: nil)["pk"]

@@ -19,7 +19,7 @@ struct CrashQuarantineTests {
         return CrashQuarantine(Array(lines.joined().utf8), modified: 0, now: now)
     }
 
-    @Test("a crash mark gets the time of its file, and is equal after it is written and read")
+    @Test("a crash mark without a time gets that of its file; crashes are equal after they are written and read")
     func marks() {
         let text = [Self.a, Self.b].map { CrashQuarantine.mark($0, .aac).text + "\n" }.joined()
         let book = CrashQuarantine(Array(text.utf8), modified: Self.now - 5, now: Self.now)
@@ -49,7 +49,7 @@ struct CrashQuarantineTests {
         #expect(book.quarantined(now: Self.now).map(\.until) == (left.map { [Self.now + $0] } ?? []))
     }
 
-    @Test("each quarantined source is reported with its codec, except one that was kicked")
+    @Test("each quarantined source is reported with its codec, ordered by uid; a kicked source is not")
     func told() {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "1", wall: StandingWall()) { line in lines.withLock { $0.append(line) } }
@@ -64,12 +64,14 @@ struct CrashQuarantineTests {
         #expect(told.last?.contains(#""codec":"h264""#) == true && told.last?.contains(#""uid":"3003"#) == true)
     }
 
-    @Test("two crashes by different sources quarantine neither")
+    @Test("one crash by each of two sources quarantines neither")
     func others() {
         #expect(Self.book([(Self.a, 10), (Self.b, 5)]).quarantined(now: Self.now).isEmpty)
     }
 
-    @Test("damaged lines of the file are skipped, and the file does not grow without limit")
+    @Test(
+        "damaged lines of the crash file are skipped, and at most 64 crashes and none older than six minutes are kept"
+    )
     func damage() {
         let good = CrashQuarantine.mark(Self.a, .h264).text
         for bad in ["", "{", "{\"uid\":7}", "{\"uid\":\"1\",\"streamType\":\"x\"}", "\u{0}", good + good, "[]"] {
@@ -84,7 +86,7 @@ struct CrashQuarantineTests {
 
 @Suite("Rate limit of reports about refused publishers")
 struct RefusalReportsTests {
-    @Test("each address may cause 20 reports at once and then one a second, which counts the suppressed ones")
+    @Test("refused publishers of one address cause 20 reports at once, then one a second with the number suppressed")
     func rate() {
         var reports = RefusalReports()
         var told: [Int] = []
@@ -97,6 +99,6 @@ struct RefusalReportsTests {
         #expect(told.count == 23 && told.reduce(0, +) + told.count > 1_400)
         #expect(reports.tell("[2001:db8::1]:5", now: 4_000_000_000) == 0)
         for index in 0..<10_000 { _ = reports.tell("10.0.\(index >> 8).\(index & 255):1", now: 4_000_000_000) }
-        #expect(reports.tell("192.0.2.1:1", now: 5_000_000_000) != nil, "known sources are still told apart")
+        #expect(reports.tell("192.0.2.1:1", now: 5_000_000_000) != nil, "a known address keeps a limit of its own")
     }
 }

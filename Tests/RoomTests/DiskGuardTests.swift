@@ -19,7 +19,9 @@ struct DiskGuardTests {
         DiskGuard.Reading(used: used, capacity: capacity)
     }
 
-    @Test("an alarm at 80 %; at 95 % the window is limited and recording stops once; both clear below 80 and 75 %")
+    @Test(
+        "DiskGuard has an alarm from 80 % until below 75 %; at 95 % it stops recording once and limits the window until below 80 %"
+    )
     func levels() {
         var disk = DiskGuard(limit: 1000)
         #expect(Self.look(&disk, used: 799) == [])
@@ -41,7 +43,9 @@ struct DiskGuardTests {
             Self.look(&disk, used: 990) == [.alarm(.critical, was: .normal, Self.reading(990)), .limitWindow(true)])
     }
 
-    @Test("clips are made if only the recording disk is full, but not if their own disk or the live disk is")
+    @Test(
+        "clips are refused if their own disk or the live disk is full, or after a failed write, but not if only the recording disk is"
+    )
     func clips() {
         var disk = DiskGuard(limit: nil)
         func look(live: Int64 = 100, clips: Int64 = 100) -> Bool {
@@ -59,7 +63,7 @@ struct DiskGuardTests {
         #expect(disk.isFullForClips && look(), "for a while, whatever is measured")
     }
 
-    @Test("without maxDiskBytes, or if the disk is smaller, the disk's free space counts")
+    @Test("without maxDiskBytes, or if the disk has less, its free space counts")
     func disk() {
         for limit in [nil, 5000] as [Int64?] {
             var disk = DiskGuard(limit: limit)
@@ -74,7 +78,7 @@ struct DiskGuardTests {
         #expect(Self.look(&vast, used: .max / 2, free: .max) == [])
     }
 
-    @Test("recording stops if a shortened window would no longer fit, but never while a quarter or less is used")
+    @Test("recording stops if too little space is left for the live window, but not while a quarter or less is used")
     func reserve() {
         var disk = DiskGuard(limit: 1000)
         #expect(Self.look(&disk, used: 250, reserve: 5000) == [])
@@ -84,7 +88,7 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "recording resumes seconds after there is space for two windows, if writes succeed"
+        "recording resumes once there is space for two windows and writes succeed, ten seconds after it stopped at the earliest"
     )
     func resumed() {
         let second: Int64 = 1_000_000_000
@@ -117,7 +121,9 @@ struct DiskGuardTests {
         #expect(look(600, at: 82) == [.resumeRecording])
     }
 
-    @Test("recording leaves space for the files made from it, and does not resume into that reserve")
+    @Test(
+        "recording stops while there is still space for the MP4 files made from it, and does not resume into that reserve"
+    )
     func movies() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: nil)
@@ -145,7 +151,9 @@ struct DiskGuardTests {
         #expect(lookApart(668) == [.stopRecording(Self.reading(668))])
     }
 
-    @Test("each file system counts separately: only outputs on the full one are stopped")
+    @Test(
+        "each file system counts separately, so only outputs on the full one are limited; with maxDiskBytes all count together"
+    )
     func volumes() {
         let gib: Int64 = 1 << 30
         func look(_ disk: inout DiskGuard, live: (Int64, Int64), recording: (Int64, Int64), others: Int64 = 0)
@@ -180,7 +188,9 @@ struct DiskGuardTests {
         #expect(both == [.alarm(.critical, was: .normal, full), .stopRecording(full), .limitWindow(true)])
     }
 
-    @Test("if recording fails again after each resume, the attempts become rarer; a new recording starts over")
+    @Test(
+        "if recording stops after each resume, the wait doubles from 10 to 600 s; after a new segment it is 10 s again"
+    )
     func backOff() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
@@ -204,7 +214,7 @@ struct DiskGuardTests {
         #expect(wait(from: now) == 10 && wait(from: now + 20) == 20)
     }
 
-    @Test("a recording started by command on a full disk is stopped, too")
+    @Test("a recording that begins on a full disk is stopped again")
     func begun() {
         var disk = DiskGuard(limit: 1000)
         let first = Self.look(&disk, used: 960)
@@ -214,7 +224,7 @@ struct DiskGuardTests {
         #expect(Self.look(&disk, used: 960) == [.stopRecording(Self.reading(960))])
     }
 
-    @Test("a write that fails with ENOSPC or a quota error counts as 95 % full for ten seconds")
+    @Test("after a write that fails because the disk is full, the disk counts as critically full for ten seconds")
     func refused() {
         var disk = DiskGuard(limit: 1000)
         _ = Self.look(&disk, used: 100)
@@ -233,7 +243,7 @@ struct DiskGuardTests {
             ])
     }
 
-    @Test("the alarm names the directory, the free bytes and what was stopped")
+    @Test("the message about a full disk has the directory, the free bytes and what was stopped")
     func message() {
         var disk = DiskGuard(limit: nil)
         func look(_ live: Int64, _ recording: Int64, at second: Int64) -> [DiskGuard.Action] {
@@ -257,7 +267,9 @@ struct DiskGuardTests {
         #expect(disk.level == .normal && disk.stopped == [])
     }
 
-    @Test("an alarm for a failed write shows the current free space, and clears ten seconds after the write")
+    @Test(
+        "the alarm for a write that found no space shows the current free space, and clears ten seconds after the write"
+    )
     func refusedNow() {
         var disk = DiskGuard(limit: nil)
         func look(_ free: Int64, at second: Int64) -> [DiskGuard.Action] {
@@ -280,7 +292,7 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "writes that fail for another reason are reported once; after 45 s the window is shortened to save memory")
+        "writes that fail for another reason are reported once as stalled; after more than 45 s the window is limited")
     func failing() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)

@@ -8,7 +8,7 @@ struct ErrorCodeGuideTests {
     private static let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc/ControlAPI.md")
 
-    @Test("the guide lists every code once, with its number, and no other")
+    @Test("the guide lists every error code with its number, in the code's order, and no other")
     func table() throws {
         let text = try String(contentsOf: Self.guide, encoding: .utf8)
         let rows = text.matches(of: /\n\| `([a-zA-Z]+)` \| ([0-9]+) \| [^|]+ \| [^|]+ \|/)

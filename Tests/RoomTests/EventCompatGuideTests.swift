@@ -10,7 +10,7 @@ struct EventCompatGuideTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc")
 
-    /// Rows of a vocabulary's table in one of the guides, as text.
+    /// Rows of a vocabulary's table as text, for each guide that has it.
     private static func rows(_ vocabulary: EventVocabulary) throws -> [[String]] {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter { $0.hasSuffix(".md") }
         return try names.compactMap { name -> [String]? in
@@ -37,7 +37,9 @@ struct EventCompatGuideTests {
         return "| `\(row.type)` | \(conditions.joined(separator: "; ")) | \(words.joined(separator: ", ")) |"
     }
 
-    @Test("the guide and the code agree on each event name", arguments: EventVocabulary.allCases)
+    @Test(
+        "the guides have one table of a vocabulary's event names, with the same rows as the code",
+        arguments: EventVocabulary.allCases)
     func tables(vocabulary: EventVocabulary) throws {
         let tables = try Self.rows(vocabulary)
         try #require(tables.count == 1, "one guide has the table of \(vocabulary.rawValue)")
@@ -46,7 +48,7 @@ struct EventCompatGuideTests {
         #expect(tables[0] == written)
     }
 
-    @Test("no row of the tables is hidden by an earlier row")
+    @Test("no row of the code's event name tables is hidden by an earlier row")
     func reachable() {
         for (index, row) in EventCompat.rows.enumerated() {
             for before in EventCompat.rows[..<index]

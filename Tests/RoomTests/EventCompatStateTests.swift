@@ -4,7 +4,7 @@ import Room
 import RoomAPI
 import Testing
 
-/// The state of the room as a client of another product sees it: the latest event of each name.
+/// The state of the room as clients of other products see it: the latest value of each member of their events.
 private struct Belief {
     private(set) var words: [EventVocabulary: [String: String]] = [:]
 
@@ -168,7 +168,7 @@ struct EventCompatStateTests {
     }
 
     @Test(
-        "through a room's states, each product's state is the one in its table",
+        "as a room goes through its states, its events give each product the state that its documents name",
         arguments: [
             [
                 Self.waiting, Self.preparing, Self.decoded, Self.live, Self.another, Self.recovering, Self.returning,
@@ -189,7 +189,7 @@ struct EventCompatStateTests {
         }
     }
 
-    @Test("a room that viewers could never play is CANCELLED in FlipFlop's states")
+    @Test("a room that ends before viewers could play it is CANCELLED in FlipFlop's states")
     func cancelled() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "false"])

@@ -16,7 +16,7 @@ struct EventCompatTests {
     }
 
     @Test(
-        "each event has the other product's name and values for it",
+        "events have the names and values of the other product, depending on their members",
         arguments: [
             (
                 .flipflop, "room.ready", ["played": "false"],
@@ -74,7 +74,7 @@ struct EventCompatTests {
         #expect(Self.words(vocabulary, type, members) == text)
     }
 
-    @Test("an RTMP output's failure and recovery have other products' names; a disk failure does not count as one")
+    @Test("failure and recovery of an RTMP output have names in NERTC and Agora; an output's disk failure has none")
     func pushes() {
         let push = ["outputId": "cdn", "url": "rtmp://cdn.example/live"]
         #expect(Self.words(.nertc, "output.failed", push) == #"{"nertc":{"state":506,"error":1417}}"#)
@@ -86,18 +86,20 @@ struct EventCompatTests {
         }
     }
 
-    @Test("a refused publisher without an error code has no name in other products")
+    @Test("ingest.refused without an error code has no name in other products")
     func uncoded() {
         #expect(EventVocabulary.allCases.allSatisfy { Self.words($0, "ingest.refused") == nil })
     }
 
-    @Test("when a successor continues the room, the end of the old worker has no name in other products")
+    @Test(
+        "the room.closed of a drained worker has no name in FlipFlop and NERTC, since its successor continues the room"
+    )
     func drained() {
         #expect(Self.words(.flipflop, "room.closed", ["outcome": "drained"]) == nil)
         #expect(Self.words(.nertc, "room.closed", ["outcome": "drained"]) == nil)
     }
 
-    @Test("an event has other products' names only if the pipeline requests them")
+    @Test("an event has the names of the products that the pipeline requests, and no `compat` if it has no such name")
     func events() throws {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "r", vocabularies: [.nertc, .agora], wall: StandingWall()) { line in

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Rate limit of events that a publisher can repeat")
 struct EventThrottleTests {
-    @Test("a burst of three, then one event a second that counts the suppressed ones; the rest is sent when due")
+    @Test(
+        "EventThrottle passes three events at once, then one a second that counts the suppressed ones; the rest is counted when due"
+    )
     func throttle() {
         let second: Int64 = 1_000_000_000
         var throttle = EventThrottle(now: 0)

@@ -11,7 +11,7 @@ struct FontWarningTests {
             try fonts.map { try SceneFont.open(try $0.write(to: NSTemporaryDirectory() + "tandem-test-fonts")) })
     }
 
-    @Test("the warning names the characters, including emoji, and the package that has them")
+    @Test("the warning names characters that no font has, including emoji, and a package that has them")
     func missing() throws {
         let latin = try Self.fonts(TestFont(TestFont.latin))
         #expect(RoomChecks.problem(ofText: "ANNA 1:0", latin) == nil)
@@ -23,7 +23,9 @@ struct FontWarningTests {
         #expect(korean.fix.contains("fonts-noto-cjk"))
     }
 
-    @Test("without a Latin font, the warning says that built-in capitals are used and which font to install")
+    @Test(
+        "without a Latin font, the warning about Latin text says that built-in capitals are used and which package to install"
+    )
     func builtIn() throws {
         for fonts in [SceneFonts.builtIn, try Self.fonts(TestFont("안녕"))] {
             let problem = try #require(RoomChecks.problem(ofText: "ANNA", fonts))
@@ -34,7 +36,7 @@ struct FontWarningTests {
         #expect(RoomChecks.problem(ofText: "ANNA 안녕", both) == nil)
     }
 
-    @Test("an FFmpeg that cannot draw text is reported, not the fonts")
+    @Test("if FFmpeg cannot draw text, the warning says so instead of naming fonts")
     func drawing() throws {
         let problem = RoomChecks.problem(ofText: "ANNA", try Self.fonts(TestFont(TestFont.latin)), canDraw: false)
         #expect(problem?.what.contains("no drawtext") == true && problem?.fix.contains("libfreetype") == true)

@@ -7,7 +7,7 @@ struct InstanceNameTests {
         InstanceName.of(variable: { variables[$0] }, host: "box", process: 42)
     }
 
-    @Test("the name is POD_NAME, otherwise systemd's INVOCATION_ID, otherwise host name and process id")
+    @Test("the instance name is POD_NAME, else systemd's INVOCATION_ID, else HOST:PID; it is cut at 128 characters")
     func order() {
         #expect(Self.name(["POD_NAME": "room-7-x2", "INVOCATION_ID": "ab"]) == "room-7-x2")
         #expect(Self.name(["POD_NAME": "", "INVOCATION_ID": "ab"]) == "ab")

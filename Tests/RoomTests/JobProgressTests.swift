@@ -11,7 +11,7 @@ struct JobProgressTests {
         JobProgress.Marks(tick: tick, audio: audio, decoded: decoded, coded: coded)
     }
 
-    @Test("a job is stuck after ten more checks without progress")
+    @Test("an offline job is stuck at the tenth check without progress after the first")
     func tenLooks() {
         var progress = JobProgress()
         let looks = (0..<12).map { _ in progress.looked(Self.marks(tick: 7)) }
@@ -19,7 +19,7 @@ struct JobProgressTests {
     }
 
     @Test(
-        "frames, audio, decoded packets and encoded packets all count as progress",
+        "a frame, audio, a decoded packet or an encoded packet counts as progress of an offline job",
         arguments: [
             Self.marks(tick: 1), Self.marks(audio: 1), Self.marks(decoded: 1), Self.marks(coded: 1),
         ])

@@ -5,7 +5,7 @@ import RoomScenes
 import RoomSources
 import Threading
 
-/// Names and times shared by the tests of SceneSelector.
+/// Sources, scenes and times shared by the tests of SceneSelector.
 enum Kit {
     static let a = SourceID(uid: "1001", streamType: .main)
     static let b = SourceID(uid: "2002", streamType: .main)

@@ -12,7 +12,9 @@ struct LibraryCheckTests {
             scheme: { !names.contains($0) })
     }
 
-    @Test("a missing part is named with its consequence and the remedy")
+    @Test(
+        "the problem of a missing encoder has exit code 78, that of missing SRT the remedy libsrt, that of a decoder its name"
+    )
     func missing() {
         #expect(Self.problem(.encoder, lacking: ["libx264"])?.what.contains("exit with code 78") == true)
         #expect(Self.problem(.srt, lacking: ["srt"])?.fix.contains("libsrt") == true)
@@ -20,14 +22,14 @@ struct LibraryCheckTests {
         #expect(Self.problem(.decoder(.pcm), lacking: [CodecName.pcmU8.rawValue])?.what.contains("pcm") == true)
     }
 
-    @Test("nothing is reported for parts that are there")
+    @Test("no problem is reported for library parts that are there")
     func present() {
         for part in [SpecChecks.LibraryPart.encoder, .srt, .decoder(.h264), .decoder(.pcm)] {
             #expect(Self.problem(part, lacking: ["other"]) == nil)
         }
     }
 
-    @Test("the libraries of this process have what the default pipeline uses")
+    @Test("FFmpeg in this process has libx264, decoders for H.264, AAC and MP3, and the file protocol")
     func here() {
         #expect(LibAV.hasEncoder("libx264") && !LibAV.hasEncoder("libnone"))
         #expect(LibAV.hasDecoder(.h264) && LibAV.hasDecoder(.aac) && LibAV.hasDecoder(.mp3))

@@ -10,7 +10,7 @@ struct LoopLagsTests {
         LoopLags.Loop(behind: behind, still: still ?? behind)
     }
 
-    @Test("an encoder that has not advanced for ten seconds is stuck, although the tick loop runs")
+    @Test("a worker whose encoder has not advanced for ten seconds is not alive, although its tick loop runs")
     func encoder() {
         let tick = Self.loop(4_000_000)
         #expect(LoopLags(tick: tick, encoder: Self.loop(4 * Self.second)).isAlive, "as far as a full queue makes it")
@@ -22,14 +22,16 @@ struct LoopLagsTests {
             ])
     }
 
-    @Test("a stuck tick loop is found, with and without encoders")
+    @Test("a worker whose tick loop reaches the limit is not alive, with and without encoders")
     func tick() {
         #expect(LoopLags(tick: Self.loop(LoopLags.tickLimit - 1)).isAlive)
         #expect(!LoopLags(tick: Self.loop(LoopLags.tickLimit)).isAlive)
         #expect(!LoopLags(tick: Self.loop(LoopLags.tickLimit), encoder: Self.loop(0)).isAlive)
     }
 
-    @Test("while a tick lasts, the program is not behind, at any frame rate", arguments: [1, 5, 30, 60])
+    @Test(
+        "until the next tick is due the program is not behind, at any frame rate; a second later it is a second behind",
+        arguments: [1, 5, 30, 60])
     func ticksThatLast(fps: Int) {
         let due = 7 * Self.second
         let tick = 7 * Int64(fps)
@@ -38,7 +40,7 @@ struct LoopLagsTests {
         #expect(LoopLags.behind(showing: tick, fps: fps, now: next + Self.second) >= Self.second - 1)
     }
 
-    @Test("a loop 20 s behind that advances is not stuck")
+    @Test("a worker whose loops are 20 s behind but advance is alive")
     func catchingUp() {
         let lags = LoopLags(
             tick: Self.loop(20 * Self.second, still: 33_000_000),
@@ -46,7 +48,7 @@ struct LoopLagsTests {
         #expect(lags.isAlive)
     }
 
-    @Test("the time without progress counts from the first check that sees the loop at its position")
+    @Test("a loop's time without progress counts from the first check that sees it at its position")
     func standstill() {
         var progress = LoopProgress()
         #expect(progress.standstill(at: 5, now: 100) == 0)
@@ -55,7 +57,7 @@ struct LoopLagsTests {
         #expect(progress.standstill(at: 6, now: 3_300) == 100)
     }
 
-    @Test("a worker whose end is overdue is stuck, even if its loops advance")
+    @Test("an ending worker is alive until its end is overdue, and its check says how many seconds are left or over")
     func overdue() {
         let inTime = LoopLags(overdue: -2 * Self.second)
         #expect(inTime.isAlive && inTime.checks == ["end": "2 s left"])

@@ -9,7 +9,7 @@ struct MetadataLimiterTests {
         MetadataLimiter.Entry(content: text, frame: 7)
     }
 
-    @Test("events pass in one burst, then at the permitted rate per second")
+    @Test("metadata events pass in one burst, then at about 20 a second")
     func rate() throws {
         var limiter = MetadataLimiter()
         for number in 1...MetadataLimiter.burst {
@@ -56,7 +56,7 @@ struct MetadataLimiterTests {
             Self.entry(), id: nil, state: nil, leaving: MetadataLimiter.reserve, now: later + 50_000_000)
     }
 
-    @Test("an id used again with the same content is recognized, with other content refused")
+    @Test("a metadata id used again with the same content is recognized, and with other content refused")
     func ids() throws {
         var limiter = MetadataLimiter()
         #expect(try limiter.known("g1", content: "a") == nil)
@@ -65,7 +65,7 @@ struct MetadataLimiterTests {
         #expect(throws: MetadataLimiter.Refusal.taken) { try limiter.known("g1", content: "b") }
     }
 
-    @Test("the number of types with a lasting state is limited; ending one frees its place")
+    @Test("the number of metadata types with a lasting state is limited; ending one frees its place")
     func states() throws {
         var limiter = MetadataLimiter()
         for number in 0..<MetadataLimiter.mostStates {

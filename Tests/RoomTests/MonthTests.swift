@@ -3,7 +3,9 @@ import Testing
 
 @Suite("A simulated month of PKs without media")
 struct MonthTests {
-    @Test("thirty days of losses, stalls, kicks, delayed polls and crashes violate no invariant", arguments: [0, 1, 6])
+    @Test(
+        "thirty simulated days of losses, stalls, kicks, delayed polls and crashes violate no invariant of a room's values",
+        arguments: [0, 1, 6])
     func month(seed: Int) {
         var month = Month(seed: seed)
         month.pass(days: 30)

@@ -9,7 +9,9 @@ import RoomOutputs
 
 @Suite("Files in an operator's directory that requests may name")
 struct OperatorDirectoryTests {
-    @Test("symbolic links inside the directory are followed; a path or link out of it is refused")
+    @Test(
+        "a file in the operator's directory is readable, also through links inside it; a path or link out of it is not"
+    )
     func holds() throws {
         let base = FileManager.default.temporaryDirectory.appendingPathComponent("tandem-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: base) }
@@ -47,7 +49,7 @@ struct OperatorDirectoryTests {
     }
 
     @Test(
-        "a stream key from a file or variable is one line of printable ASCII; other content is not sent",
+        "an RTMP output's key file must be one line of 1 to 256 printable ASCII characters; other content is refused",
         arguments: [
             ("k3y-of_the.cdn?x=1", true), (String(repeating: "a", count: 256), true),
             (String(repeating: "a", count: 257), false), ("root:*:19000:0\ndaemon:*:19000", false), ("a b", false),

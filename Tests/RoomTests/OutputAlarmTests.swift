@@ -2,7 +2,7 @@ import Push
 import RoomOutputs
 import Testing
 
-@Suite("Alarms of RTMP outputs and stores")
+@Suite("Alarms of RTMP outputs and stores, and severities as numbers")
 struct OutputAlarmTests {
     private static func push(_ state: PushCore.State, _ failure: PushFailure?, _ error: String? = nil) -> PushStatus {
         var status = PushStatus(outputID: "cdn", url: "rtmp://cdn.example/live", rendition: "720p")
@@ -13,7 +13,7 @@ struct OutputAlarmTests {
     }
 
     @Test(
-        "a failed RTMP output is an alarm until its server accepts media again",
+        "a failed RTMP output has an alarm of its failure until it is live again or stopped",
         arguments: [
             (.waiting, nil, nil, nil), (.connecting, nil, nil, nil), (.live, nil, nil, nil), (.stopped, nil, nil, nil),
             (.failed, .unreachable, "output.unreachable", "alert_2"), (.failed, .wedged, "output.stalled", "alert_2"),
@@ -28,7 +28,7 @@ struct OutputAlarmTests {
         }
     }
 
-    @Test("a store whose last upload failed has an alarm with the number of waiting segments")
+    @Test("a failing store has an alarm with the number of waiting segments; one that works has none")
     func stores() {
         #expect(OutputAlarm.ofStore("origin", isFailing: false, waiting: 9) == nil)
         let alarm = OutputAlarm.ofStore("origin", isFailing: true, waiting: 9)
@@ -37,7 +37,7 @@ struct OutputAlarmTests {
     }
 
     @Test(
-        "alert_1 to alert_3 are the numbers 1 to 3 in metrics, anything else 0",
+        "severities alert_1 to alert_3 are the levels 1 to 3, anything else is 0",
         arguments: [("alert_1", 1), ("alert_2", 2), ("alert_3", 3), ("normal", 0), (nil, 0)] as [(String?, Int64)])
     func levels(severity: String?, level: Int64) { #expect(OutputAlarm.level(severity) == level) }
 }

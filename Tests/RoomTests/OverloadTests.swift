@@ -24,7 +24,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "thumbnails, sprite sheets and raw frames are paused as a step of their own, if the room has any",
+        "if a room has thumbnails, sprite sheets or raw frames, its overload steps include one that pauses them",
         arguments: [
             ("", false), (#", { "type": "image", "path": "still.jpg" }"#, true),
             (#", { "type": "image", "path": "still.jpg", "sprites": {} }"#, true),
@@ -43,7 +43,7 @@ struct OverloadTests {
         #expect(steps == [.decoding] + (arePaused ? [.outputs] : []) + [.encoder(0), .halfPictures, .hold])
     }
 
-    @Test("while the lag is within the limit no step is taken")
+    @Test("while the lag is within the limit no overload step is taken")
     func withinLimit() {
         var overload = Self.make()
         for time in 0..<2_000 {
@@ -54,7 +54,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a lag over the limit that is already falling causes no step",
+        "a lag that jumps over the limit and then falls causes no overload step",
         arguments: [450, 1_000, 3_000])
     func burst(milliseconds: Int64) {
         var overload = Self.make()
@@ -65,7 +65,9 @@ struct OverloadTests {
         }
     }
 
-    @Test("a lag that stays just above the limit takes one step per second")
+    @Test(
+        "a lag that stays just above the limit takes the steps in order: the first after 1 s, then one every 1.3 s, and the hold last"
+    )
     func oneByOne() {
         var overload = Self.make()
         var times: [Int64] = []
@@ -80,7 +82,7 @@ struct OverloadTests {
         #expect(times == [1_000, 2_300, 3_600, 4_900, 6_200, 7_500, 17_150])
     }
 
-    @Test("the step after an encoder change waits until the encoder is replaced, five seconds at most")
+    @Test("the step after an encoder change is delayed until the encoder is replaced, by five seconds at most")
     func pending() {
         for (pending, least) in [(2_000, 2_900), (60_000, 5_900)] as [(Int64, Int64)] {
             var overload = Self.make()
@@ -96,7 +98,9 @@ struct OverloadTests {
         }
     }
 
-    @Test("a steeply growing lag causes one step at a time, the first after half a second over the limit")
+    @Test(
+        "a lag that grows by half a second per second takes its first step half a second after it exceeds the limit, then one at a time"
+    )
     func steep() {
         var overload = Self.make()
         var taken: [Int64] = []
@@ -222,7 +226,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a load of 1.3, 1.6 or 2 times the capacity is stable after 15 s, and frames are never held",
+        "under 1.3 to 2 times the load that the machine can carry, the lag stays below 1.7 s, no frame is held, and attempts are rare",
         arguments: [1.3, 1.6, 2.0], [0.0, 0.1, 0.3])
     func constantLoad(load: Double, noise: Double) {
         for (needs, stalls) in [(0, false), (1, false), (2, false), (0, true), (1, true), (2, true)] {
@@ -255,7 +259,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "at three times the capacity, all steps except holding frames are taken at once; the lag stays below 1.5 s",
+        "if the load rises to three times the capacity, the first step is taken within 1.6 s, and the lag stays below 1.5 s",
         arguments: [0.0, 0.1, 0.3])
     func runaway(noise: Double) {
         for needs in Self.needs.indices {
@@ -268,7 +272,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("the first attempt to undo a step comes after 30 s, the next after 60, 120, 240 s, up to 32 minutes")
+    @Test("attempts to undo a step that fail follow at intervals of 60, 120, 240 s and so on, up to 32 minutes")
     func distances() {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0])
         let run = Self.run(machine, seconds: 12_000, seed: 1)
@@ -310,7 +314,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "once the machine is fast again, all steps are undone and the overload is over within 190 s"
+        "after 20 s with too little CPU, all steps are undone and the overload is over within 190 s"
     )
     func recovers() {
         for load in [1.3, 2.0, 3.0, 8.0] {
@@ -322,7 +326,9 @@ struct OverloadTests {
         }
     }
 
-    @Test("if nothing else helps, frames are held; attempts to end that come after 1.3 s, then 5, 10, 20 s and so on")
+    @Test(
+        "if no other step suffices, frames are held, the lag stays below 2.5 s, and attempts to end the hold become rarer"
+    )
     func hold() {
         let run = Self.run(Machine(capacity: 0.15, needs: Self.needs[0]), seconds: 300, seed: 1)
         #expect(run.held && run.longestLag < 2.5)
@@ -334,7 +340,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a room with a fifth of the CPU in its first two seconds does not hold the frame; with a tenth, for 3.5 s at most",
+        "a room with a fifth of its CPU need for its first two seconds holds no frame; with a tenth, for less than 3.5 s",
         arguments: [(0.2, false), (0.1, true)])
     func start(capacity: Double, isHeld: Bool) {
         for seed in UInt64(1)...8 {
@@ -346,7 +352,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("after a hold and the drop of the backlog, samples count only once the hold has settled")
+    @Test("a hold after which the lag is zero at once ends after 1.3 s: 300 ms to settle and one second of observation")
     func settling() {
         var overload = Self.make()
         var heldAt: Int64?
@@ -364,7 +370,7 @@ struct OverloadTests {
         #expect(heldAt != nil && undoneAt.map { $0 - (heldAt ?? 0) } == 1_300 * Self.ms)
     }
 
-    @Test("a machine with a tenth of the CPU for fifteen seconds holds the frame, and shows motion within 20 s")
+    @Test("a machine with a tenth of the CPU for fifteen seconds holds the frame, for less than 20 s")
     func shortHold() {
         let run = Self.run(Machine(capacity: 1.25, needs: Self.needs[0]), seconds: 120, seed: 1) {
             (10..<25).contains($0) ? 0.1 : 1.25
@@ -406,7 +412,9 @@ struct OverloadTests {
         }
     }
 
-    @Test("lags and times at the ends of Int64 do not break these rules", arguments: [Int64.min, -1, .max])
+    @Test(
+        "a lag of Int64.min, -1 or Int64.max does not trap, and a negative one counts as 0",
+        arguments: [Int64.min, -1, .max])
     func extremes(lag: Int64) {
         var overload = Self.make()
         for time in 0..<200 { _ = overload.noted(lag: lag, at: Int64(time) * Self.poll) }
@@ -416,7 +424,7 @@ struct OverloadTests {
     // MARK: Handover
 
     @Test(
-        "a successor starts with the steps of its predecessor, except holding frames, and waits before it undoes one")
+        "a successor starts with its predecessor's steps, except holding frames, and undoes none for 59 s")
     func handedOn() throws {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0], noise: 0.1)
         let before = Self.run(machine, seconds: 100, seed: 1).overload
@@ -438,7 +446,9 @@ struct OverloadTests {
         #expect(Array(overload.active) == [.decoding])
     }
 
-    @Test("the record of the level survives a round trip")
+    @Test(
+        "the record of the overload level is equal after it is written and read, and ignored if over five minutes away"
+    )
     func record() {
         let record = OverloadRecord(level: "encoder 720p", distanceMs: 60_000, writtenAt: 1_700_000_000_000)
         #expect(OverloadRecord(Array(record.json.utf8), now: record.writtenAt + 299_000) == record)
@@ -447,7 +457,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a damaged record, or one of another version, is ignored",
+        "a damaged record of the overload level, or one of another version, is ignored",
         arguments: [
             "", "{}", "null", "{\"version\":2,\"level\":\"decoding\",\"distanceMs\":1,\"writtenAt\":1}",
             "{\"version\":1,\"level\":7,\"distanceMs\":1,\"writtenAt\":1}",

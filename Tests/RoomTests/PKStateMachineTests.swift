@@ -6,7 +6,7 @@ import Testing
 struct PKStateMachineTests {
     private static let plan = PKStateMachine.Durations(countdown: 3, pk: 10, punish: 5)
 
-    @Test("each phase starts at the end time of the one before, however late the poll is")
+    @Test("each PK phase starts at the end time of the one before, however late the poll is")
     func timers() throws {
         var life = PKStateMachine(durations: Self.plan)
         #expect(try life.start(Self.plan, now: 100).map(\.to) == [.countdown])
@@ -19,7 +19,7 @@ struct PKStateMachineTests {
         #expect(rest.last?.reason == .timer && !life.isRunning && life.endsAt == nil)
     }
 
-    @Test("phases of length zero are skipped; a PK of length zero lasts until a command")
+    @Test("a countdown or punishment of length zero is skipped; a PK of length zero lasts until a command")
     func zero() throws {
         let plan = PKStateMachine.Durations(countdown: 0, pk: 0, punish: 0)
         var life = PKStateMachine(durations: plan)
@@ -32,7 +32,7 @@ struct PKStateMachineTests {
         #expect(life.poll(now: 24).map(\.reason) == [.timer])
     }
 
-    @Test("commands that do not fit the phase are refused and change nothing; ending is always allowed")
+    @Test("PK commands that do not fit the phase are refused and change nothing; ending is always allowed")
     func refusals() throws {
         var life = PKStateMachine(durations: Self.plan)
         #expect(throws: PKStateMachine.Refusal.self) { try life.punish(lasting: nil, now: 0) }

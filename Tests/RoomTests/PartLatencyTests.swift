@@ -2,12 +2,12 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("Latency of frames and parts")
+@Suite("PartLatency: entry times of frames")
 struct PartLatencyTests {
-    @Test("frames that never become part of a part are forgotten, so memory stays limited")
+    @Test("entry times of frames that no part includes are forgotten: at most 2,400 are remembered")
     func bounded() {
         var latency = PartLatency(tracks: 2)
-        // A minute of frames, then a minute without: no frame remains that could remove another one's entry.
+        // 1,200 frames, then 1,200 ticks without any: no later tick removes the entries of these frames.
         for minute in Int64(0)..<100 where minute.isMultiple(of: 2) {
             for tick in minute * 1_200..<(minute + 1) * 1_200 { latency.entered(track: 1, tick: tick, at: tick) }
         }

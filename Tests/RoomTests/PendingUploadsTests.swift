@@ -6,7 +6,7 @@ import Testing
 @Suite("Files of an ended room that are still to be uploaded")
 struct PendingUploadsTests {
     @Test(
-        "existing sprite sheets named in the index are uploaded, with the index"
+        "PendingUploads lists the index of an image output's sprite sheets, and the sheets in it that exist"
     )
     func sheets() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pending-\(UUID().uuidString)")

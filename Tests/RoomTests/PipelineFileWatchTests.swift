@@ -8,7 +8,7 @@ import RoomAPI
 
 @Suite("Watching the pipeline file of a running room")
 struct PipelineFileWatchTests {
-    /// A room that accepts every version except those with `bad`, and one that comes too early.
+    /// A room that accepts every version except those that contain `bad`, and none while it is set to early.
     private final class Taker: Sendable {
         private struct State {
             var taken: [String] = []
@@ -52,7 +52,7 @@ struct PipelineFileWatchTests {
 
     private func remove() { try? FileManager.default.removeItem(atPath: self.directory) }
 
-    @Test("a new version is delivered once; a file whose content did not change is not")
+    @Test("a new version of the pipeline file is delivered once; a file written with the same content is not delivered")
     func versions() throws {
         defer { self.remove() }
         try self.write("one")
@@ -70,7 +70,7 @@ struct PipelineFileWatchTests {
     }
 
     /// Like the kubelet: the mounted file is a link through `..data`, which is switched to another directory.
-    @Test("a ConfigMap's switched link is noticed")
+    @Test("a pipeline file in a ConfigMap is delivered when the `..data` link is switched, and not before")
     func configMap() throws {
         defer { self.remove() }
         try self.write("one", "..2026_1/room.json")
@@ -88,7 +88,7 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two"] && taker.reports.isEmpty)
     }
 
-    @Test("a fault that persists is reported once, and so is its repair")
+    @Test("a fault of the pipeline file that persists is reported once, and again on request; its repair is reported")
     func refusals() throws {
         defer { self.remove() }
         try self.write("one")
@@ -118,7 +118,7 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two", "three"] && taker.reports.last == "good")
     }
 
-    @Test("a file that was refused is read again when only its permissions changed")
+    @Test("a refused pipeline file is tried again when only its permissions change")
     func rights() throws {
         defer { self.remove() }
         try self.write("one")
@@ -136,7 +136,7 @@ struct PipelineFileWatchTests {
         #expect(taker.attempts == attempts + 2, "once more, as with any other version that is refused")
     }
 
-    @Test("a change that the room cannot accept yet is tried again")
+    @Test("a version that the room cannot accept yet is reported, and delivered once the room can accept it")
     func early() throws {
         defer { self.remove() }
         try self.write("one")
@@ -151,7 +151,9 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two"] && taker.reports == ["early", "good"])
     }
 
-    @Test("retries become rarer; a new version or a reload request retries at once")
+    @Test(
+        "retries of a version that the room cannot accept yet become rarer; a new version or a reload request is tried at once"
+    )
     func patience() throws {
         defer { self.remove() }
         try self.write("one")
@@ -178,7 +180,7 @@ struct PipelineFileWatchTests {
 
 /// The kernel's clock for inodes, which advances only every few milliseconds.
 private enum InodeClock {
-    /// Waits until a change of a file would get a modification time other than that of `path`.
+    /// Waits until a change of a file would get another status change time (ctime) than `path` has.
     static func pass(_ path: String) throws {
         let other = "\(path).clock"
         let last = try self.change(of: path)

@@ -19,7 +19,7 @@ struct PlaybackSecretTests {
     }
 
     @Test(
-        "one secret a line, with any line ending; empty lines are skipped",
+        "a file of playback secrets has one secret a line, with any line ending; empty lines are skipped",
         arguments: ["one\ntwo\n", "one\r\ntwo\r\n", "one\r\n\r\ntwo", "\none\n\ntwo\n\n"])
     func lines(text: String) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
@@ -28,7 +28,7 @@ struct PlaybackSecretTests {
         #expect(try Self.pipeline(file.path).playbackSecrets() == ["one", "two"])
     }
 
-    @Test("a file of only empty lines is an error that names the pipeline key")
+    @Test("a file of playback secrets with only empty lines is an error that names the pipeline key")
     func nothing() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -9,11 +9,12 @@ import Room
 struct PublisherPaceTests {
     private static let second: Int64 = 1_000_000_000
 
-    /// A publisher of 30 fps video with a key frame every two seconds, and of audio.
+    /// A publisher of video at 25 fps, with a key frame every two seconds by default, and of an audio packet with each frame.
     private struct Sender {
         var pace = PublisherPace()
         /// Media time of the next frame, in milliseconds.
         var time: Int64 = 0
+        /// Distance of key frames in milliseconds.
         var gop: Int64 = 2_000
         /// Error of the audio timestamps, in thousandths.
         var soundOff: Int64 = 0
@@ -52,14 +53,14 @@ struct PublisherPaceTests {
         }
     }
 
-    @Test("a publisher whose clock is 1 % fast is never paused")
+    @Test("a publisher whose clock is 1 % fast is not paused within an hour")
     func fastClock() {
         var sender = Sender()
         _ = sender.run(from: 5, seconds: 3_600, percent: 101)
         #expect(sender.pace.lead(at: 0) < 200_000_000)
     }
 
-    @Test("data that arrives at once after a network stall is never paused", arguments: [3, 20, 80])
+    @Test("a publisher whose data arrives at once after each network stall is not paused", arguments: [3, 20, 80])
     func stalls(length: Int64) {
         var sender = Sender()
         var now: Int64 = 5
@@ -76,7 +77,7 @@ struct PublisherPaceTests {
         _ = sender.run(from: now, seconds: 60)
     }
 
-    @Test("a timestamp jump and an encoder restart do not count as fast")
+    @Test("a publisher whose timestamps jump forward or restart at zero is not paused")
     func jumps() {
         var sender = Sender()
         var now = sender.run(from: 5, seconds: 5)
@@ -86,14 +87,14 @@ struct PublisherPaceTests {
         _ = sender.run(from: now, seconds: 20)
     }
 
-    @Test("audio timestamps that run 10 % fast do not pause the publisher")
+    @Test("a publisher whose audio timestamps run 10 % fast is not paused")
     func wrongSound() {
         var sender = Sender(soundOff: 100)
         _ = sender.run(from: 5, seconds: 300)
     }
 
     @Test(
-        "a file pushed without pacing is read in real time, and its packets count as arriving on time",
+        "a file pushed at 1.3 to 1,000 times real time is detected, read at most 3 s ahead, and its packets count as arriving evenly",
         arguments: [130, 300, 100_000])
     func file(percent: Int64) {
         var sender = Sender()
@@ -101,7 +102,7 @@ struct PublisherPaceTests {
         var racingSince: (now: Int64, time: Int64)?
         let step = 40_000_000 * 100 / percent
         while now < 120 * Self.second {
-            // Media arrives in pieces of half a second; the clock is checked every tenth.
+            // Twelve frames arrive between two checks; while the publisher is paused, a check comes every 100 ms.
             for _ in 0..<12 where !sender.pace.isHeld {
                 sender.send(at: now)
                 now += step
@@ -126,7 +127,7 @@ struct PublisherPaceTests {
     }
 
     @Test(
-        "a file whose audio starts late, ends early or has a gap is read in real time, and no packet counts as early",
+        "a fast file whose audio starts late, ends early or has a gap is read at most 3 s ahead, and its packets count as even to 0.5 s",
         arguments: [0..<20_000, 20_000..<Int64.max, 20_000..<22_500, 20_000..<23_900, 20_000..<40_000])
     func holes(silence: Range<Int64>) {
         var sender = Sender(silence: silence)
@@ -153,7 +154,9 @@ struct PublisherPaceTests {
         #expect(spread < 500_000_000, "\(spread / 1_000_000) ms")
     }
 
-    @Test("an audio-only publisher is paused, too, so that it is at most half a minute ahead")
+    @Test(
+        "an audio-only publisher far ahead is paused, its packets count as at most 30 s later, and the pause ends after its publication"
+    )
     func tinyMessages() {
         var pace = PublisherPace()
         var latest: Int64 = 0

@@ -15,7 +15,7 @@ struct RecordingJobsTests {
         #expect(starts == [true])
     }
 
-    @Test("jobs not started by the room's deadline are left to another worker")
+    @Test("a recording job not started by the room's deadline is not started any more")
     func deadline() {
         var jobs = RecordingJobs()
         for _ in 0..<2 { _ = jobs.add { _ in } }

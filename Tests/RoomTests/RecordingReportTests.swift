@@ -88,7 +88,7 @@ struct RecordingReportTests {
     /// Each segment is read for the tables, for writing, and for its checksum.
     private static let steps = 3 * Self.segments
 
-    @Test("progress is reported once a second with rising bytes up to the total, then the finished files")
+    @Test("recording.progress is reported once a second with rising bytes, at most the total; then recording.ready")
     func progress() throws {
         try Self.withRecording { settings in
             let lines = Lines()
@@ -108,7 +108,9 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("files made while the room runs are reported; a cancelled job can be done later")
+    @Test(
+        "recording.ready of files made while the room runs has `onAir: true`; a cancelled job is still due and can be done later"
+    )
     func onAir() throws {
         try Self.withRecording { settings in
             let lines = Lines()
@@ -126,7 +128,9 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("room.closed says whether the recording is ready, unfinished or failed, if there is one")
+    @Test(
+        "room.closed of an ended room says whether its recording is ready, unfinished or failed; without a recording it says null"
+    )
     func word() {
         func error(_ code: MediaError.Code) -> MediaError { MediaError(code, "what", at: "recording", fix: "fix") }
         let (late, lost) = (error(.unfinished), error(.outputLost))
@@ -142,7 +146,7 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("files not made before endTimeoutMs are reported as unfinished, and made by a later worker")
+    @Test("recording files not made before endTimeoutMs are reported as recording.unfinished; a later run makes them")
     func unfinished() throws {
         try Self.withRecording { settings in
             let lines = Lines()

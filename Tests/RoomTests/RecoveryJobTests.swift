@@ -3,7 +3,9 @@ import Testing
 
 @Suite("A worker that finishes the pending work of an ended room: health and service state")
 struct RecoveryJobTests {
-    @Test("the worker is alive while steps come within 60 s of each other, even for half an hour")
+    @Test(
+        "with a patience of 60 s, a recovery worker is alive while steps come every 59 s, even for half an hour, and not after 60 s"
+    )
     func steps() {
         var job = RecoveryJob("finishing the recording", patience: 60 * Kit.second, at: 0)
         var now: Int64 = 0
@@ -21,7 +23,7 @@ struct RecoveryJobTests {
         #expect(job.serviceView(at: now).status == "sending")
     }
 
-    @Test("to systemd the worker is starting until the work is done, then stopping")
+    @Test("a recovery worker's phase for systemd is settling until its work is done, then over")
     func phases() {
         var job = RecoveryJob("finishing the recording", patience: 1, at: 0)
         #expect(job.serviceView(at: 0).phase == .settling)
@@ -31,7 +33,7 @@ struct RecoveryJobTests {
         #expect(job.serviceView(at: 0).phase == .over && !job.serviceView(at: 0).hasFailed)
     }
 
-    @Test("the startup and liveness probes succeed; the readiness probe fails, to keep publishers away")
+    @Test("a recovery worker's startup and liveness probes succeed; its readiness probe fails, to keep publishers away")
     func probes() {
         let health = RecoveryJob("sending", patience: 1, at: 0).health(at: 0)
         #expect(health.started && !health.ready && health.live && health.state == "closed")

@@ -61,7 +61,9 @@ struct ResumptionTests {
         #expect(resumption.state.salt.utf8.count == 32)
     }
 
-    @Test("with an unchanged pipeline file all state is restored, and the room runs by the commanded document")
+    @Test(
+        "with an unchanged pipeline file the state of commands.json is restored, and the room runs by the commanded document"
+    )
     func same() throws {
         let bytes = try Self.written(Self.file(), Self.commanded)
         let resumption = Resumption(try Self.settings(Self.file()), bytes)
@@ -74,7 +76,7 @@ struct ResumptionTests {
         #expect(resumption.restored.contains("sources[2002].videoPush"))
     }
 
-    @Test("a changed pipeline file wins for the members it changes, and undoes no cover, mute or kick")
+    @Test("a changed pipeline file wins over commands for the members it changes, and undoes no cover, mute or kick")
     func changed() throws {
         let bytes = try Self.written(Self.file(), Self.commanded)
         let resumption = Resumption(try Self.settings(Self.file(volume: 150, title: "Other")), bytes)
@@ -89,7 +91,9 @@ struct ResumptionTests {
         #expect(other.state.onAir == nil)
     }
 
-    @Test("after two workers died, the third restores covers, mutes, kicks and the PK, but no scene, text or volume")
+    @Test(
+        "after two failed attempts, covers, mutes, kicks, the PK and the document are restored, but no scene, text or volume"
+    )
     func reduced() throws {
         let bytes = try Self.written(Self.file()) {
             try Self.commanded(&$0, $1)
@@ -107,7 +111,7 @@ struct ResumptionTests {
     }
 
     @Test(
-        "a file that is damaged, of another version or of another room is set aside",
+        "a commands.json that is damaged, of another version or of another room is set aside, and nothing is restored",
         arguments: ["", "{", #"{"version":2,"roomId":"88231"}"#, #"{"version":1,"roomId":"1","ended":true}"#])
     func damaged(text: String) throws {
         let resumption = Resumption(try Self.settings(Self.file()), Array(text.utf8))

@@ -4,9 +4,9 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Kicks, takeovers, and rooms without publishers")
+    @Suite("Kicks, takeovers, reconnects, and a room without publishers")
     struct AccessTests {
-        @Test("a kick with refuseSeconds 300 refuses at 299 s and admits at 301 s")
+        @Test("after a kick with refuseSeconds 300 the publisher is refused at 299 s and admitted at 301 s")
         func kick() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -29,7 +29,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("lifting a kick admits the source at once; lifting one of an unknown source is 404")
+        @Test("after its kick is lifted a source is admitted at once; lifting a kick of an unknown source gets 404")
         func lifted() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -52,7 +52,9 @@ extension InProcess {
             "ingest.lost", "ingest.publishing", "source.reconnecting", "source.first_frame", "source.live",
         ]
 
-        @Test("if two encoders compete for a key, the third takeover in ten seconds is refused with an event")
+        @Test(
+            "the third takeover of a source within seconds is refused with ingest.flapping, and the current publisher stays live"
+        )
         func flapping() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -74,7 +76,9 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("an encoder whose old connection went silent takes over at once, without being reported as lost")
+        @Test(
+            "a publisher that connects while its old connection is silent takes over and is live within 1 s, without source.lost"
+        )
         func halfOpen() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -94,7 +98,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("a room without a first publisher ends at the time its pipeline sets")
+        @Test("a room without a first publisher ends with idleTimeout after waitForFirstSourceSeconds")
         func nobodyCame() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -111,7 +115,9 @@ extension InProcess {
             #expect(room.events.all("room.closed").map { $0.text("code") } == ["idleTimeout"])
         }
 
-        @Test("nine publishers that drop and reconnect at once are all back within 1 s of their key frames")
+        @Test(
+            "nine publishers that drop and reconnect at once each show a frame within 1 s of its key frame, and are live again"
+        )
         func nine() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -13,7 +13,7 @@ extension InProcess {
             return room
         }
 
-        /// Milliseconds between the phases of two events.
+        /// Milliseconds between the `at` times of two events.
         private static func milliseconds(_ one: ToldEvent?, _ other: ToldEvent?) throws -> Int64 {
             let dates = try [one, other].map { event in
                 try #require(event?.text("at").flatMap { ProgramDate.parse($0) }, "\(String(describing: event))")
@@ -59,7 +59,7 @@ extension InProcess {
             }
         }
 
-        @Test("an unknown scene is refused, and the error names it and the known scenes")
+        @Test("pk:start with an unknown scene is refused, and the error names the member and the known scenes")
         func unknownScene() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -75,7 +75,7 @@ extension InProcess {
         }
 
         @Test(
-            "PATCH adds a PK, which starts automatically; a running PK keeps its end when changed, and can then be removed"
+            "PATCH adds a PK, which starts automatically; while it runs its end stays and it cannot be removed, afterwards it can"
         )
         func patched() async throws {
             let directory = try RoomDirectory()

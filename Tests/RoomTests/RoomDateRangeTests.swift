@@ -33,7 +33,7 @@ extension InProcess {
             return ranges
         }
 
-        @Test("each range begins with the first frame that shows it, in every playlist")
+        @Test("each scene and PK phase has a date range that begins with the first frame that shows it")
         func inStep() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

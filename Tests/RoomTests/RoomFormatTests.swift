@@ -4,7 +4,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Source formats: rotated, odd-sized, interlaced, changing, and with one track only")
+    @Suite("Files as sources: rotated, odd-sized, interlaced, changing, with one track, with unequal tracks, looping")
     struct FormatTests {
         /// Four quarters: white, gray, black and dark gray, clockwise from the upper left.
         private static let quarters =
@@ -93,7 +93,7 @@ extension InProcess {
             Self.expect(Self.corners(frames), (0..<4).map { upright[($0 + 4 - degrees / 90) % 4] }, "\(degrees)")
         }
 
-        @Test("a file's display matrix is applied as by FFmpeg", arguments: [90, 180, 270])
+        @Test("frames of a file with a display matrix are equal to those that FFmpeg makes", arguments: [90, 180, 270])
         func displayMatrix(degrees: Int) async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -127,10 +127,10 @@ extension InProcess {
             guard inset > 0 else { return }
             let last = frames.count - 1
             #expect(frames.luma(last, inset - 4, 90) <= 20, "the background shows beside it")
-            #expect(frames.luma(last, inset + 4, 90) >= 200, "and the picture begins where it should")
+            #expect(frames.luma(last, inset + 4, 90) >= 200, "and the video begins where it should")
         }
 
-        @Test("interlaced video is deinterlaced")
+        @Test("interlaced video is deinterlaced: less than a quarter of its row differences remain")
         func deinterlacing() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -159,7 +159,8 @@ extension InProcess {
         }
 
         @Test(
-            "an FLV file that changes its size: every tick shows a whole frame, first of one size, then of the other")
+            "when the frame size changes within an FLV file, every tick shows a frame, first of one size, then of the other"
+        )
         func sizeChange() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -178,7 +179,7 @@ extension InProcess {
         }
 
         @Test(
-            "an audio-only source shows its card, or leaves its pane empty by `onNoVideo: leavePane`",
+            "an audio-only source shows a card with its name, or only the background if `onNoVideo` is `leavePane`",
             arguments: [false, true])
         func soundOnly(leaves: Bool) async throws {
             let directory = try RoomDirectory()
@@ -197,7 +198,7 @@ extension InProcess {
         }
 
         @Test(
-            "a file whose audio is much longer than its video, or shorter, plays to the end",
+            "a file whose audio is much longer than its video, or shorter, plays to the end of the longer track",
             arguments: [true, false])
         func unequalTracks(isSoundLonger: Bool) async throws {
             let directory = try RoomDirectory()

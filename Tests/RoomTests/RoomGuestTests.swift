@@ -29,7 +29,7 @@ extension InProcess {
             return errors.first?[key: "path"]?.string
         }
 
-        @Test("a guest joins a PK, is seen and heard, and is removed; no video is late or broken")
+        @Test("a guest added to a live PK by PATCH is seen and heard, and removed by PATCH; no tick is late or lost")
         func guest() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -115,6 +115,8 @@ extension InProcess {
             directory.lint()
         }
 
+        /// Checks which sources each frame shows.
+        ///
         /// - Parameters:
         ///   - begin: Tick from which both are live.
         ///   - wide: Tick from which the scene of three is on air.

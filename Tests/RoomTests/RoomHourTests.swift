@@ -18,7 +18,9 @@ extension InProcess {
             ).replacingOccurrences(of: #""preset": "ultrafast""#, with: #""preset": "ultrafast", "bFrames": 0"#)
         }
 
-        @Test("each PK ends by its timer, no tick is lost, playlists keep their window, and 20 s cost 1 s of CPU time")
+        @Test(
+            "each PK ends by its timer, no tick is late or lost, the playlist keeps its window, and 20 s cost at most 1 s of CPU time"
+        )
         func pks() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

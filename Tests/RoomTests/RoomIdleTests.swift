@@ -1,12 +1,12 @@
 import Room
 import Testing
 
-@Suite("Rooms without publishers")
+@Suite("RoomIdle: when a room without publishers ends")
 struct RoomIdleTests {
     private static let second = Kit.second
     private static let rules = RoomIdle.Rules(firstSource: 60 * Self.second, idle: 10 * Self.second)
 
-    @Test("a new room waits for its first publisher for the set time, and ends once")
+    @Test("a new room waits for its first publisher for the set time, then its end is reported once")
     func nobodyCame() {
         var idle = RoomIdle(hasHadSource: false)
         #expect(
@@ -16,7 +16,7 @@ struct RoomIdleTests {
         #expect(idle.noted(isAnybodyThere: false, Self.rules, now: 99 * Self.second) == nil, "told once")
     }
 
-    @Test("after the first publisher the idle timeout applies, from when the last publisher left")
+    @Test("after the first publisher the idle timeout applies, counted from when the last publisher left")
     func everybodyLeft() {
         var idle = RoomIdle(hasHadSource: false)
         _ = idle.noted(isAnybodyThere: false, Self.rules, now: 0)
@@ -29,7 +29,8 @@ struct RoomIdleTests {
             idle.noted(isAnybodyThere: false, Self.rules, now: 110 * Self.second) == .everybodyLeft(10 * Self.second))
     }
 
-    @Test("a successor does not wait for a first publisher, since the room has had one")
+    @Test(
+        "the idle timeout applies in a successor of a room that has had a publisher, although none has published to it")
     func successor() {
         var idle = RoomIdle(hasHadSource: true)
         _ = idle.noted(isAnybodyThere: false, Self.rules, now: 0)
@@ -37,7 +38,9 @@ struct RoomIdleTests {
             idle.noted(isAnybodyThere: false, Self.rules, now: 10 * Self.second) == .everybodyLeft(10 * Self.second))
     }
 
-    @Test("without a timeout the room does not end; a timeout set later counts from when the last publisher left")
+    @Test(
+        "without an idle timeout the room does not end; one that is set later counts from when the last publisher left"
+    )
     func changed() {
         var idle = RoomIdle(hasHadSource: true)
         _ = idle.noted(isAnybodyThere: false, RoomIdle.Rules(), now: 0)

@@ -8,7 +8,7 @@ import Testing
 extension InProcess {
     @Suite("Offline jobs")
     struct JobTests {
-        @Test("offline, a PK runs on program time: each phase begins exactly at its tick")
+        @Test("in an offline job, a PK's countdown and PK phase last exactly as long as set, in program time")
         func pk() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -27,7 +27,9 @@ extension InProcess {
             #expect(zip(dates, dates.dropFirst()).map { ($1 - $0) / 1_000_000 } == [500, 1_000])
         }
 
-        @Test("an automatic scene changes its layout after the last frame of a file, at the same frame in every run")
+        @Test(
+            "in an offline job, an automatic scene changes its layout after a file's last frame, at the same frame in every run"
+        )
         func automatic() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -52,7 +54,7 @@ extension InProcess {
         /// Number of runs. The full test is `TANDEM_RUNS=200`, beside `stress --cpu 2` or another load.
         private static let runs = max(2, ProcessInfo.processInfo.environment["TANDEM_RUNS"].flatMap { Int($0) } ?? 3)
 
-        @Test("a job shorter than its files writes the same bytes in every run")
+        @Test("an offline job shorter than its files writes the same playlists and segments in every run")
         func everyRun() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

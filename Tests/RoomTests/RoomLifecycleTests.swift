@@ -24,7 +24,7 @@ extension InProcess {
             }
         }
 
-        @Test("unpublish does not end the room: it runs on, and the publisher can return")
+        @Test("a room whose publisher leaves runs on without a gap in its segments, and the publisher can return")
         func unpublish() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -48,7 +48,9 @@ extension InProcess {
             directory.lint()
         }
 
-        @Test("a draining worker leaves its playlists open, and its successor continues numbers and time")
+        @Test(
+            "a drained worker leaves its playlists without ENDLIST; its successor continues segment numbers and dates"
+        )
         func drain() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -136,7 +138,7 @@ extension InProcess {
         }
 
         @Test(
-            "a successor starts at the overload level of the worker before; a new room starts at none")
+            "a successor starts at the overload level recorded in the directory; a new room ignores the record")
         func overloadHandedOn() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -152,7 +154,7 @@ extension InProcess {
             let date = first.wall.now() + 2 * RoomHarness.second
             try keep(at: date)
             let second = try await RoomHarness.open(HarnessRooms.duel(directory.path), at: date, .slate)
-            #expect(second.events.types().first == "room.ready", "as always")
+            #expect(second.events.types().first == "room.ready", "room.ready is the first event")
             let steps = second.events.all("encoder.overload_step")
             #expect(steps.map { $0.text("step") } == ["decoding", "halfPictures"])
             #expect(

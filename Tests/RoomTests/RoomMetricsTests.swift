@@ -16,7 +16,7 @@ private func value(_ series: String, in text: String) -> Double? {
     return line.flatMap { Double($0.dropFirst(series.utf8.count + 1)) }
 }
 
-@Suite("Metrics of viewers, refusals, alarms, certificates and webhooks")
+@Suite("Metrics of viewers, refusals, alarms, certificates, webhooks and publish delays")
 struct RoomMetricsTests {
     private static func text(_ add: (inout MetricsText) -> Void) -> String {
         var metrics = MetricsText()
@@ -24,7 +24,7 @@ struct RoomMetricsTests {
         return metrics.text
     }
 
-    @Test("what a viewers' listener has served")
+    @Test("the metrics of a viewers' listener have its connections, viewers, watch time, requests and bytes")
     func viewers() {
         var row = ReplyCounters.Row(code: "206")
         (row.replies, row.bytes) = (3, 4_000)
@@ -40,14 +40,16 @@ struct RoomMetricsTests {
         #expect(value("tandem_viewer_sent_bytes_total", in: text) == 5_000)
     }
 
-    @Test("a room without a viewers' listener has no viewers")
+    @Test("without viewer traffic, the metrics of connections and HLS viewers are 0")
     func noViewers() {
         let text = Self.text { $0.addViewers(ViewerTraffic()) }
         #expect(value("tandem_viewer_connections", in: text) == 0)
         #expect(value(#"tandem_viewers{protocol="hls"}"#, in: text) == 0)
     }
 
-    @Test("every refused publisher counts, also those that have no event; labels are error codes only")
+    @Test(
+        "tandem_ingest_refused_total counts every refused publisher by error code, also those without an event, and has no address"
+    )
     func refusals() {
         var reports = RefusalReports()
         let start = Self.text(reports.addMetrics)
@@ -65,7 +67,7 @@ struct RoomMetricsTests {
         #expect(!text.contains("192.0.2"))
     }
 
-    @Test("alarms of one type and severity are one sample; a room without alarms has none")
+    @Test("tandem_alarms counts alarms by type and severity; a room without alarms has no sample")
     func alarms() {
         func alarm(_ type: String, _ severity: String, _ subject: String) -> RoomAlarm {
             RoomAlarm(type, severity, kind: "source", subject: subject, message: subject)
@@ -81,7 +83,7 @@ struct RoomMetricsTests {
         #expect(!Self.text { $0.addAlarms([]) }.contains("tandem_alarms{"))
     }
 
-    @Test("certificates by listener, and webhooks by the public part of their URLs")
+    @Test("metrics have the expiry of certificates by listener, and the queued events of webhooks, summed by equal URL")
     func others() {
         let text = Self.text {
             $0.addCertificates([("viewer", 1_800_000_000), ("rtmps", 1_900_000_000)])
@@ -95,7 +97,7 @@ struct RoomMetricsTests {
         #expect(Self.text { $0.addCertificates([]) }.isEmpty)
     }
 
-    @Test("a segment's delay begins when its last frame is due")
+    @Test("a segment's publish delay is counted from when its last frame is due")
     func delay() {
         let latencies = RoomLatencies(tracks: 1)
         // Frames 0 to 19 at 10 frames per second: the last one is due at 1.9 s.
@@ -116,7 +118,7 @@ extension InProcess {
             """
 
         @Test(
-            "segments, disk, refusals, alarms and the backlog of a webhook appear as they happen; a cleared alarm disappears"
+            "metrics of segments, disk, refusals, alarms and a webhook's backlog follow what happens; a cleared alarm has no sample"
         )
         func moves() async throws {
             let directory = try RoomDirectory()

@@ -6,7 +6,7 @@ import Testing
 extension InProcess {
     @Suite("Files that a room writes to its output directory")
     struct OutputTests {
-        @Test("the initialization segments are the same bytes in every run")
+        @Test("two rooms with equal pipelines and different video write the same initialization segments")
         func initialization() async throws {
             let directories = [try RoomDirectory(), try RoomDirectory()]
             defer { for directory in directories { directory.remove() } }
@@ -25,7 +25,7 @@ extension InProcess {
         }
 
         @Test(
-            "with one canvas per scene, a switch gives a new map and a discontinuity in all playlists at a segment start"
+            "with one canvas per scene, a change waits for a segment start; all playlists get a discontinuity, those with video a new map"
         )
         func canvasPerScene() async throws {
             let directory = try RoomDirectory()
@@ -62,7 +62,7 @@ extension InProcess {
         }
 
         @Test(
-            "a rendition's bit rate changes without a discontinuity, and BANDWIDTH is never below the listed segments",
+            "a bit rate changes without a discontinuity; BANDWIDTH stays while faster segments are listed, and rises with the rate",
             .timeLimit(.minutes(1)))
         func rates() async throws {
             let directory = try RoomDirectory()
@@ -114,7 +114,9 @@ extension InProcess {
             directory.lint()
         }
 
-        @Test("if the directory is moved away, all of it is written again with an alarm, and no segment is lost")
+        @Test(
+            "if the output directory is moved away, all its files are written again, with an alarm, and no segment is lost"
+        )
         func moved() async throws {
             let directory = try RoomDirectory()
             let away = RoomDirectory(at: directory.path + "-away")

@@ -6,7 +6,7 @@ import Testing
 extension InProcess {
     @Suite("PK phases on the room's clock, and lost sources during a PK")
     struct PKTests {
-        @Test("a PK of 120 s ends by timer, to the millisecond, and shows the scene after it")
+        @Test("a PK of 120 s ends by timer, to the millisecond, and then its end scene is on air")
         func timer() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -57,7 +57,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("a source that is back within its grace does not affect the PK; a longer loss ends it")
+        @Test("a source that is back within its grace period does not affect the PK; a longer loss ends it")
         func grace() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

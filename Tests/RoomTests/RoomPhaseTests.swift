@@ -2,7 +2,7 @@ import Room
 import TestSupport
 import Testing
 
-@Suite("RoomPhase: the room's state from waiting to closed")
+@Suite("RoomPhase: the room's state from starting to closed")
 struct RoomPhaseTests {
     private static func facts(_ change: (inout RoomPhase.Facts) -> Void) -> RoomPhase.Facts {
         var facts = RoomPhase.Facts()
@@ -10,7 +10,7 @@ struct RoomPhaseTests {
         return facts
     }
 
-    /// On air, playable, with media.
+    /// On air, playable, with a publisher and media.
     private static let good = Self.facts {
         $0.lifecycle = .live
         $0.hasPublisher = true
@@ -25,7 +25,7 @@ struct RoomPhaseTests {
     }
 
     @Test(
-        "each state follows from publishers, media, outputs and overload as documented",
+        "a room's state and its cause follow from lifecycle, publishers, media, outputs and overload",
         arguments: [
             (Self.facts { $0.lifecycle = .waiting }, .waiting, nil),
             (Self.facts { ($0.lifecycle, $0.hasPublisher) = (.waiting, true) }, .preparing, nil),
@@ -56,7 +56,7 @@ struct RoomPhaseTests {
         for state in [Room.State.ending, .draining, .closed] { #expect(state.opened == state) }
     }
 
-    @Test("every state change is reported with the state before it")
+    @Test("every change of a room's state is reported with the state before it")
     func way() {
         var phase = RoomPhase()
         let way: [(RoomPhase.Facts, RoomPhase.State)] = [
@@ -76,7 +76,7 @@ struct RoomPhaseTests {
         }
     }
 
-    @Test("a change of the cause within one state is reported, too")
+    @Test("a change of the cause is reported, even if the room's state stays")
     func causes() {
         var phase = RoomPhase()
         _ = phase.noted(Self.live { ($0.hasMedia, $0.isOutputLost) = (false, true) })
@@ -84,7 +84,9 @@ struct RoomPhaseTests {
         #expect(change == RoomPhase.Change(from: .recovering, to: .recovering, cause: .output))
     }
 
-    @Test("a room that is ending, closed or failed never becomes live or waiting again")
+    @Test(
+        "a room that is ending, closed or failed keeps this state, even if it is given facts of a live or waiting room"
+    )
     func end() {
         let ends: [(RoomPhase.Facts, [RoomPhase.Facts])] = [
             (Self.live { $0.lifecycle = .ending }, [Self.good, Self.facts { $0.lifecycle = .waiting }]),
@@ -100,7 +102,7 @@ struct RoomPhaseTests {
         }
     }
 
-    @Test("random inputs violate no invariant")
+    @Test("for random facts, a room's state never goes back from its end, and each change is reported once")
     func promises() {
         func stage(_ state: RoomPhase.State) -> Int {
             switch state {

@@ -6,7 +6,7 @@ import Testing
 extension InProcess {
     @Suite("Program time and scene switches")
     struct ProgramTests {
-        @Test("ten seconds are 100 ticks, none late or lost, and produce segments")
+        @Test("at 10 fps ten seconds are 100 ticks, none late or lost, and segments are published")
         func ticks() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -29,7 +29,9 @@ extension InProcess {
             #expect(try directory.text(of: "90p.m3u8").contains("#EXT-X-ENDLIST"))
         }
 
-        @Test("a scheduled scene is on air from exactly its tick")
+        @Test(
+            "a scene scheduled for a date is on air from exactly its tick; a date in the past or too far ahead is refused"
+        )
         func scheduled() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -57,7 +59,7 @@ extension InProcess {
         }
 
         @Test(
-            "while a source is lost, its pane leaves the scene, or a fallback scene is on air",
+            "after the hold of a lost source its pane leaves the scene, or a fallback scene is on air, until the source returns",
             arguments: ["leavePane", "fallbackScene"])
         func absence(then: String) async throws {
             let directory = try RoomDirectory()

@@ -22,7 +22,9 @@ extension InProcess {
             #expect(room.events.all("recording.finishing").isEmpty && room.events.all("recording.failed").isEmpty)
         }
 
-        @Test("recording with a stop, a start and a kill gives two recordings with no frame in both")
+        @Test(
+            "a stop and a start give two recordings without a common frame; the second one goes on in the successor of a killed worker"
+        )
         func takes() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -85,7 +87,9 @@ extension InProcess {
             }
         }
 
-        @Test("an encrypted room makes clear recordings and clips, outside the served directory")
+        @Test(
+            "an encrypted room makes clear recordings and clips; it refuses a recording directory inside the served one"
+        )
         func encrypted() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

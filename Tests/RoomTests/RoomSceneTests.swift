@@ -36,7 +36,7 @@ extension InProcess {
         }
 
         @Test(
-            "a scheduled, a replaced and a decorated scene appear at their ticks; an older revision is refused"
+            "a scheduled, a replaced and a decorated scene are on air from the ticks in the replies; an older revision is refused"
         )
         func documents() async throws {
             let directory = try RoomDirectory()
@@ -108,7 +108,7 @@ extension InProcess {
             }
         }
 
-        @Test("random switches: every frame shows one layout or the other, from the tick in the reply")
+        @Test("with scene changes at random times, every frame shows the scene of the last reply whose tick is reached")
         func switches() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -137,7 +137,7 @@ extension InProcess {
         }
 
         @Test(
-            "as a second source comes and goes, an auto layout changes at the tick in the event",
+            "as a second source comes and goes, an auto layout changes at the tick in scene.layout, and the first source plays on",
             arguments: [(1_500, 200), (0, 1_000)])
         func headCount(graceMs: Int, bufferMs: Int) async throws {
             let directory = try RoomDirectory()

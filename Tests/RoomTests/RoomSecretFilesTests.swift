@@ -29,7 +29,7 @@ struct RoomSecretFilesTests {
         return try #require(report.pipeline, "\(report.text(file: "test"))")
     }
 
-    @Test("a changed file is reported once for each of its uses")
+    @Test("a changed secret file is reported as changed once, and only for its use")
     func uses() throws {
         try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: self.directory) }
@@ -50,7 +50,7 @@ struct RoomSecretFilesTests {
         }
     }
 
-    @Test("a file that a changed document names is not reported as changed until its content changes")
+    @Test("a secret file that a changed document names is not reported as changed until its content changes")
     func renamed() throws {
         try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: self.directory) }

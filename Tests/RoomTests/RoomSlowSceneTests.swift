@@ -5,7 +5,9 @@ import Testing
 extension InProcess {
     @Suite("While a scene is slow to build, the room does everything else")
     struct SlowSceneTests {
-        @Test("while a scene is built, state is readable, covers and kicks work, and lost sources are noticed")
+        @Test(
+            "while a scene is being built, state and scenes can be read, covers and kicks work, and a lost source is reported"
+        )
         func others() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

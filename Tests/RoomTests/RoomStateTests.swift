@@ -24,7 +24,9 @@ extension InProcess {
             #expect(metrics.contains("tandem_state{state=\"\(word)\"} 1"))
         }
 
-        @Test("waiting, preparing, live, recovering, live again, and ended by the idle timeout are reported in order")
+        @Test(
+            "a room reports waiting, preparing, live, recovering, live, recovering, ending and closed in order, the end by idle timeout"
+        )
         func way() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -94,7 +96,8 @@ extension InProcess {
         }
 
         @Test(
-            "replies match their schemas while the room has a PK, a relay, an alarm, a refused source and a recording")
+            "the replies of GET match their schemas while the room has a PK, a relay, an alarm, a refused source and a recording"
+        )
         func objects() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -133,7 +136,9 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("a room at the end of --duration is reported as ending, like one ended by command")
+        @Test(
+            "a room whose `--duration` is over reports ending and closed, with outcome ended, and has published all its ticks"
+        )
         func duration() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

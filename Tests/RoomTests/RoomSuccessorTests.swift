@@ -28,7 +28,7 @@ extension InProcess {
             return try await RoomHarness.open(pipeline, at: room.wall.now() + seconds * RoomHarness.second, beginning)
         }
 
-        @Test("scene, PK with its end, cover, mute, volume, texts, scores, kick, title and revision are restored")
+        @Test("a successor restores scene, PK with its end, cover, mute, volume, score, kick, title and revision")
         func restored() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -71,7 +71,7 @@ extension InProcess {
             #expect(throws: (any Error).self) { try directory.text(of: "commands.json") }
         }
 
-        @Test("a PK whose end has passed ends, and the scene after it is on air")
+        @Test("in a successor, a PK whose end has passed ends by timer, and its end scene is on air")
         func passed() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -88,7 +88,7 @@ extension InProcess {
         }
 
         @Test(
-            "a commanded PK continues in its commanded scenes, with and without `pk` in the pipeline file",
+            "a successor continues a commanded PK in its commanded scenes, with and without `pk` in the pipeline file",
             arguments: ["", Self.pk(5_000)])
         func commandedPK(members: String) async throws {
             let directory = try RoomDirectory()
@@ -113,7 +113,7 @@ extension InProcess {
             try await second.end()
         }
 
-        @Test("a room asked to end and killed before it could, ends in its successor")
+        @Test("a room that was asked to end and whose worker was killed before that ends in its successor")
         func ended() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -129,7 +129,7 @@ extension InProcess {
             #expect(try directory.text(of: "90p.m3u8").contains("#EXT-X-ENDLIST"))
         }
 
-        @Test("a kick of 10 s refuses the publisher for exactly that long, although the worker is replaced")
+        @Test("a kick of 10 s still refuses the publisher after 9.5 s in a successor, which admits it after 10.5 s")
         func kickHolds() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -146,7 +146,7 @@ extension InProcess {
         }
 
         @Test(
-            "a superseded worker answers 503; the third worker after two crashes restores only covers; --forget restores nothing"
+            "a superseded worker answers 503; after two crashes a cover is restored, but no volume and scene; --forget restores nothing"
         )
         func fenced() async throws {
             let directory = try RoomDirectory()
@@ -184,7 +184,9 @@ extension InProcess {
             #expect(!directory.exists("commands.json.aside"), "it may contain keys")
         }
 
-        @Test("a changed pipeline file wins for the members it changes, and undoes no cover")
+        @Test(
+            "in a successor, a changed pipeline file wins over commands for the members it changes, and undoes no cover"
+        )
         func changedFile() async throws {
             let (directory, kept) = (try RoomDirectory(), try RoomDirectory())
             defer { for directory in [directory, kept] { directory.remove() } }

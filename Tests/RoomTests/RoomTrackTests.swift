@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    /// For any tracks and streams of a user each is seen or heard, with its own volume.
+    /// Each track and stream of a user is seen or heard.
     @Suite("Sources of one user: camera and screen, app audio and microphone, each alone or together")
     struct TrackTests {
         /// Frequency of each tone in hertz, at least a hundred apart.
@@ -12,7 +12,7 @@ extension InProcess {
             static let app = 500, microphone = 700, voiceOver = 900, voice = 1_100, camera = 1_300, screen = 1_500
         }
 
-        /// 1001: app and microphone as two tracks. 2002: as two streams, the second without video and without a pane.
+        /// 1001: app and microphone as two tracks. 2002: as two streams, the second without video, so that its pane leaves the scene.
         /// 3003: camera and screen, each with audio. 4004: video only.
         private static let sources: [(uid: String, content: ScriptedContent)] = [
             ("1001", ScriptedContent(look: .init(background: 60), tones: [0: Tone.app, 1: Tone.microphone])),
@@ -58,7 +58,9 @@ extension InProcess {
                 """
         }
 
-        @Test("all combinations of tracks and streams are seen and heard in one room")
+        @Test(
+            "users with two audio tracks, two streams, and video only are all seen and heard in one room, each track at its volume"
+        )
         func everything() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -97,13 +99,15 @@ extension InProcess {
             try await Self.judgeSound(directory, muted: Double(muted - start) / 10, end: Double(end - start) / 10)
         }
 
+        /// Checks the level of each tone before the microphone is muted, and before the end.
+        ///
         /// - Parameters:
         ///   - muted: Seconds of the program at which the first user's microphone was muted.
         ///   - end: When the room was asked to end.
         private static func judgeSound(_ directory: RoomDirectory, muted: Double, end: Double) async throws {
             let sound = try await PublishedSound(directory)
             let others = [
-                (Tone.app, "app"), (Tone.voiceOver, "game"), (Tone.voice, "voice alone"), (Tone.camera, "camera"),
+                (Tone.app, "app"), (Tone.voiceOver, "voice-over"), (Tone.voice, "voice"), (Tone.camera, "camera"),
                 (Tone.screen, "screen"),
             ]
             /// The median over the second that ends 0.3 s before a time.

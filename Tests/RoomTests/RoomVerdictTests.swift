@@ -28,7 +28,7 @@ struct RoomVerdictTests {
     }
 
     private static let cases = [
-        Case(testDescription: "a live room that is whole", word: "ended"),
+        Case(testDescription: "a live room without lost segments", word: "ended"),
         Case(testDescription: "a live room with gaps", damage: Self.damage(.diskFull, segments: 9), word: "damaged"),
         Case(
             testDescription: "a live room with gaps and an unfinished recording",
@@ -40,22 +40,23 @@ struct RoomVerdictTests {
         Case(
             testDescription: "a live room whose recording is not readable",
             debt: Self.error(.invalidData), word: "ended", code: .invalidData),
-        Case(testDescription: "a job that is whole", isOffline: true, word: "ended"),
+        Case(testDescription: "an offline job without lost segments", isOffline: true, word: "ended"),
         Case(
-            testDescription: "a job on a full disk", isOffline: true, damage: Self.damage(.diskFull, segments: 9),
+            testDescription: "an offline job on a full disk", isOffline: true,
+            damage: Self.damage(.diskFull, segments: 9),
             word: "damaged", code: .diskFull),
         Case(
-            testDescription: "a job on a disk that fails", isOffline: true,
+            testDescription: "an offline job on a disk that fails", isOffline: true,
             damage: Self.damage(.outputLost, segments: 1), word: "damaged", code: .outputLost),
         Case(
-            testDescription: "a job whose raw video is cut off", isOffline: true,
+            testDescription: "an offline job whose raw video is cut off", isOffline: true,
             damage: Self.damage(.outputLost, segments: 0), word: "damaged", code: .outputLost),
         Case(
-            testDescription: "a job with gaps and an unfinished upload", isOffline: true,
+            testDescription: "an offline job with gaps and unfinished work", isOffline: true,
             damage: Self.damage(.diskFull, segments: 1), debt: Self.error(.unfinished), word: "damaged",
             code: .diskFull),
         Case(
-            testDescription: "a job with an unfinished upload", isOffline: true, debt: Self.error(.unfinished),
+            testDescription: "an offline job with unfinished work", isOffline: true, debt: Self.error(.unfinished),
             word: "ended", code: .unfinished),
         Case(
             testDescription: "a drained room with gaps", outcome: .drained,
@@ -67,7 +68,8 @@ struct RoomVerdictTests {
     ]
 
     @Test(
-        "outcome and exit code follow from the end, lost segments and unfinished work", arguments: Self.cases)
+        "the outcome and error code of a room follow from how it ended, its lost segments and its unfinished work",
+        arguments: Self.cases)
     func verdict(one: Case) {
         let verdict = RoomVerdict(one.outcome, isOffline: one.isOffline, damage: one.damage, debt: one.debt)
         #expect(verdict.word == one.word && verdict.error?.code == one.code)
@@ -80,7 +82,7 @@ struct RoomVerdictTests {
         #expect(verdict.error?.what.contains("9 of 10 segments") == true && damage.lostSegments == 9)
     }
 
-    @Test("each damaged output has one alarm, with its number of lost segments")
+    @Test("each damaged output has one alarm, with its number of lost segments or as incomplete")
     func alarms() {
         var damage = Self.damage(.diskFull, segments: 2)
         damage.lost(of: "raw", because: Self.error(.outputLost))

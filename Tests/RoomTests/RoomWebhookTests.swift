@@ -17,7 +17,9 @@ extension InProcess {
             return errors.first?[key: "path"]?.string
         }
 
-        @Test("a new webhook starts with the next event; undelivered events of a removed one are dropped")
+        @Test(
+            "a webhook added by PATCH receives events from room.changed on; undelivered events of a removed webhook are dropped"
+        )
         func comingAndGoing() async throws {
             let (directory, given) = (try RoomDirectory(), try RoomDirectory())
             defer { for directory in [directory, given] { directory.remove() } }

@@ -3,7 +3,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("SceneSelector: PK scenes and lengths from the pipeline and from commands")
+@Suite("SceneSelector: PK scenes and durations from the pipeline and from commands")
 struct SceneSelectorPKTests {
     private static let second = Kit.second
 
@@ -30,7 +30,7 @@ struct SceneSelectorPKTests {
 
     // MARK: Without a PK in the pipeline
 
-    @Test("a room without a PK starts one with a scene named by command, and returns to the scene before it")
+    @Test("a room without `pk` starts a PK in a scene named by command, and returns to the scene before it")
     func bareRoom() throws {
         var room = Self.bare()
         #expect(room.shownPK == nil)
@@ -44,7 +44,7 @@ struct SceneSelectorPKTests {
         #expect(room.shownPK?.scene == "pk", "the last one is shown")
     }
 
-    @Test("a second PK has its own scene, length and countdown, and nothing from the first")
+    @Test("a second PK has its own scenes and durations, and nothing from the first")
     func secondPK() throws {
         var room = Self.bare()
         _ = try room.startPK(.init(scene: "pk", punishScene: "guest"), duration: 5 * Self.second, now: 0)
@@ -59,7 +59,9 @@ struct SceneSelectorPKTests {
         #expect(room.passes(to: 10 * Self.second).shows == ["pk"])
     }
 
-    @Test("a PK not described in the pipeline lasts 300 seconds, without countdown and punishment")
+    @Test(
+        "in a room without `pk`, a PK lasts 300 s unless its command says otherwise, without countdown and punishment"
+    )
     func unwrittenDurations() throws {
         var room = Self.bare()
         _ = try room.startPK(.init(scene: "pk"), now: 0)
@@ -67,7 +69,7 @@ struct SceneSelectorPKTests {
         #expect(room.passes(to: 300 * Self.second).phases == [.idle])
     }
 
-    @Test("a PK ends if a source of its commanded scene is lost for longer than the grace")
+    @Test("in a room without `pk`, a PK ends when a source of its commanded scene has been lost for the grace period")
     func lostSource() throws {
         var room = Self.bare()
         _ = try room.startPK(.init(scene: "pk"), duration: 0, now: 0)
@@ -76,7 +78,9 @@ struct SceneSelectorPKTests {
         #expect(end.phases == [.idle] && end.shows == ["solo"])
     }
 
-    @Test("punish and end are refused before the first PK, and accepted after a command has started one")
+    @Test(
+        "in a room without `pk`, pk:punish and pk:end are refused before the first PK, and accepted once a command started one"
+    )
     func bareCommands() throws {
         var room = Self.bare()
         #expect(throws: PKStateMachine.Refusal.self) { try room.endPK(now: 0) }
@@ -88,7 +92,7 @@ struct SceneSelectorPKTests {
 
     // MARK: Scenes of a command override those of the pipeline
 
-    @Test("scenes named by the command replace the pipeline's, for that PK only")
+    @Test("scenes named by pk:start replace the pipeline's, for that PK only")
     func overrides() throws {
         var room = Self.live()
         let start = try room.startPK(.init(scene: "punish", endScene: "guest"), countdown: 0, now: 0)
@@ -99,7 +103,7 @@ struct SceneSelectorPKTests {
         #expect(try room.endPK(now: 3 * Self.second).shows == ["solo"])
     }
 
-    @Test("a command that names an unknown scene is refused and changes nothing")
+    @Test("a pk:start that names an unknown scene is refused and changes nothing")
     func unknownScene() throws {
         var room = Self.live()
         let refusal = #expect(throws: PKStateMachine.Refusal.self) { try room.startPK(.init(endScene: "gone"), now: 0) }
@@ -109,7 +113,9 @@ struct SceneSelectorPKTests {
 
     // MARK: A pipeline that changes
 
-    @Test("a running PK keeps its end; changed scenes apply from the next phase, unless a command set them")
+    @Test(
+        "if `pk` changes, a running PK keeps its end, and changed scenes apply from the next phase, unless a command set them"
+    )
     func changedBlock() throws {
         var room = Self.live()
         _ = try room.startPK(.init(endScene: "guest"), countdown: 0, now: 0)
@@ -127,7 +133,7 @@ struct SceneSelectorPKTests {
         #expect(room.shownPK?.endScene == "pk")
     }
 
-    @Test("losing a source that is not in the scene of the running phase does not end the PK")
+    @Test("losing a source of a PK scene that `pk` was changed to does not end a PK running in another scene")
     func lossOfANewScene() throws {
         var room = Self.live()
         _ = try room.startPK(.init(scene: "solo"), countdown: 0, duration: 0, now: 0)
@@ -136,7 +142,7 @@ struct SceneSelectorPKTests {
         #expect(room.passes(to: 20 * Self.second).phases.isEmpty)
     }
 
-    @Test("the scene after a running PK can be changed")
+    @Test("if the end scene in `pk` changes while a PK runs, the PK ends in the new one")
     func endScene() throws {
         var room = Self.live()
         _ = try room.startPK(countdown: 0, now: Self.second)
@@ -144,7 +150,9 @@ struct SceneSelectorPKTests {
         #expect(try room.endPK(now: 2 * Self.second).shows == ["guest"])
     }
 
-    @Test("a `pk` with automatic start, added while its sources are live, starts at the next poll, and only once")
+    @Test(
+        "a `pk` with automatic start, added while its sources are live, starts at the next poll, but not again if added again"
+    )
     func laterWhenReady() throws {
         var room = Self.bare()
         room.setPK(Self.pk { $0.startsWhenReady = true })
@@ -156,7 +164,7 @@ struct SceneSelectorPKTests {
         #expect(room.passes(to: 3 * Self.second).phases.isEmpty)
     }
 
-    @Test("if automatic start is enabled while both sources are live, the PK starts at the next poll")
+    @Test("if automatic start is enabled in `pk` while both sources are live, the PK starts at the next poll")
     func becomesWhenReady() throws {
         var room = Self.live()
         #expect(room.passes(to: 0).phases.isEmpty)
@@ -175,7 +183,7 @@ struct SceneSelectorPKTests {
         #expect(room.shownPK?.scene == "pk" && room.commandedScenes.isEmpty)
     }
 
-    @Test("a running PK needs its commanded scenes, and otherwise those of `pk`")
+    @Test("the scenes needed by a running PK are its commanded ones, and otherwise those of `pk`")
     func neededScenes() throws {
         var room = Self.live()
         #expect(room.scenesNeeded(by: room.pk).isEmpty)
@@ -212,7 +220,9 @@ struct SceneSelectorPKTests {
         }
     }
 
-    @Test("a successor without `pk` resumes a PK only if its commanded scene still exists")
+    @Test(
+        "a successor without `pk` does not resume a PK whose commanded scene is gone or unknown; with `pk`, its scene is used"
+    )
     func resumedBare() {
         #expect(!Self.resumed(Self.bare(), .init()).isThere)
         let gone = Self.resumed(Self.bare(), .init(scene: "gone", endScene: "solo"))

@@ -31,7 +31,7 @@ struct SceneSelectorResumingTests {
 
     private static let rules = SourceStateMachine.Rules(stall: nil, grace: 30 * Kit.second, hold: 0)
 
-    @Test("a PK continues to its original end on its scene, before any publisher is back")
+    @Test("a resumed PK continues in its scene to its original end, before any publisher is back")
     func goesOn() {
         var room = Self.room(endsAt: 50 * Self.second)
         #expect(room.planned.scene.sceneID == "pk")
@@ -43,7 +43,7 @@ struct SceneSelectorResumingTests {
         #expect(room.planned.scene.sceneID == "solo")
     }
 
-    @Test("a PK whose end has passed ends at the first poll, at the time it was due")
+    @Test("a resumed PK whose end has passed ends at the first poll, with the time at which it was due")
     func hasEnded() {
         var room = Self.room(endsAt: 50 * Self.second)
         let actions = room.receive(.poll([:]), now: 90 * Self.second)
@@ -51,7 +51,7 @@ struct SceneSelectorResumingTests {
         #expect(change.to == .idle && change.at == 50 * Self.second && change.reason == .timer)
     }
 
-    @Test("a PK that started automatically does not start again when all publishers are back")
+    @Test("in a successor, a PK that has started automatically does not start again when all publishers are back")
     func startsOnce() {
         var room = Self.room(phase: .idle, endsAt: nil)
         for id in [Kit.a, Kit.b] {
@@ -63,7 +63,7 @@ struct SceneSelectorResumingTests {
         #expect(!room.phases.isRunning)
     }
 
-    @Test("a scene that no longer exists is not restored")
+    @Test("resuming a scene that no longer exists is refused and keeps the scene on air")
     func noScene() {
         var room = Self.room(endsAt: nil)
         let isRestored = room.resume("gone")

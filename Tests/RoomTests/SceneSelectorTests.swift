@@ -8,7 +8,9 @@ import Testing
 struct SceneSelectorTests {
     private static let second = Kit.second
 
-    @Test("a lost source leaves its pane after the hold, and the pane returns with it")
+    @Test(
+        "with leavePane, a lost source's pane leaves the scene after the hold, and returns with the source's first frame"
+    )
     func leavePane() {
         var room = Kit.room((.placeholder, .leavePane), first: "pk")
         room.everybodyComes(now: 0)
@@ -30,7 +32,9 @@ struct SceneSelectorTests {
         #expect(room.passes(to: 12 * Self.second).shows == ["pk-2002"])
     }
 
-    @Test("the last pane of a scene stays, with a placeholder")
+    @Test(
+        "when all sources of a scene with leavePane are lost, all its panes are shown; when one returns, only the other's leaves"
+    )
     func lastPane() {
         var room = Kit.room((.leavePane, .leavePane), first: "pk")
         room.everybodyComes(now: 0)
@@ -41,7 +45,7 @@ struct SceneSelectorTests {
         #expect(room.comes(Kit.a, now: 6 * Self.second).shows == ["pk-2002"])
     }
 
-    @Test("the fallback scene is on air while a source shown by the scene on air is away")
+    @Test("a source's fallback scene is on air while the source is away, if the commanded scene shows it")
     func fallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -54,7 +58,7 @@ struct SceneSelectorTests {
         #expect(other.passes(to: 60 * Self.second).shows.isEmpty, "solo does not show it")
     }
 
-    @Test("a commanded scene replaces the fallback scene, and stays when the source returns")
+    @Test("a commanded scene replaces the fallback scene, and stays on air when the source returns")
     func commandOverFallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -68,7 +72,7 @@ struct SceneSelectorTests {
 
     private static let c = SourceID(uid: "3003", streamType: .main)
 
-    @Test("an added source has states of its own, and its pane appears with its first frame")
+    @Test("a source added with leavePane has states of its own, and its pane appears with its first frame")
     func newcomer() {
         var room = Kit.room(first: "pk")
         room.everybodyComes(now: 0)
@@ -117,7 +121,7 @@ struct SceneSelectorTests {
         #expect(Set(room.sources.keys) == [Kit.a, Kit.b] && room.deadline(after: 2) == nil)
     }
 
-    @Test("a removed scene is not shown again when a fallback or a PK ends")
+    @Test("a removed scene is not shown again when a fallback or a PK ends: another scene is on air")
     func removedScene() throws {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -136,7 +140,7 @@ struct SceneSelectorTests {
         #expect(end.shows == ["guest"], "the PK's end scene was removed")
     }
 
-    @Test("a PK whose scene was removed does not start, and starts when the scene is back")
+    @Test("a PK whose scene was removed is refused, and starts when the scene is back")
     func removedPKScene() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -159,7 +163,7 @@ struct SceneSelectorTests {
         #expect(room.passes(to: 20 * Self.second).shows == ["pk"], "b is connecting, a is gone")
     }
 
-    @Test("a PK by timer: each phase shows its scene")
+    @Test("the phases of a PK follow one another by timer, and each shows its scene")
     func phases() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -210,7 +214,9 @@ struct SceneSelectorTests {
         #expect(actions.states == [.stalled, .live] && actions.shows.isEmpty)
     }
 
-    @Test("a source lost past its grace ends the PK; if it returns it is live, and in no scene until a command")
+    @Test(
+        "a source lost past its grace period ends the PK; if it returns it is live, but no scene shows it until a command"
+    )
     func automaticEnd() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -233,7 +239,7 @@ struct SceneSelectorTests {
         #expect(room.passes(to: 15 * Self.second).shows == ["guest"])
     }
 
-    @Test("the PK is ready when all sources are live, and starts then, once, if set to")
+    @Test("a PK is ready when all its sources are live; with automatic start it starts then, but only the first time")
     func whenReady() throws {
         var room = Kit.room(startsWhenReady: true)
         #expect(!room.comes(Kit.a, now: 0).contains(.pkReady))
@@ -253,7 +259,7 @@ struct SceneSelectorTests {
         return room
     }
 
-    @Test("a command after a phase's end and before the next poll finds the phase ended at its due time")
+    @Test("a PK command or loss between a phase's end and the next poll finds the phase ended at its due time")
     func unpolledEnd() throws {
         let late = 17 * Self.second
         var punished = try Self.unpolled()
@@ -282,7 +288,7 @@ struct SceneSelectorTests {
         #expect(room.passes(to: 18 * Self.second).shows.isEmpty)
     }
 
-    @Test("a PK is refused without its sources, while one runs, and in a room that has none")
+    @Test("pk:start is refused without a source of the PK, while a PK runs, and in a room without `pk`")
     func refusals() throws {
         var room = Kit.room()
         _ = room.comes(Kit.a, now: 0)

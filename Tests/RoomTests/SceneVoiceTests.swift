@@ -4,7 +4,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("A source whose pane leaves the scene stays audible")
+@Suite("Audio of a source whose pane leaves the scene")
 struct SceneVoiceTests {
     private static func pipeline(_ scene: String) throws -> Pipeline {
         let text = """
@@ -21,7 +21,9 @@ struct SceneVoiceTests {
         return try Pipeline.parse(text).result.get()
     }
 
-    @Test("without a lost source's pane, a layout is recomputed and explicit panes stay; its audio and volume stay")
+    @Test(
+        "without a lost source's pane, a layout is recomputed and explicit panes stay; the source keeps its audio and volume"
+    )
     func voices() throws {
         for (scene, remaining) in [
             (#""layout": "sideBySide", "uids": ["1001", "2002"]"#, 640),

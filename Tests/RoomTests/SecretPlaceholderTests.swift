@@ -25,7 +25,7 @@ struct SecretPlaceholderTests {
     }
 
     @Test(
-        "a placeholder is refused as an invalid pipeline, without printing it",
+        "a secret file with a placeholder is refused with its path, without printing the content",
         arguments: [
             "REPLACE-ME", "REPLACE-ME\n", " replace-me ", "key-1\nREPLACE-ME", "CHANGEME", "https://a/?REPLACE-ME",
         ])
@@ -48,7 +48,9 @@ struct SecretPlaceholderTests {
         #expect(try Secret.file(path).resolved(place: "source") == text)
     }
 
-    @Test("two sources with the same key in files are refused by name; the same key twice for one source is not")
+    @Test(
+        "two sources with the same stream key in files are refused by name; the same key twice for one source is accepted"
+    )
     func equalKeys() throws {
         let (first, one) = try Self.file("alpha\nsame-key\n")
         let (second, other) = try Self.file("same-key\n")

@@ -20,7 +20,7 @@ struct ServiceNoticesTests {
 
         func next(_ view: ServiceNotices.View, now: Int64) -> [String] { self.notices.next(view, now: now) }
 
-        /// Polls a number of times, a tenth of a second apart. Returns when notifications were sent, in tenths of a
+        /// Polls a number of times, a tenth of a second apart. Returns the notifications with their times in tenths of a
         /// second.
         func looks(
             _ count: Int64, at view: ServiceNotices.View, from first: Int64 = 0
@@ -45,7 +45,7 @@ struct ServiceNoticesTests {
         #expect(notices.next(Self.view(.over, "closed"), now: 5) == ["STATUS=closed"])
     }
 
-    @Test("a worker that has ended at the first poll sends READY and STOPPING in separate datagrams")
+    @Test("a worker that is ending or has ended at the first poll sends READY and STOPPING in separate datagrams")
     func brief() {
         #expect(Manager().next(Self.view(.over, "closed"), now: 0) == ["READY=1", "STOPPING=1\nSTATUS=closed"])
         let stopping = Manager().next(Self.view(.stopping(until: 9), "draining"), now: 0)
@@ -85,7 +85,7 @@ struct ServiceNoticesTests {
         #expect(done == ["READY=1", "STOPPING=1"], "after the recovery it has started, and ends")
     }
 
-    @Test("WATCHDOG is sent twice per interval while the loops progress")
+    @Test("WATCHDOG is sent twice per watchdog interval while the worker is alive, and not while it is not")
     func watchdog() {
         let notices = Manager(watchdog: 2 * Self.second)
         let ready = Self.view(.ready)
@@ -96,7 +96,7 @@ struct ServiceNoticesTests {
         #expect(notices.next(ready, now: 14 * Self.second) == ["WATCHDOG=1"], "back at once")
     }
 
-    @Test("RELOADING is sent when a reload starts, READY when it is done")
+    @Test("RELOADING is sent when a reload is requested, READY when it is done")
     func reloading() {
         let notices = Manager()
         func next(_ asked: Int, _ done: Int, at second: Int64, phase: ServiceNotices.Phase = .ready) -> [String] {

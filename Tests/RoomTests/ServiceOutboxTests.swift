@@ -10,7 +10,9 @@ struct ServiceOutboxTests {
         ServiceNotices.View(phase: phase, status: status, isAlive: true)
     }
 
-    @Test("READY and STOPPING are delivered, however long the socket was full")
+    @Test(
+        "READY, which could not be sent for 1,000 polls, and STOPPING are delivered once systemd's socket accepts them"
+    )
     func nothingIsLost() {
         var outbox = ServiceOutbox(watchdog: 2 * Self.second)
         var looks = 0
@@ -33,7 +35,7 @@ struct ServiceOutboxTests {
             ])
     }
 
-    @Test("if the socket accepts one datagram per poll, each is sent once and in order")
+    @Test("if systemd's socket accepts one datagram per poll, each is sent once and in order")
     func partly() {
         var outbox = ServiceOutbox(watchdog: nil)
         var taken: [String] = []

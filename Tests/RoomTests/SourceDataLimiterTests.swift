@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Rate limit of publishers' data messages")
 struct SourceDataLimiterTests {
-    @Test("ten messages a second for each source; excess is counted, and other sources are not affected")
+    @Test(
+        "each source may send ten data messages a second; excess is dropped and counted, and other sources are not affected"
+    )
     func rate() {
         var book = SourceDataLimiter()
         let second = Kit.second

@@ -73,7 +73,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "bursts absorbed by the jitter buffer raise no alert, however long they go on",
+        "bursts that the jitter buffer absorbs raise no alert in two minutes",
         arguments: [(20, 200), (100, 200), (200, 200), (300, 340), (600, 1_500)] as [(Int64, Int64)])
     func absorbedBursts(burst: Int64, buffer: Int64) {
         var publisher = Publisher(bufferMs: buffer) { ($0.fps, $0.bitrate) = (30, 2_000_000) }
@@ -81,7 +81,9 @@ struct SourceHealthNetworkTests {
         #expect(publisher.changes.isEmpty, "\(publisher.changes)")
     }
 
-    @Test("a gap is reported with its length, the part the current buffer absorbs, and its cause")
+    @Test(
+        "a gap is reported with its length, the length that is tolerated, and whether the network or the publisher caused it"
+    )
     func gapMessage() {
         var held = Publisher { $0.fps = 30 }
         held.run(10)
@@ -100,7 +102,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "with configured thresholds, a gap of 700 ms gives the configured level",
+        "a gap of 700 ms gives the level that the configured thresholds say",
         arguments: [
             ([50, 300, 800], .alert2), ([0, 100, 200], .alert3), ([600, 700, 800], .normal),
             ([400, 500, 600], .alert1),
@@ -115,7 +117,7 @@ struct SourceHealthNetworkTests {
         #expect(publisher.health.level == level)
     }
 
-    @Test("a gap that raised an alert raises none once the jitter buffer is long enough")
+    @Test("a gap of 700 ms raises no alert with a jitter buffer of 720 ms; twice that amount of buffered media does")
     func deeper() {
         var publisher = Publisher(bufferMs: 720) { $0.fps = 30 }
         publisher.surroundings.depth = 720 * Self.ms
@@ -128,7 +130,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "a static screen at 1 or 2 fps raises no alert if the pipeline declares a variable frame rate",
+        "a static screen at 1 or 2 fps raises no alert if the pipeline declares a variable frame rate; a gap still does",
         arguments: [500, 1_000] as [Int64], [true, false])
     func staticScreen(picture: Int64, hasAudio: Bool) {
         var publisher = Publisher { ($0.variableFrameRate, $0.bitrate, $0.fps) = (true, 2_000_000, 30) }
@@ -156,7 +158,7 @@ struct SourceHealthNetworkTests {
         #expect(publisher.changes.count == 2, "\(publisher.changes)")
     }
 
-    @Test("all causes are listed with their own levels, the worst first")
+    @Test("two causes at once are listed with their own levels, the worst first")
     func everyCause() {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 2_048_000) }
         publisher.run(20, picture: 99, gop: 30, bytes: 6_000)
@@ -169,7 +171,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "a network slower than real time is reported as such, not as a slow encoder",
+        "a network that delivers media slower than real time is reported as such, not as a slow encoder",
         arguments: [(98, nil), (85, .alert1), (70, .alert2), (40, .alert3)] as [(Int64, SourceHealth.Level?)])
     func slowNetwork(percent: Int64, level: SourceHealth.Level?) {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
@@ -194,7 +196,9 @@ struct SourceHealthNetworkTests {
         #expect(publisher.health.findings.first?.level == level)
     }
 
-    @Test("what is measured while the worker lags raises no alert about a publisher, then or later")
+    @Test(
+        "what is measured while the worker is behind raises no alert about a publisher, then or later; the lag itself is reported"
+    )
     func worker() {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
         publisher.run(20)

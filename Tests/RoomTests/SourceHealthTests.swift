@@ -26,6 +26,8 @@ struct SourceHealthTests {
 
         /// - Parameters:
         ///   - fps: Evenly spaced frames per second; 0: no video.
+        ///   - bytes: Bytes of each frame.
+        ///   - key: Seconds between key frames.
         ///   - late: Added to the arrival times of audio, in milliseconds.
         ///   - renumbered: Added to the timestamps of audio, in milliseconds.
         mutating func run(
@@ -58,7 +60,7 @@ struct SourceHealthTests {
         }
     }
 
-    @Test("any distance between audio and video, up to Int64's limits, gives a level without a trap")
+    @Test("a distance of Int64.min between audio and video gives alert_3 for skew, without a trap")
     func farthestApart() {
         var health = SourceHealth(rules: SourceHealth.Rules())
         var reading = ArrivalMeter.Reading()
@@ -96,7 +98,7 @@ struct SourceHealthTests {
         if level > .normal { #expect(learned.health.causes.contains(.fps)) }
     }
 
-    @Test("a gap of 1.5 s raises alert_3 at once; the level falls 15 s after the gap")
+    @Test("a gap of 1.5 s raises alert_3 at once, which lasts at least 12 s and is over 22 s after the gap")
     func hysteresis() {
         var feed = Feed()
         feed.run(10)
@@ -113,7 +115,7 @@ struct SourceHealthTests {
         #expect(feed.levels.first == .alert3 && feed.levels.last == .normal)
     }
 
-    @Test("a still screen with audio raises an alert unless the pipeline declares a variable frame rate")
+    @Test("video that falls to 1 fps raises alert_3 unless the pipeline declares a variable frame rate")
     func stillScreen() {
         var screen = Feed { $0.variableFrameRate = true }
         screen.run(5)
@@ -125,7 +127,9 @@ struct SourceHealthTests {
         #expect(camera.health.level == .alert3)
     }
 
-    @Test("too rare key frames raise an alert for moving video, and none for a still screen")
+    @Test(
+        "with a variable frame rate, too rare key frames raise an alert for moving video, and none after a still screen"
+    )
     func stillScreenKeys() {
         var screen = Feed { $0.variableFrameRate = true }
         screen.run(5)
@@ -172,7 +176,7 @@ struct SourceHealthTests {
         #expect(gone.levels == [.alert3] && gone.changes[0].causes == [.absent])
     }
 
-    @Test("ten seconds after a source is given up, its alerts are cleared")
+    @Test("twelve seconds after a source is gone, its alerts are cleared")
     func given() throws {
         var feed = Feed()
         feed.run(6)
@@ -188,7 +192,7 @@ struct SourceHealthTests {
         #expect(feed.levels == [.alert3, .normal] && feed.health.causes.isEmpty)
     }
 
-    @Test("a source that has not published yet raises no alert")
+    @Test("a source that is idle, connected, publishing or ended is not checked for alerts")
     func early() {
         for state in [SourceStateMachine.State.idle, .connected, .publishing, .ended] {
             #expect(SourceHealth.Surroundings(state) == nil)
@@ -196,7 +200,7 @@ struct SourceHealthTests {
     }
 
     @Test(
-        "a growing distance between audio and video is reported; a constant one is not",
+        "a distance between audio and video that grows raises an alert by its growth; a constant one raises none",
         arguments: [(60, .normal), (100, .alert1), (200, .alert2), (400, .alert3)] as [(Int64, SourceHealth.Level)])
     func skew(late: Int64, level: SourceHealth.Level) {
         var feed = Feed()
@@ -208,7 +212,7 @@ struct SourceHealthTests {
     }
 
     @Test(
-        "a timestamp restart in one track is not drift; drift after it is",
+        "a jump of the audio timestamps by an hour raises no alert; audio that then comes later does",
         arguments: [-3_600_000, 3_600_000] as [Int64])
     func renumbered(by jump: Int64) {
         var feed = Feed()
@@ -219,7 +223,7 @@ struct SourceHealthTests {
         #expect(feed.levels == [.alert2] && feed.changes.first?.causes == [.skew])
     }
 
-    @Test("bursts at the start and after a gap do not raise the expected rate")
+    @Test("bursts at the start and after a gap do not raise the expected frame rate")
     func bursts() {
         var feed = Feed()
         feed.run(1, fps: 200)

@@ -19,7 +19,7 @@ struct SourceRefusalsTests {
         #expect(!refusals.isRefused(Self.b, at: 99))
     }
 
-    @Test("a kick replaces a longer one, and a kick without an end lifts it")
+    @Test("a shorter kick replaces a longer one, and a kick without an end lifts it")
     func replaced() {
         var refusals = SourceRefusals()
         let kicks = [refusals.kick(Self.a, until: 100), refusals.kick(Self.a, until: 50)]
@@ -55,7 +55,9 @@ struct SourceRefusalsTests {
         #expect(refusals.all == [Self.b: SourceRefusal(reason: .kicked, until: 101)])
     }
 
-    @Test("a source both kicked and quarantined at start is refused until the later end")
+    @Test(
+        "a source with a restored kick and a quarantine is refused until the later end, in whichever order they are set"
+    )
     func later() {
         for (kickEnd, quarantineEnd) in [(100, 300), (300, 100)] as [(Int64, Int64)] {
             var (kickFirst, quarantineFirst) = (SourceRefusals(), SourceRefusals())
@@ -79,7 +81,7 @@ struct SourceRefusalsTests {
         #expect(refusals.all.count == 1)
     }
 
-    @Test("ended refusals are removed, and quarantines are listed by source name")
+    @Test("ended refusals are removed, and quarantines are listed in the order of their sources")
     func listed() {
         var refusals = SourceRefusals()
         for (uid, end) in [("3", 300), ("1", 100), ("2", 200)] as [(String, Int64)] {

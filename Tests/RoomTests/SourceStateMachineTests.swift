@@ -24,7 +24,7 @@ struct SourceStateMachineTests {
         #expect(source.since == 4)
     }
 
-    @Test("a lost publisher can return within its grace, and is gone after it")
+    @Test("a source whose publisher leaves is lost, then reconnecting until its grace period ends, then gone")
     func grace() {
         var source = Self.live()
         let changes = source.receive(.left(reason: "reset"), now: Self.second)
@@ -36,7 +36,9 @@ struct SourceStateMachineTests {
         #expect(source.poll(now: 99 * Self.second, arrivals: .init()).isEmpty)
     }
 
-    @Test("while a returned publisher has no frame yet, the grace period is stopped; its first frame makes it live")
+    @Test(
+        "while a returned publisher has no frame yet, the grace period is stopped; its first frame makes the source live"
+    )
     func returning() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -76,7 +78,7 @@ struct SourceStateMachineTests {
         #expect(source.isAway(now: 60 * Self.second), "its pane does not return for media that was not waited for")
     }
 
-    @Test("if all media was decoded before the loss is reported, the hold time starts at the report")
+    @Test("if a lost source's media was decoded before the loss is reported, its hold time starts at the report")
     func drainedFirst() {
         var source = Self.live()
         _ = source.receive(.drained, now: 1)
@@ -84,7 +86,7 @@ struct SourceStateMachineTests {
         #expect(!source.isAway(now: 2 * Self.second + 1) && source.isAway(now: 2 * Self.second + 2))
     }
 
-    @Test("connections without a frame do not renew the grace")
+    @Test("a connection that ends without a frame does not renew a source's grace period")
     func graceIsNotRenewed() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -108,7 +110,7 @@ struct SourceStateMachineTests {
         #expect(source.poll(now: 616 * Self.second, arrivals: .init()).map(\.to) == [.gone])
     }
 
-    @Test("a takeover is not a loss: the state is reconnecting until the new connection's first frame")
+    @Test("after a takeover a source is reconnecting, not lost, until the new connection's first frame")
     func takeover() {
         var source = Self.live()
         #expect(source.receive(.takenOver, now: 1).map(\.to) == [.reconnecting])
@@ -119,7 +121,7 @@ struct SourceStateMachineTests {
     }
 
     @Test(
-        "after stallMs without packets a source is stalled, and live with the next one; audio packets count")
+        "after stallMs without packets a source is stalled, and with the next packet live; audio packets count")
     func stall() {
         var source = Self.live()
         var changes: [SourceStateMachine.Change] = []
@@ -144,7 +146,7 @@ struct SourceStateMachineTests {
     }
 
     @Test(
-        "a silent source counts as absent after its hold time, from when its last packet was shown",
+        "a stalled source counts as away after stalledHold, counted from when its last packet was shown",
         arguments: [(hold: Int64(0), shownAfter: 0, away: 1050), (1000, 0, 1050), (1000, 250, 1250), (2000, 200, 2200)])
     func stalledHold(hold: Int64, shownAfter: Int64, away: Int64) {
         let rules = SourceStateMachine.Rules(
@@ -160,7 +162,7 @@ struct SourceStateMachineTests {
         #expect(source.state == .live && !source.isAway(now: 99 * Self.second))
     }
 
-    @Test("without a hold for stalled sources, a silent one stays present while it is connected")
+    @Test("without stalledHold, a stalled source stays present and is not away while it is connected")
     func stillScreenWithoutSound() {
         var source = SourceStateMachine(
             rules: SourceStateMachine.Rules(
@@ -172,7 +174,7 @@ struct SourceStateMachineTests {
         #expect(source.graceUntil == 75 * Self.second)
     }
 
-    @Test("a silent source that is then lost has one grace period in all, from its last packet")
+    @Test("a silent source that is then lost has a single grace period, which starts with its last packet")
     func oneGrace() {
         // The connection stays open.
         var open = Self.live()
@@ -235,7 +237,7 @@ struct SourceStateMachineTests {
         #expect(source.state == .live)
     }
 
-    @Test("after the worker was suspended, a source is not stalled until it is silent again")
+    @Test("after the worker was suspended, a source is not stalled until it has been silent for stallMs again")
     func absence() {
         var source = Self.live()
         #expect(source.poll(now: 0, arrivals: .init(picture: 0)).isEmpty)
@@ -273,7 +275,7 @@ struct SourceStateMachineTests {
         #expect(longer.isGivenUp)
     }
 
-    @Test("a publisher with only audio is live after one second")
+    @Test("a source whose publisher sends only audio is live after one second")
     func soundOnly() {
         var source = SourceStateMachine(rules: Kit.rules)
         for event in [SourceStateMachine.Event.published, .arrived, .sounded] { _ = source.receive(event, now: 0) }
@@ -293,7 +295,8 @@ struct SourceStateMachineTests {
     }
 
     @Test(
-        "random events: each transition starts where the last one ended, and a publisher with a frame is live")
+        "for random events, each change of a source starts at its last state, and a publisher with a frame makes it live"
+    )
     func total() {
         var random = TestRandom(state: 7)
         let events: [SourceStateMachine.Event] = [

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Sprite sheets")
 struct SpriteMakerTests {
-    @Test("a sheet whose file is written counts in the disk use, even if its index cannot be written")
+    @Test(
+        "a sprite sheet whose file is written is available with its current size, even if its index cannot be written"
+    )
     func size() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sheets-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -20,7 +20,7 @@ struct StartLimitsTests {
 
     /// Limits, memory in MiB, and the words that the error must contain; empty: the room may start.
     @Test(
-        "a limit that is too low is reported with its value and the value needed",
+        "a limit of open files or memory that is too low refuses the start, with its value and the value needed",
         arguments: [
             (Self.made(), []),
             (Self.made(openFiles: nil), []),
@@ -50,7 +50,7 @@ struct StartLimitsTests {
         #expect(limits.refusal(.client(cores: 2))?.what.contains("this command needs at least 28") == true)
     }
 
-    @Test("the memory limit of a cgroup is read, v1 and v2")
+    @Test("the paths of a cgroup's memory limit are those of version 1 or 2; a limit of `max` or a huge number is none")
     func groups() {
         #expect(
             ProcessLimits.groupPlaces(membership: "0::/kubepods/pod1\n") == [

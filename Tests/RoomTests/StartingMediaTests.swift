@@ -34,7 +34,7 @@ struct StartingMediaTests {
         #expect(starting.note([Self.packet(.video, isKey: true, at: 4)]) == 4)
     }
 
-    @Test("H.264 without key frames and audio starts the program at the frame where its decoder starts")
+    @Test("H.264 without key frames and audio starts the program at the frame after `keyPatience` frames")
     func gradualRefresh() {
         let patience = Int64(StartingMedia.keyPatience)
         var starting = StartingMedia()

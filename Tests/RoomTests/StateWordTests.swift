@@ -3,7 +3,7 @@ import RoomAPI
 import RoomSources
 import Testing
 
-@Suite("The states in the API and in metrics")
+@Suite("State names of rooms and sources in the API")
 struct StateWordTests {
     @Test("the API lists the states of a room completely and in order")
     func roomStates() {

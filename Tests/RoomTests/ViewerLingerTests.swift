@@ -20,28 +20,33 @@ struct ViewerLingerTests {
     }
 
     private static let cases = [
-        Case(testDescription: "a viewer is there: the window", facts: Self.facts(window: 24), seconds: 24),
-        Case(testDescription: "a window of an hour", facts: Self.facts(window: 3600), seconds: 60),
-        Case(testDescription: "everything is listed", facts: Self.facts(window: nil), seconds: 60),
-        Case(testDescription: "a window below the least", facts: Self.facts(window: 2), seconds: 3),
+        Case(testDescription: "a viewer, and a window of 24 s", facts: Self.facts(window: 24), seconds: 24),
+        Case(testDescription: "a viewer, and a window of an hour", facts: Self.facts(window: 3600), seconds: 60),
+        Case(
+            testDescription: "a viewer, and a playlist that lists everything", facts: Self.facts(window: nil),
+            seconds: 60),
+        Case(testDescription: "a viewer, and a window of 2 s", facts: Self.facts(window: 2), seconds: 3),
         Case(testDescription: "a viewer asked 30 s ago", facts: Self.facts(window: 24, since: 30), seconds: 24),
         Case(testDescription: "a viewer asked 31 s ago", facts: Self.facts(window: 24, since: 31), seconds: 3),
-        Case(testDescription: "nobody ever asked", facts: Self.facts(since: nil), seconds: 3),
-        Case(testDescription: "written, with a viewer", facts: Self.facts(configured: 300), seconds: 300),
-        Case(testDescription: "written, without one", facts: Self.facts(configured: 10, since: nil), seconds: 10),
-        Case(testDescription: "written as none", facts: Self.facts(configured: 0), seconds: 0),
+        Case(testDescription: "no viewer", facts: Self.facts(since: nil), seconds: 3),
+        Case(testDescription: "lingerSeconds 300, with a viewer", facts: Self.facts(configured: 300), seconds: 300),
+        Case(
+            testDescription: "lingerSeconds 10, without a viewer", facts: Self.facts(configured: 10, since: nil),
+            seconds: 10),
+        Case(testDescription: "lingerSeconds 0", facts: Self.facts(configured: 0), seconds: 0),
         Case(testDescription: "an offline job", facts: Self.facts(isOffline: true), seconds: 0),
         Case(
-            testDescription: "an offline job that says so", facts: Self.facts(isOffline: true, configured: 5),
+            testDescription: "an offline job with lingerSeconds 5", facts: Self.facts(isOffline: true, configured: 5),
             seconds: 5),
         Case(testDescription: "a room that is handed over", facts: Self.facts(hasEnded: false), seconds: 0),
         Case(
-            testDescription: "a room that is handed over, and a length",
+            testDescription: "a room that is handed over, with lingerSeconds 300",
             facts: Self.facts(hasEnded: false, configured: 300), seconds: 0),
     ]
 
     @Test(
-        "the linger follows from lingerSeconds, the playlist's length and whether anyone watches", arguments: Self.cases
+        "the linger follows from lingerSeconds, the playlist's window, and when a viewer sent its last request",
+        arguments: Self.cases
     )
     func length(one: Case) {
         #expect(ViewerLinger.length(one.facts) == one.seconds * Self.second)
@@ -53,7 +58,7 @@ struct ViewerLingerTests {
         #expect(linger.isOver(at: 7 + one.seconds * Self.second))
     }
 
-    @Test("a second request to end or to stop closes it at once")
+    @Test("during the linger, a request to end or to stop ends the linger at once")
     func asked() {
         for isStop in [false, true] {
             var linger = ViewerLinger()
@@ -86,7 +91,7 @@ struct ViewerLingerTests {
         #expect(none == nil && stopped.isOver(at: 0))
     }
 
-    @Test("a second request to end right after the room's end skips the linger")
+    @Test("a request to end between the room's end and the linger skips the linger")
     func askedBetween() {
         var linger = ViewerLinger()
         linger.closed()

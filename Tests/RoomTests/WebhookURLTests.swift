@@ -6,7 +6,7 @@ import Testing
 @Suite("Webhook URLs from environment variables")
 struct WebhookURLTests {
     @Test(
-        "an invalid or missing URL is refused with its location, without printing it",
+        "an environment variable with an invalid webhook URL, or a missing one, is refused with its place, without printing the value",
         arguments: [("PATH", MediaError.Code.rejected), ("TANDEM_NO_SUCH_VARIABLE", .notReadable)])
     func refused(variable: String, code: MediaError.Code) throws {
         let report = Pipeline.parse(

@@ -18,7 +18,9 @@ struct WildcardListenerTests {
         return try Pipeline.parse(text).result.get().wildcardListeners
     }
 
-    @Test("0.0.0.0 and [::] are every address; a loopback address, another address, a Unix socket and null are not")
+    @Test(
+        "listeners on 0.0.0.0 and [::] are named; those on another address, on a Unix socket or without an address are not"
+    )
     func wildcards() throws {
         #expect(
             try Self.names(rtmp: #""0.0.0.0:1935""#, viewer: #""[::]:8080""#, control: #""0.0.0.0:8081""#)

@@ -17,6 +17,8 @@ enum HarnessRooms {
     ///   - directory: Directory of the HLS output.
     ///   - members: More members of the document: JSON with a trailing comma.
     ///   - source: More members of the second source: JSON with a leading comma.
+    ///   - scene: The scene on air at first.
+    ///   - fps: Frames per second of the canvas, which are ticks per second.
     ///   - grace: Time that a lost publisher has to return, in milliseconds.
     ///   - hls: More members of the HLS output: JSON with a leading comma.
     ///   - outputs: More outputs: JSON with a leading comma.

@@ -11,7 +11,7 @@ struct PublishedSound {
     /// 10 ms, in which tones of different multiples of 100 Hz do not affect each other.
     private static let window = Self.sampleRate / Self.rate
 
-    /// Sum of left and right.
+    /// Mean of left and right.
     private let samples: [Float]
 
     /// Decodes a playlist of an unencrypted room that has one initialization segment.

@@ -27,12 +27,11 @@ extension RoomHarness {
         }
     }
 
-    /// Sends a request and waits for its reply. When it returns, the room's threads are idle.
+    /// Sends a request, waits for its reply and checks the reply's status.
     ///
     /// - Parameters:
     ///   - status: The expected status.
-    ///   - settles: False: do not wait until the room's threads are idle. A thread of a stopped worker never becomes
-    ///     idle.
+    ///   - settles: Whether to wait until the room's threads are idle. A thread of a stopped worker never becomes idle.
     @discardableResult
     func command(
         _ method: HTTPRequest.Method, _ path: String, _ body: String = "{}", fields: HTTPFields = [:],

@@ -2,7 +2,7 @@ import Testing
 
 /// Segments published by the packager, which runs in real time.
 extension RoomHarness {
-    /// Number of the next tick that the program composes.
+    /// Number of the tick that the program composed last.
     func tick() async throws -> Int64 { try #require(try await self.state().member("program", "tick")?.integer) }
 
     /// Advances time, then waits until every segment that ended by then is published.
@@ -26,7 +26,7 @@ extension RoomHarness {
     /// Total length of the published segments, in ticks.
     var publishedTicks: Int64 { self.segments.reduce(0) { $0 + ($1.integer("ticks") ?? 0) } }
 
-    /// Blocks in real time until an event of the type arrives: for work on threads that do not wait on the test clock.
+    /// Waits in real time until an event of the type arrives: for work on threads that do not wait on the test clock.
     @discardableResult
     func told(
         _ type: String, from start: Int = 0, where isWanted: @escaping @Sendable (ToldEvent) -> Bool = { _ in true }

@@ -18,7 +18,7 @@ import Testing
 ///
 /// The stages are the product's: admission, decoders, program, x264, packager and the directory on disk. Publishers are
 /// scripted (``connect(_:sending:tones:key:)``), commands are requests to the control API's responder
-/// (``command(_:_:_:)``), and time passes only in ``run(seconds:)``.
+/// (``command(_:_:_:)``), and time passes only in methods that advance it, such as ``run(seconds:)``.
 final class RoomHarness: Sendable {
     /// What the room does when it starts, which decides when its threads are idle.
     enum Beginning {
@@ -150,7 +150,8 @@ final class RoomHarness: Sendable {
 
     // MARK: Time
 
-    /// Advances time. Publishers send meanwhile. When it returns, the room has done everything that was due.
+    /// Advances time. Publishers send meanwhile. When it returns, the threads that wait on the test clock have done what was
+    /// due; encoders and packager may still work.
     func run(seconds: Double) async throws {
         let target = self.clock.now() + Int64((seconds * Double(Self.second)).rounded())
         try await offPool { try self.advance(to: target) }

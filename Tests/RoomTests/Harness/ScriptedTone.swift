@@ -10,7 +10,7 @@ enum ScriptedTone {
     static let sampleRate: Int64 = 48_000
     /// Samples per frame.
     static let length = Int64(AudioEncoder.frameLength)
-    /// Frames after which a multiple of 6.25 Hz repeats.
+    /// Frames after which a tone of a multiple of 0.625 Hz repeats.
     private static let period = 75
     /// As a fraction of full scale, like FFmpeg's sine.
     static let amplitude: Float = 0.125

@@ -19,7 +19,7 @@ struct WrittenPlaylist {
     var isEnded: Bool { self.text.hasSuffix("#EXT-X-ENDLIST\n") }
     /// Total duration of its segments, in seconds.
     var duration: Double { self.segments.reduce(0) { $0 + $1.duration } }
-    /// The initialization segments, in the order of their first use.
+    /// The `EXT-X-MAP` tags, in their order.
     var maps: [String] {
         self.text.split(separator: "\n").filter { $0.hasPrefix("#EXT-X-MAP:") }.map(String.init)
     }
@@ -50,7 +50,7 @@ extension RoomDirectory {
     /// A media playlist of the room.
     func playlist(_ name: String) throws -> WrittenPlaylist { WrittenPlaylist(try self.text(of: name)) }
 
-    /// The media playlist of every rendition and of the audio, by name.
+    /// The media playlists of all renditions and of the audio, with their file names, without I-frame playlists.
     func playlists() throws -> [(name: String, playlist: WrittenPlaylist)] {
         try self.names().filter { $0.hasSuffix(".m3u8") && $0 != "index.m3u8" && !$0.hasSuffix("-iframes.m3u8") }
             .map { ($0, try self.playlist($0)) }

@@ -38,13 +38,15 @@ extension InProcess {
             return KillCommand.Facts(directory: directory.path, later: ProgramDate.format(date))
         }
 
-        @Test("the table has at least 40 commands, each once")
+        @Test("KillCommand.all has at least 40 commands, no two of the same name")
         func table() {
             #expect(KillCommand.all.count >= 40)
             #expect(Set(KillCommand.all.map(\.name)).count == KillCommand.all.count)
         }
 
-        @Test("a kill at any step of a write loses nothing answered as durable, and leaves no half-applied command")
+        @Test(
+            "after any step of a write, commands.json has all that was answered as durable, and no half-applied command"
+        )
         func everyStep() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -163,7 +165,9 @@ extension InProcess {
             return parts
         }
 
-        @Test("five workers in a row, each killed at another step of its last write, lose no command")
+        @Test(
+            "five workers in a row, each killed at another step of a write, hand on all commands whose file was renamed"
+        )
         func chain() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -182,7 +186,7 @@ extension InProcess {
                     // The source was kicked, and may publish again.
                     if command.name == "kick lifted" { try await room.goLive(HarnessRooms.second) }
                 }
-                // After two early crashes the third worker restores only covers, mutes and kicks.
+                // A worker that dies within the probation counts as crashed; after two of them a third restores only a part.
                 try await room.run(seconds: Double(Resumption.probation / RoomHarness.second) + 1)
                 let last = KillCommand.all[part.upperBound - 1]
                 let isEnd = part.upperBound == KillCommand.all.count

@@ -60,7 +60,9 @@ extension InProcess {
             }
         }
 
-        @Test("a worker keeps what a later minor version wrote, and reads what an earlier one wrote")
+        @Test(
+            "a worker keeps members of commands.json that a later minor version wrote, and restores a file of minor version 0"
+        )
         func minors() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -3,10 +3,11 @@ import Foundation
 /// `commands.json` as another program reads and writes it.
 struct CommandedFile {
     private static let mark = "laterMember"
-    /// Objects whose members are named entries, and values that the program does not interpret.
+    /// Objects whose members are named entries.
     private static let entries: Set<String> = [
         "texts", "scores", "scenes", "countdowns", "fileMembers", "ends", "trackVolumes",
     ]
+    /// Values that the program does not interpret.
     private static let opaque: Set<String> = ["value", "body"]
     /// Arrays that the room itself changes.
     private static let lively: Set<String> = ["alarms", "clips"]
@@ -36,7 +37,7 @@ struct CommandedFile {
         return found
     }
 
-    /// Adds a member to each object, as a later minor version may do.
+    /// Adds a member to each object whose members have a fixed meaning, as a later minor version may do.
     ///
     /// - Returns: Their locations; see ``unknownMembers``.
     mutating func addUnknownMembers(minor: Int) -> Set<String> {

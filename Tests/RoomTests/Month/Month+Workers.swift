@@ -6,7 +6,7 @@ import RoomSources
 
 /// Workers that crash, and the state that their successors resume.
 extension Month {
-    /// Kills the worker. Its successor starts some seconds later and restores the commanded state.
+    /// Kills the worker. Its successor starts up to a minute later and restores the commanded state.
     mutating func die() {
         let before = self.state
         let wanted = self.life.wanted

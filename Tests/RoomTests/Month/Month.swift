@@ -48,7 +48,7 @@ struct Month {
         var silentSince: Int64?
         /// When the decoder finishes what it has received.
         var drainedAt: Int64 = 0
-        /// When the last publication that was live under this worker ended.
+        /// When the last publication ended; nil: not known to this worker.
         var leftAt: Int64?
     }
 
@@ -89,19 +89,21 @@ struct Month {
     var faults: [String] = []
     /// Until when each source must be refused, counted independently of ``refusals``.
     var promised: [SourceID: (until: Int64, isQuarantine: Bool)] = [:]
-    /// The phase reported last, and its end.
+    /// The phase reported last.
     var phase = PKStateMachine.Phase.idle
+    /// The end of that phase; nil: none.
     var phaseEnd: Int64?
     var shown: SceneSelector.Show
-    /// When the last publisher left.
+    /// Since when no source has a publisher; nil: one has.
     var emptySince: Int64?
     var polledAt: Int64?
     /// True once a publisher was there, under any worker of this room.
     var hasHadSource = false
-    /// Number of the next publication, and the first one of this worker.
+    /// Number of the newest publication.
     var nextPublication = 0
+    /// Number of the first publication of this worker.
     var firstPublication = 1
-    /// Sources given up at the last poll.
+    /// Number of sources given up at the last poll.
     var lastGivenUp = 0
     private let seed: Int
 
