@@ -107,7 +107,8 @@ let package = Package(
         .target(
             name: "WHEP",
             dependencies: [
-                "Libc", "PublishAuth", "PipelineSpec", "TLSFiles", "HTTPListener", "OpenSSLCrypto", "WebRTC", "Threading", "MediaTypes",
+                "Libc", "PublishAuth", "PipelineSpec", "TLSFiles", "HTTPListener", "OpenSSLCrypto", "WebRTC",
+                "Threading", "MediaTypes",
                 "MediaKernels", httpTypes, logging, .product(name: "DequeModule", package: "swift-collections"),
             ] + nio, swiftSettings: house),
         .target(
