@@ -105,6 +105,12 @@ let package = Package(
             name: "PublishAuth", dependencies: ["LibAV", "RTMP", "HLS", "PipelineSpec", "MediaTypes"],
             swiftSettings: house),
         .target(
+            name: "WHEP",
+            dependencies: [
+                "Libc", "PublishAuth", "PipelineSpec", "TLSFiles", "HTTPListener", "OpenSSLCrypto", "WebRTC", "Threading", "MediaTypes",
+                "MediaKernels", httpTypes, logging, .product(name: "DequeModule", package: "swift-collections"),
+            ] + nio, swiftSettings: house),
+        .target(
             name: "Ingest",
             dependencies: [
                 "Libc", "PublishAuth", "TLSFiles", "Egress", "HTTPListener", "OpenSSLCrypto", "RTMP", "WebRTC", "LibAV",
@@ -266,7 +272,7 @@ let package = Package(
         .target(
             name: "FuzzCases",
             dependencies: [
-                "RTMP", "WebRTC", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events",
+                "RTMP", "WebRTC", "WHEP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events",
                 "HTTPListener", "Control",
                 "MediaTypes", "MediaKernels", httpTypes,
             ],
@@ -299,6 +305,11 @@ let package = Package(
         .testTarget(
             name: "WebRTCTests", dependencies: ["TestSupport", "WebRTC", "MediaTypes", "MediaKernels"],
             exclude: ["Fixtures", "Golden", "Offers"], swiftSettings: house),
+        .testTarget(
+            name: "WHEPTests",
+            dependencies: [
+                "TestSupport", "WHEP", "WebRTC", "OpenSSLCrypto", "MediaTypes", "MediaKernels", logging,
+            ] + nio, swiftSettings: judged),
         .target(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
             swiftSettings: house),
