@@ -87,17 +87,18 @@ struct RoomDeployment: Sendable {
     /// Seconds from the stop request until the orchestrator may kill: `shutdown.endTimeoutMs`, plus a margin of 10 s.
     var graceSeconds: Int { (self.pipeline.shutdown.endTimeoutMs + 999) / 1000 + 10 }
 
-    /// The ports for publishers, which must be reachable from outside.
+    /// The ports for publishers and for the media of WebRTC viewers, which must be reachable from outside.
     var doors: [Port] {
         let ingest = self.pipeline.ingest
+        let viewers = [Self.port("whep", self.pipeline.webRTCOutput?.udp, isUDP: true)].compactMap(\.self)
         guard self.pipeline.sources.contains(where: { if case .rtmp = $0.input { true } else { false } }) else {
-            return []
+            return viewers
         }
         return [
             Self.port("rtmp", ingest.rtmp.listen), Self.port("rtmps", ingest.rtmps?.listen),
             Self.port("srt", ingest.srt?.listen, isUDP: true), Self.port("whip", ingest.webRTC?.listen),
             Self.port("webrtc", ingest.webRTC?.udp, isUDP: true),
-        ].compactMap(\.self)
+        ].compactMap(\.self) + viewers
     }
 
     /// The port for viewers; nil if the room has no HTTP listener with a fixed port.
