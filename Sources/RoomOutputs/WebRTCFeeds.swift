@@ -135,21 +135,28 @@ package final class WebRTCFeeds: Sendable {
     /// Adds metrics of the WebRTC viewers.
     package func addMetrics(to metrics: inout MetricsText) {
         let values = self.statistics
-        func add(_ name: String, _ help: String, _ value: UInt64) {
-            metrics.family("tandem_whep_\(name)_total", .counter, help)
-            metrics.sample("tandem_whep_\(name)_total", Int64(clamping: value))
-        }
         metrics.family("tandem_whep_viewers", .gauge, "Connected WebRTC viewers by rendition.")
         for feed in self.feeds {
             metrics.sample("tandem_whep_viewers", ["rendition": feed.name], Int64(values.renditions[feed.name] ?? 0))
         }
-        add("sessions", "WebRTC viewers that have connected.", values.sessions)
-        add("refused", "Offers of WebRTC viewers that were refused.", values.refused)
-        add("sent_bytes", "Bytes sent to WebRTC viewers, retransmissions included.", values.bytes)
-        add("sent_packets", "Packets sent to WebRTC viewers, retransmissions included.", values.packets)
-        add("retransmitted_packets", "Packets sent to WebRTC viewers again.", values.retransmitted)
-        add("lost_packets", "Packets that WebRTC viewers reported as lost.", values.lost)
-        add("key_frame_requests", "Key frames that WebRTC viewers asked for (PLI and FIR).", values.pictureLossRequests)
-        add("skipped_gops", "GOPs not sent to WebRTC viewers that were too slow.", values.skippedGOPs)
+        func each(_ name: String, _ help: String, _ value: UInt64) {
+            metrics.family(name, .counter, help)
+            metrics.sample(name, Int64(clamping: value))
+        }
+        each("tandem_whep_sessions_total", "WebRTC viewers that have connected.", values.sessions)
+        each("tandem_whep_refused_total", "Offers of WebRTC viewers that were refused.", values.refused)
+        each("tandem_whep_sent_bytes_total", "Bytes sent to WebRTC viewers, retransmissions included.", values.bytes)
+        each(
+            "tandem_whep_sent_packets_total", "Packets sent to WebRTC viewers, retransmissions included.",
+            values.packets)
+        each(
+            "tandem_whep_retransmitted_packets_total", "Packets sent to WebRTC viewers again.", values.retransmitted)
+        each("tandem_whep_lost_packets_total", "Packets that WebRTC viewers reported as lost.", values.lost)
+        each(
+            "tandem_whep_key_frame_requests_total", "Key frames that WebRTC viewers asked for (PLI and FIR).",
+            values.pictureLossRequests)
+        each(
+            "tandem_whep_skipped_gops_total", "GOPs not sent to WebRTC viewers that were too slow.",
+            values.skippedGOPs)
     }
 }
