@@ -20,6 +20,9 @@ package final class OpusStage: Sendable {
 
     private init() {}
 
+    // The thread does not keep the stage alive.
+    deinit { self.queue.close() }
+
     /// Starts the thread. An encoder is opened once, so that a missing one is noticed before the room is ready.
     ///
     /// - Parameters:

@@ -1,4 +1,5 @@
 package import HTTPListener
+import NIOCore
 import PipelineSpec
 import WebRTC
 package import WHEP

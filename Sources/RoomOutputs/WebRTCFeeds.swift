@@ -11,9 +11,15 @@ package import WHEP
 ///
 /// All viewers hear the same Opus stream. It is encoded while somebody watches.
 package final class WebRTCFeeds: Sendable {
-    /// The Opus encoder, and the number of feeds whose viewers need it.
-    private final class Audio: Sendable {
-        private let state = Mutex<(stage: OpusStage?, listeners: Int)>((nil, 0))
+    /// The number of feeds whose viewers need the audio.
+    private final class AudioDemand: Sendable {
+        private struct State {
+            // Weak, since the encoder's thread refers to the feeds, and they to this object.
+            weak var stage: OpusStage?
+            var listeners = 0
+        }
+
+        private let state = Mutex(State())
 
         func set(_ stage: OpusStage) {
             self.state.withLock { state in
@@ -22,25 +28,23 @@ package final class WebRTCFeeds: Sendable {
             }
         }
 
-        func demand(_ isNeeded: Bool) {
+        func change(_ isNeeded: Bool) {
             self.state.withLock { state in
                 state.listeners = max(0, state.listeners + (isNeeded ? 1 : -1))
                 state.stage?.setNeeded(state.listeners > 0)
             }
         }
-
-        var stage: OpusStage? { self.state.withLock { $0.stage } }
     }
 
     /// The feeds of the renditions; the first one is the output's default.
     private let feeds: [WHEPFeed]
     /// The feed of each encoder track with video; nil for a rendition that the output does not send.
     private let tracks: [WHEPFeed?]
-    private let audio: Audio
+    private let audio: OpusStage
     private let output: WebRTCOutput
     private let server = Mutex<WHEPServer?>(nil)
 
-    private init(_ output: WebRTCOutput, feeds: [WHEPFeed], tracks: [WHEPFeed?], audio: Audio) {
+    private init(_ output: WebRTCOutput, feeds: [WHEPFeed], tracks: [WHEPFeed?], audio: OpusStage) {
         (self.output, self.feeds, self.tracks, self.audio) = (output, feeds, tracks, audio)
     }
 
@@ -52,11 +56,11 @@ package final class WebRTCFeeds: Sendable {
         _ pipeline: Pipeline, failed: @escaping @Sendable (MediaError) -> Void
     ) throws(MediaError) -> WebRTCFeeds? {
         guard let output = pipeline.webRTCOutput, pipeline.clock == .live else { return nil }
-        let audio = Audio()
+        let demand = AudioDemand()
         let feeds = pipeline.webRTCRenditions.map { rendition in
             let hasAudio = !rendition.audio.isEmpty
             return WHEPFeed(name: rendition.name, hasVideo: !rendition.isAudioOnly, hasAudio: hasAudio) { isNeeded in
-                if hasAudio { audio.demand(isNeeded) }
+                if hasAudio { demand.change(isNeeded) }
             }
         }
         guard !feeds.isEmpty else { return nil }
@@ -67,9 +71,9 @@ package final class WebRTCFeeds: Sendable {
                 guard packet.pts >= 0 else { return }
                 for feed in feeds { feed.receiveAudio(packet) }
             }, failed: failed)
-        audio.set(stage)
+        demand.set(stage)
         let tracks = pipeline.pictureRenditions.map { rendition in feeds.first { $0.name == rendition.name } }
-        return WebRTCFeeds(output, feeds: feeds, tracks: tracks, audio: audio)
+        return WebRTCFeeds(output, feeds: feeds, tracks: tracks, audio: stage)
     }
 
     // MARK: Calls from the encoders
@@ -91,7 +95,7 @@ package final class WebRTCFeeds: Sendable {
     }
 
     /// Adds interleaved stereo of the mixer, the first pair at `position`. Does not block.
-    package func put(sound samples: [Float], position: Int64) { self.audio.stage?.put(samples, position: position) }
+    package func put(sound samples: [Float], position: Int64) { self.audio.put(samples, position: position) }
 
     private func configure(track: Int, _ parameters: CodecParameters, width: Int = 0, height: Int = 0) {
         guard self.tracks.indices.contains(track), let feed = self.tracks[track], parameters.kind == .video,
@@ -103,7 +107,7 @@ package final class WebRTCFeeds: Sendable {
 
     /// Ends the audio encoder, then every feed: viewers are disconnected. Called after the last packet.
     package func finish() {
-        self.audio.stage?.finish()
+        self.audio.finish()
         for feed in self.feeds { feed.end() }
     }
 
