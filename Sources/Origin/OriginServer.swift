@@ -8,8 +8,8 @@ import Synchronization
 package import TLSFiles
 import WHEP
 
-/// The playback listener, a public HTTP server that is read-only except for the sessions of WebRTC viewers. It serves the published objects, and at `/` a page that
-/// plays them.
+/// The playback listener, a public HTTP server that is read-only except for the sessions of WebRTC viewers. It serves the
+/// published objects, and at `/` a page that plays them.
 package final class OriginServer: Sendable {
     private let listener: HTTPListener
     private let content: ViewerActivity
