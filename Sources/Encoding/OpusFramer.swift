@@ -1,15 +1,15 @@
 import LibAV
 
 /// Divides the mixer's audio into the frames of Opus, which have another length. A pure value.
-struct OpusFramer {
+package struct OpusFramer: Sendable {
     /// A frame of ``OpusEncoder/frameLength`` pairs.
-    struct Frame: Equatable {
+    package struct Frame: Sendable, Equatable {
         /// Interleaved stereo.
-        var samples: ArraySlice<Float>
+        package var samples: ArraySlice<Float>
         /// Position of the first pair in the program's audio.
-        var position: Int64
+        package var position: Int64
         /// Whether the frame follows the previous one directly.
-        var isContinued: Bool
+        package var isContinued: Bool
     }
 
     /// Longest gap that is filled with silence, in samples: half a second. After a longer one, the frames begin anew.
@@ -21,12 +21,14 @@ struct OpusFramer {
     private var position: Int64?
     private var isContinued = false
 
+    package init() {}
+
     /// Adds a block of interleaved stereo.
     ///
     /// - Parameter position: Position of the block's first pair. A gap before it is filled with silence; pairs before the
     ///   end of the previous block are ignored.
     /// - Returns: The frames that are complete now, in order.
-    mutating func add(_ samples: [Float], at position: Int64) -> [Frame] {
+    package mutating func add(_ samples: [Float], at position: Int64) -> [Frame] {
         let expected = self.position.map { $0 + Int64(self.pending.count / 2) }
         let gap = position - (expected ?? position)
         if expected == nil || gap.magnitude > UInt64(Self.longestGap) {
@@ -52,7 +54,7 @@ struct OpusFramer {
     }
 
     /// Forgets everything: the next block begins anew.
-    mutating func reset() {
+    package mutating func reset() {
         self.pending.removeAll(keepingCapacity: true)
         self.position = nil
         self.isContinued = false

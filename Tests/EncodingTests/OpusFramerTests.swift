@@ -1,4 +1,4 @@
-@testable import Encoding
+import Encoding
 import LibAV
 import MediaTypes
 import Synchronization
