@@ -63,7 +63,10 @@ package struct OutputReply: NamedReply {
             ?? self.viewers.map { Int64(clamping: $0.statistics.bytes) }
     }
 
-    package static let members: [ReplyMember<Self>] = [
+    package static let members: [ReplyMember<Self>] = Self.ownMembers + Self.viewerMembers
+
+    /// The members of all types except WebRTC outputs'.
+    private static let ownMembers: [ReplyMember<Self>] = [
         ReplyMember("outputId") { $0.output.outputID }, ReplyMember("type") { $0.output.typeName },
         ReplyMember(optional: "playlist", "hls: the multivariant playlist") { $0.playlist },
         ReplyMember(optional: "lowLatency", "hls only") { $0.isLowLatency },
@@ -110,7 +113,7 @@ package struct OutputReply: NamedReply {
         ReplyMember(optional: "lostSegments", "http and s3: segments that could not be uploaded", as: .count) {
             $0.upload?.statistics.lost
         },
-    ] + Self.viewerMembers
+    ]
 
     /// The members of a WebRTC output.
     private static let viewerMembers: [ReplyMember<Self>] = [
