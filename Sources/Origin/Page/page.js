@@ -164,7 +164,7 @@ async function hasEnded() {
   try {
     const { uri } = multivariant.variants[0];
     return parseMedia(await (await load(uri)).text(), uri).ended;
-  } catch { return true; }
+  } catch (error) { return error.status === 404 || error.status === 410; }
 }
 
 function showDelay() {

@@ -35,7 +35,7 @@ class WHEPPlayer {
     peer.ontrack = ({ track }) => {
       if (this.isOver) return;
       stream.addTrack(track);
-      this.video.srcObject = stream;
+      if (this.video.srcObject !== stream) this.video.srcObject = stream;
     };
     peer.onconnectionstatechange = () => { if (["failed", "closed"].includes(peer.connectionState)) this.fail(new WHEPError("the connection was closed")); };
     try {
