@@ -107,7 +107,8 @@ let package = Package(
         .target(
             name: "WHEP",
             dependencies: [
-                "Libc", "PublishAuth", "PipelineSpec", "TLSFiles", "HTTPListener", "OpenSSLCrypto", "WebRTC", "Threading", "MediaTypes",
+                "Libc", "PublishAuth", "PipelineSpec", "TLSFiles", "HTTPListener", "OpenSSLCrypto", "WebRTC",
+                "Threading", "MediaTypes",
                 "MediaKernels", httpTypes, logging, .product(name: "DequeModule", package: "swift-collections"),
             ] + nio, swiftSettings: house),
         .target(
@@ -399,7 +400,9 @@ let package = Package(
             swiftSettings: judged),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["TestSupport", "Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
+            dependencies: [
+                "TestSupport", "Push", "RTMP", "WebRTC", "OpenSSLCrypto", "HLS", "LibAV", "MediaTypes", "MediaKernels",
+            ],
             exclude: ["Scripts"],
             swiftSettings: judged),
     ],

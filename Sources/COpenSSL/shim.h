@@ -59,6 +59,49 @@ static inline int copenssl_get_timeout(SSL *ssl, struct timeval *left) { return 
 // Returns 1 if a flight was sent again, 0 if no timer had expired, -1 if there were too many timeouts.
 static inline int copenssl_handle_timeout(SSL *ssl) { return (int)DTLSv1_handle_timeout(ssl); }
 
+// Cookies of HelloVerifyRequest (RFC 6347 4.2.1) have this many bytes. The application data of the SSL points to those that
+// are expected; it must point there from the first call of copenssl_listen to the end of the handshake.
+enum { COPENSSL_COOKIE_SIZE = 16 };
+
+static inline int copenssl_generate_cookie(SSL *ssl, unsigned char *cookie, unsigned int *size) {
+    const void *expected = SSL_get_app_data(ssl);
+    if (!expected) return 0;
+    memcpy(cookie, expected, COPENSSL_COOKIE_SIZE);
+    *size = COPENSSL_COOKIE_SIZE;
+    return 1;
+}
+
+static inline int copenssl_verify_cookie(SSL *ssl, const unsigned char *cookie, unsigned int size) {
+    const void *expected = SSL_get_app_data(ssl);
+    return expected && size == COPENSSL_COOKIE_SIZE && CRYPTO_memcmp(cookie, expected, size) == 0;
+}
+
+static inline void copenssl_use_cookies(SSL_CTX *context) {
+    SSL_CTX_set_cookie_generate_cb(context, copenssl_generate_cookie);
+    SSL_CTX_set_cookie_verify_cb(context, copenssl_verify_cookie);
+}
+
+static inline void copenssl_set_cookie(SSL *ssl, void *bytes) { SSL_set_app_data(ssl, bytes); }
+
+// Reads a ClientHello. Returns 1 if it has the cookie: then SSL_do_handshake continues. Otherwise a HelloVerifyRequest was
+// written, or nothing; no state is kept.
+static inline int copenssl_listen(SSL *ssl) {
+    BIO_ADDR *client = BIO_ADDR_new();
+    if (!client) return -1;
+    const int result = DTLSv1_listen(ssl, client);
+    BIO_ADDR_free(client);
+    return result;
+}
+
+// Returns 1 if a client has verified the server's key exchange and sent its own.
+static inline int copenssl_client_has_answered(const SSL *ssl) {
+    switch (SSL_get_state(ssl)) {
+    case TLS_ST_CW_FINISHED: case TLS_ST_CR_SESSION_TICKET: case TLS_ST_CR_CHANGE: case TLS_ST_CR_FINISHED: case TLS_ST_OK:
+        return 1;
+    default: return 0;
+    }
+}
+
 // Reading an empty memory BIO means "try again", and not the end.
 static inline void copenssl_retry_when_empty(BIO *bio) { BIO_set_mem_eof_return(bio, -1); }
 

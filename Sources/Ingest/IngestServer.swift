@@ -157,7 +157,8 @@ package final class IngestServer: Sendable {
         return address
     }
 
-    /// Opens the UDP socket and then the HTTP listener of WebRTC publishers, which has its own event loop.
+    /// Opens the UDP socket of WebRTC publishers, then their HTTP listener, which has its own event loop, and then a TCP
+    /// socket on the port of the UDP socket.
     private func bindWebRTC(_ settings: WebRTCSettings) async throws(MediaError) -> String {
         let identity = try DTLSIdentity()
         let (listen, host, port) = try Self.address(settings.udp, "ingest.webrtc.udp")
@@ -179,8 +180,11 @@ package final class IngestServer: Sendable {
             throw .bindFailed(listen, error, at: "ingest.webrtc.udp")
         }
         self.running.withLock { $0.datagrams.append(channel) }
-        let candidates = try settings.candidates(bound: channel.localAddress)
+        // Checked before anything else is opened.
+        _ = try settings.candidates(bound: channel.localAddress, hasTCP: false)
         let http = try await self.bindWHIP(settings)
+        let hasTCP = await self.bindStreams(host: host, port: channel.localAddress?.port ?? Int(port))
+        let candidates = try settings.candidates(bound: channel.localAddress, hasTCP: hasTCP)
         let isStopped = self.running.withLock { running in
             running.http = http
             return running.isStopped
@@ -214,6 +218,45 @@ package final class IngestServer: Sendable {
                     door.receive(request, answer)
                 }
             }
+        }
+    }
+
+    /// Opens the TCP socket of WebRTC publishers. It is bound after the HTTP listener, which may have the same port.
+    ///
+    /// - Returns: False if the port is in use. Publishers then have UDP only.
+    private func bindStreams(host: String, port: Int) async -> Bool {
+        do {
+            let channel = try await ServerBootstrap(group: self.group)
+                .serverChannelOption(.backlog, value: 64)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelInitializer { [rtcDoors] channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        guard let stream = rtcDoors.value.first?.stream(from: channel.remoteAddress) else {
+                            throw ChannelError.eof
+                        }
+                        try channel.pipeline.syncOperations.addHandler(stream)
+                    }
+                }
+                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .childChannelOption(.socketOption(.so_keepalive), value: 1)
+                .childChannelOption(
+                    .writeBufferWaterMark,
+                    value: ChannelOptions.Types.WriteBufferWaterMark(
+                        low: WebRTCStreamHandler.mostWaiting / 2, high: WebRTCStreamHandler.mostWaiting)
+                )
+                .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.usualRead))
+                .childChannelOption(.maxMessagesPerRead, value: 4)
+                .bind(host: host, port: port).get()
+            let isStopped = self.running.withLock { running in
+                running.channels.append(channel)
+                return running.isStopped
+            }
+            if isStopped { channel.close(promise: nil) }
+            return true
+        } catch {
+            self.logger.warning(
+                "WebRTC publishers cannot connect by TCP", metadata: ["port": "\(port)", "reason": "\(error)"])
+            return false
         }
     }
 

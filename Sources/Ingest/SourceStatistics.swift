@@ -6,7 +6,7 @@ package struct SourceStatistics: Sendable, Hashable {
     package var publications = 0
     /// True while a publisher is connected.
     package var isPublishing = false
-    /// Bytes received on accepted connections, protocol included.
+    /// Bytes received on accepted connections, protocol included. WebRTC: packets of media that were authentic.
     package var bytes: UInt64 = 0
     package var videoPackets = 0
     package var keyFrames = 0

@@ -8,7 +8,8 @@ import PublishAuth
 import RTMP
 import WebRTC
 
-/// The UDP socket and the sessions of a room's WebRTC publishers. ``WebRTCListener+Requests`` has their HTTP requests.
+/// The UDP socket and the sessions of a room's WebRTC publishers. ``WebRTCListener+Requests`` has their HTTP requests, and
+/// ``WebRTCListener+Streams`` their TCP connections.
 ///
 /// Datagrams are found by their content (RFC 7983): connectivity checks by our user name fragment, everything else by an
 /// address from which a valid check came. All others are dropped without an answer.
@@ -19,16 +20,8 @@ final class WebRTCListener: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     typealias OutboundOut = AddressedEnvelope<ByteBuffer>
 
-    /// Where datagrams of an address go.
-    struct Route {
-        let publisher: WebRTCPublisher
-        let address: ICEAddress
-    }
-
     /// Shortest time between two runs of a session's timer.
     static let shortestTimer: Int64 = 5_000_000
-    /// Largest number of addresses whose socket addresses a session keeps.
-    private static let mostRoutes = 16
 
     let core: IngestCore
     let settings: WebRTCSettings
@@ -38,6 +31,12 @@ final class WebRTCListener: ChannelInboundHandler {
     let limits: WebRTCSession.Limits
     /// Rate limit of POST requests per client network.
     var posts = ClientRateLimiter((perSecond: 4, burst: 32))
+    /// TCP connections that are open, by number.
+    var streams: [Int: WebRTCStreamHandler] = [:]
+    var streamCount = 0
+    var streamLimiter: ConnectionLimiter
+    /// Whether ``streamLimiter`` will be asked again.
+    var isSweepDue = false
     /// Candidates of every answer; empty before the socket is bound.
     var candidates: [AnswerSettings.Candidate] = []
     /// `HOST:PORT` of the HTTP listener.
@@ -47,7 +46,7 @@ final class WebRTCListener: ChannelInboundHandler {
     /// All clients that have not ended, by number.
     var publishers: [Int: WebRTCPublisher] = [:]
     private var ufrags: [String: WebRTCPublisher] = [:]
-    private var routes: [SocketAddress: Route] = [:]
+    private var routes = WebRTCRoutes<WebRTCPublisher>()
     private var context: ChannelHandlerContext?
     private var output = WebRTCSessionOutput()
     /// Publishers whose timer may have to be set again after this read.
@@ -61,6 +60,9 @@ final class WebRTCListener: ChannelInboundHandler {
         self.settings = settings
         self.identity = identity
         self.loop = loop
+        self.streamLimiter = ConnectionLimiter(
+            maximum: core.configuration.maximumConnections,
+            maximumPerPlace: core.configuration.maximumWaitingPerAddress)
         self.requests = WHIPRequests(
             settings: WHIPSettings(
                 app: core.admission.app, allowedOrigins: settings.allowedOrigins, iceServers: settings.iceServers))
@@ -91,39 +93,67 @@ final class WebRTCListener: ChannelInboundHandler {
         var bytes = Array(envelope.data.readableBytesView)
         guard let first = bytes.first else { return }
         let now = self.core.clock.now()
-        if first < 4 { return self.receiveCheck(bytes, from: envelope.remoteAddress, now) }
-        guard let route = self.routes[envelope.remoteAddress], let session = route.publisher.session else {
+        if first < 4 { return self.receiveCheck(bytes, at: envelope.remoteAddress, now) }
+        guard let route = self.routes[envelope.remoteAddress], let session = route.owner.session else {
             self.strangers &+= 1
             return
         }
-        route.publisher.hub?.updateStatistics { $0.bytes += UInt64(bytes.count) }
-        session.receive(&bytes, from: route.address, now: now, into: &self.output)
-        self.perform(route.publisher, now)
+        self.receive(&bytes, of: route.owner, session, from: route.address, now)
+    }
+
+    /// Takes a datagram that is no connectivity check. Only authentic media counts as the publisher's.
+    func receive(
+        _ bytes: inout [UInt8], of publisher: WebRTCPublisher, _ session: WebRTCSession, from address: ICEAddress,
+        _ now: Int64
+    ) {
+        let before = session.mediaBytes
+        session.receive(&bytes, from: address, now: now, into: &self.output)
+        let count = session.mediaBytes &- before
+        if count > 0 { publisher.hub?.updateStatistics { $0.bytes += count } }
+        self.perform(publisher, now)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         context.flush()
+        self.readComplete()
+    }
+
+    /// Sets the timers of the publishers whose datagrams were read.
+    func readComplete() {
         for publisher in self.touched.values { self.armTimer(publisher) }
         self.touched.removeAll(keepingCapacity: true)
     }
 
-    private func receiveCheck(_ bytes: [UInt8], from remote: SocketAddress, _ now: Int64) {
+    /// Counts a datagram or packet that belongs to no session.
+    func noteStranger() { self.strangers &+= 1 }
+
+    /// The session whose user name fragment is in a connectivity check; nil if there is none.
+    func session(ofCheck bytes: [UInt8]) -> (STUNMessage, WebRTCPublisher, WebRTCSession)? {
         guard let check = STUNMessage(bytes), let ufrag = check.receiverUfrag, let publisher = self.ufrags[ufrag],
-            let session = publisher.session, let address = ICEAddress(remote),
+            let session = publisher.session
+        else { return nil }
+        return (check, publisher, session)
+    }
+
+    private func receiveCheck(_ bytes: [UInt8], at remote: SocketAddress, _ now: Int64) {
+        guard let (check, publisher, session) = self.session(ofCheck: bytes), let address = ICEAddress(remote),
             self.core.admission.allows(address.ipAddress)
-        else {
-            self.strangers &+= 1
-            return
+        else { return self.noteStranger() }
+        self.routes.checked(address, at: remote, publisher)
+        self.receive(check, of: publisher, session, from: address, now)
+        let isCrowded = self.routes.addressCount(of: publisher) > WebRTCRoutes<WebRTCPublisher>.most
+        if !publisher.hasEnded, isCrowded || !session.isKnown(address, now: now) {
+            self.routes.prune(publisher) { session.isKnown($0, now: now) }
         }
-        publisher.routes[address] = remote
+    }
+
+    /// Takes a connectivity check for a session.
+    func receive(
+        _ check: STUNMessage, of publisher: WebRTCPublisher, _ session: WebRTCSession, from address: ICEAddress,
+        _ now: Int64
+    ) {
         session.receive(check, from: address, now: now, into: &self.output)
         self.perform(publisher, now)
-        if publisher.routes.count > Self.mostRoutes || !session.isKnown(address, now: now) {
-            for (known, remote) in publisher.routes where !session.isKnown(known, now: now) {
-                publisher.routes[known] = nil
-                if self.routes[remote]?.publisher === publisher { self.routes[remote] = nil }
-            }
-        }
     }
 
     /// Sends and delivers what a session has left in ``output``.
@@ -141,8 +171,12 @@ final class WebRTCListener: ChannelInboundHandler {
 
     /// Sends a datagram. It is dropped if the channel is full, as on the network.
     private func send(_ datagram: WebRTCSessionOutput.Datagram, _ publisher: WebRTCPublisher) {
+        if datagram.address.isTCP {
+            publisher.streams[datagram.address]?.send(datagram.bytes)
+            return
+        }
         guard let context = self.context, context.channel.isWritable,
-            let remote = publisher.routes[datagram.address]
+            let remote = self.routes.remote(of: datagram.address, publisher)
         else { return }
         let buffer = context.channel.allocator.buffer(bytes: datagram.bytes)
         context.writeAndFlush(
@@ -163,18 +197,22 @@ final class WebRTCListener: ChannelInboundHandler {
         }
     }
 
-    /// Datagrams of the address belong to the publisher from now on. A publisher whose media arrives from there keeps it,
-    /// so that no other client can take it away with forged sender addresses.
+    /// Datagrams of the address belong to the publisher from now on, unless another one keeps it.
     private func route(_ address: ICEAddress, to publisher: WebRTCPublisher, _ now: Int64) {
-        guard let remote = publisher.routes[address] else { return }
-        if let other = self.routes[remote]?.publisher, other !== publisher,
-            other.session?.isReceiving(now: now) == true
-        {
-            return
-        }
-        self.routes[remote] = Route(publisher: publisher, address: address)
+        self.routes.claim(address, by: publisher) { self.keeps($0, address, against: publisher, now) }
         let ufrags = publisher.session?.ufrags ?? []
         if ufrags != publisher.ufrags { self.find(publisher, by: ufrags) }
+    }
+
+    /// Whether `other` keeps an address from which a valid check for `publisher` came. The check does not prove that the
+    /// publisher has the address: it could take the datagrams of others with forged sender addresses. But a publisher
+    /// that was killed and returns with the same key may use its old port again.
+    private func keeps(
+        _ other: WebRTCPublisher, _ address: ICEAddress, against publisher: WebRTCPublisher, _ now: Int64
+    ) -> Bool {
+        guard let session = other.session else { return false }
+        if session.isUsing(address, now: now) { return true }
+        return other.source != publisher.source && session.isKnown(address, now: now)
     }
 
     /// Finds the session by these user name fragments, and no longer by earlier ones.
@@ -217,10 +255,8 @@ final class WebRTCListener: ChannelInboundHandler {
         publisher.timer?.cancel()
         publisher.timer = nil
         self.find(publisher, by: [])
-        for remote in publisher.routes.values where self.routes[remote]?.publisher === publisher {
-            self.routes[remote] = nil
-        }
-        publisher.routes = [:]
+        self.routes.remove(publisher)
+        self.closeStreams(of: publisher) { _ in true }
         if let id = publisher.sessionID { self.sessions[id] = nil }
         self.publishers[publisher.number] = nil
         publisher.session = nil
@@ -232,14 +268,15 @@ final class WebRTCListener: ChannelInboundHandler {
         for publisher in Array(self.publishers.values) {
             self.refuse(publisher, .ended, reason: "the room has ended")
         }
+        for stream in Array(self.streams.values) { stream.close() }
     }
 }
 
 extension ICEAddress {
-    /// The address of a UDP socket; nil for other kinds.
-    init?(_ address: SocketAddress) {
+    /// The address of a UDP or TCP socket; nil for other kinds.
+    init?(_ address: SocketAddress, isTCP: Bool = false) {
         guard let ip = address.ipAddress.flatMap({ IPAddress($0) }), let port = address.port else { return nil }
-        self.init(bytes: ip.bytes, port: UInt16(clamping: port))
+        self.init(bytes: ip.bytes, port: UInt16(clamping: port), isTCP: isTCP)
     }
 
     /// The address without its port.

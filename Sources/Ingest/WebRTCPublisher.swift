@@ -38,8 +38,8 @@ final class WebRTCPublisher: PublishingConnection {
     var remoteUfrag = ""
     /// The user name fragments under which the listener finds the session.
     var ufrags: [String] = []
-    /// Socket addresses of the addresses that belong to the publisher.
-    var routes: [ICEAddress: SocketAddress] = [:]
+    /// TCP connections of the publisher.
+    var streams: [ICEAddress: WebRTCStreamHandler] = [:]
     var gate = WebRTCFrameGate()
     var seen: Set<TrackKind> = []
     var hasPublished = false

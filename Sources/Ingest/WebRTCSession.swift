@@ -7,7 +7,8 @@ package import WebRTC
 ///
 /// It has no socket, timer or thread. States: checking (no valid connectivity check yet) → handshaking → connected →
 /// ended; any → ended. The caller calls ``advance(to:into:)`` at ``deadline`` at the latest. Nothing is sent to an address
-/// before a valid check came from it, except the answer to that check.
+/// before a valid check came from it, and never more bytes than came from there before it has proved in the DTLS handshake
+/// that it receives them.
 ///
 /// Times are nanoseconds of one monotonic clock.
 package final class WebRTCSession {
@@ -85,11 +86,18 @@ package final class WebRTCSession {
     package private(set) var cipher: String?
     package private(set) var end: End?
 
+    private var allowance = SendAllowance()
+    /// Where the last DTLS messages were sent.
+    private var flightAddress: ICEAddress?
+    /// Bytes of RTP and RTCP packets that were authentic, as they were on the network.
+    package private(set) var mediaBytes: UInt64 = 0
     private var firstCheck: Int64?
     private var connectedAt: Int64 = 0
     private var lastRTP: Int64?
-    /// Time of the last RTP or RTCP packet.
+    /// Time of the last authentic RTP or RTCP packet, or of the end of the handshake.
     private var lastMedia: Int64 = 0
+    /// Where it came from.
+    private var mediaAddress: ICEAddress?
     private var isSilent = false
     private var handshakeDeadline: Int64 = .max
     /// When the times of ``Limits`` are compared next.
@@ -98,6 +106,9 @@ package final class WebRTCSession {
     private var packets: [TrackPacket] = []
 
     private static let checkInterval: Int64 = 500_000_000
+    /// Bytes of a ClientHello, sent twice. A DTLS client answers no check before it received so many more bytes: the checks of a
+    /// peer that gets no answer are repeated, while those of FFmpeg end with the first answer.
+    private static let firstFlights = 2 * 166
 
     /// - Parameters:
     ///   - credentials: This side's ICE credentials in the answer.
@@ -128,12 +139,18 @@ package final class WebRTCSession {
     package var ufrags: [String] { self.agent.ufrags }
     /// Whether media can be received.
     package var isConnected: Bool { self.receiver != nil && self.end == nil }
-    /// Whether an authenticated RTP packet arrived within the time of silence.
-    package func isReceiving(now: Int64) -> Bool {
-        self.end == nil && self.lastRTP.map { now &- $0 < self.limits.silence } ?? false
+    /// Whether the session uses the address, so that no other session may get its datagrams: its handshake is not complete,
+    /// or its last media came from there within the time of silence.
+    package func isUsing(_ address: ICEAddress, now: Int64) -> Bool {
+        guard self.end == nil, self.isKnown(address, now: now) else { return false }
+        guard self.isConnected else { return true }
+        return self.mediaAddress == address && now &- self.lastMedia < self.limits.silence
     }
     /// Whether a valid check came from the address, and consent lasts.
     package func isKnown(_ address: ICEAddress, now: Int64) -> Bool { self.agent.isKnown(address, now: now) }
+
+    /// The TCP connection of an address was closed.
+    package func lost(_ address: ICEAddress) { self.agent.remove(address) }
 
     /// Begins an ICE restart with new credentials of this side.
     package func restart(credentials: ICECredentials) { self.agent.restart(credentials: credentials) }
@@ -159,14 +176,20 @@ package final class WebRTCSession {
         switch self.agent.receive(check, from: address, now: now, hmac: { HMACSHA1.digest(key: $0, $1) }) {
         case .ignored: self.counters.badChecks += 1
         case .answer(let bytes, _):
-            output.datagrams.append(WebRTCSessionOutput.Datagram(bytes: bytes, address: address))
-            guard self.agent.isKnown(address, now: now) else { return }
+            // An error, which is not longer than the check.
+            guard self.agent.isKnown(address, now: now) else {
+                return output.datagrams.append(WebRTCSessionOutput.Datagram(bytes: bytes, address: address))
+            }
             if self.firstCheck == nil { self.firstCheck = now }
             output.changes.append(.known(address))
-            guard self.isDTLSClient, !self.hasStarted else { return }
+            self.allowance.received(check.bytes.count, from: address)
+            let isStart = self.isDTLSClient && !self.hasStarted
+            if isStart, self.allowance.left(for: address) < bytes.count + Self.firstFlights { return }
+            self.send([bytes], to: address, into: &output)
+            guard isStart else { return }
             self.hasStarted = true
-            self.send(self.transport.start(), into: &output)
-            self.handshake(now, into: &output)
+            self.sendFlight(self.transport.start(), to: address, into: &output)
+            self.handshake(now, address, into: &output)
         }
     }
 
@@ -179,14 +202,16 @@ package final class WebRTCSession {
             self.counters.strangers += 1
             return
         }
+        let count = datagram.count
+        self.allowance.received(count, from: address)
         switch DatagramKind(datagram) {
         case .dtls:
-            self.send(self.transport.receive(datagram), into: &output)
-            self.handshake(now, into: &output)
+            self.receiveFlight(datagram, from: address, into: &output)
+            self.handshake(now, address, into: &output)
         case .rtp:
             guard let receiver = self.receiver else { return self.counters.early += 1 }
             guard self.count(receiver.unprotectRTP(&datagram)) else { return }
-            self.receivedMedia(now)
+            self.receivedMedia(count, from: address, now)
             self.lastRTP = now
             if self.isSilent {
                 self.isSilent = false
@@ -197,14 +222,30 @@ package final class WebRTCSession {
         case .rtcp:
             guard let receiver = self.receiver else { return self.counters.early += 1 }
             guard self.count(receiver.unprotectRTCP(&datagram)) else { return }
-            self.receivedMedia(now)
+            self.receivedMedia(count, from: address, now)
             // A goodbye needs no action: another SSRC may follow it, or silence.
             _ = self.media.receiveRTCP(datagram, at: now)
         case .stun, .other: self.counters.malformed += 1
         }
     }
 
-    private func receivedMedia(_ now: Int64) { self.lastMedia = now }
+    private func receivedMedia(_ bytes: Int, from address: ICEAddress, _ now: Int64) {
+        self.mediaBytes &+= UInt64(bytes)
+        self.lastMedia = now
+        self.mediaAddress = address
+    }
+
+    /// Continues the handshake. An address has proved itself when it sends something that depends on what was sent there.
+    private func receiveFlight(
+        _ datagram: [UInt8], from address: ICEAddress, into output: inout WebRTCSessionOutput
+    ) {
+        let (hadCookie, hadAnswer) = (self.transport.hasCookie, self.transport.hasAnswer)
+        let port = [UInt8(address.port >> 8), UInt8(address.port & 0xFF)]
+        let answers = self.transport.receive(datagram, from: address.bytes + port)
+        let isAnswer = self.transport.hasAnswer && !hadAnswer && address == self.flightAddress
+        if isAnswer || self.transport.hasCookie && !hadCookie { self.allowance.prove(address) }
+        self.sendFlight(answers, to: address, into: &output)
+    }
 
     /// Counts the result and returns whether the packet is authentic.
     private func count(_ result: SRTPResult) -> Bool {
@@ -241,8 +282,10 @@ package final class WebRTCSession {
     package func advance(to now: Int64, into output: inout WebRTCSessionOutput) {
         guard self.end == nil else { return }
         if now >= self.handshakeDeadline {
-            self.send(self.transport.handleTimeout(), into: &output)
-            self.handshake(now, into: &output)
+            if let address = self.flightAddress ?? self.agent.selected {
+                self.sendFlight(self.transport.handleTimeout(), to: address, into: &output)
+                self.handshake(now, address, into: &output)
+            }
         }
         if self.end == nil, let due = self.media.deadline, now >= due {
             let reports = self.media.advance(to: now, into: &self.packets)
@@ -251,7 +294,7 @@ package final class WebRTCSession {
                 guard let sender = self.sender, let address = self.agent.selected,
                     sender.protectRTCP(&bytes) == .ok
                 else { continue }
-                output.datagrams.append(WebRTCSessionOutput.Datagram(bytes: bytes, address: address))
+                self.send([bytes], to: address, into: &output)
             }
             self.assemble(now, into: &output)
         }
@@ -280,8 +323,8 @@ package final class WebRTCSession {
         output.changes.append(.silent)
     }
 
-    /// Acts on the state of the handshake.
-    private func handshake(_ now: Int64, into output: inout WebRTCSessionOutput) {
+    /// Acts on the state of the handshake, which a datagram of `address` may have changed.
+    private func handshake(_ now: Int64, _ address: ICEAddress, into output: inout WebRTCSessionOutput) {
         self.handshakeDeadline = self.transport.nextTimeout().map { now &+ max(0, $0) } ?? .max
         switch self.transport.state {
         case .handshaking: break
@@ -296,15 +339,26 @@ package final class WebRTCSession {
             self.cipher = keys.profile.rawValue
             self.connectedAt = now
             self.lastMedia = now
+            self.mediaAddress = address
             output.changes.append(.connected)
         case .closed: self.finish(.closedByPeer, into: &output)
         case .failed(let reason): self.finish(.handshakeFailed(reason), into: &output)
         }
     }
 
-    private func send(_ datagrams: [[UInt8]], into output: inout WebRTCSessionOutput) {
-        guard let address = self.agent.selected else { return }
-        output.datagrams += datagrams.map { WebRTCSessionOutput.Datagram(bytes: $0, address: address) }
+    private func sendFlight(
+        _ datagrams: [[UInt8]], to address: ICEAddress, into output: inout WebRTCSessionOutput
+    ) {
+        guard !datagrams.isEmpty else { return }
+        self.flightAddress = address
+        self.send(datagrams, to: address, into: &output)
+    }
+
+    /// Datagrams beyond the allowance of the address are dropped, as on the network.
+    private func send(_ datagrams: [[UInt8]], to address: ICEAddress, into output: inout WebRTCSessionOutput) {
+        for bytes in datagrams where self.allowance.spend(bytes.count, on: address) {
+            output.datagrams.append(WebRTCSessionOutput.Datagram(bytes: bytes, address: address))
+        }
     }
 
     // MARK: The end
@@ -315,7 +369,7 @@ package final class WebRTCSession {
     private func finish(_ end: End, into output: inout WebRTCSessionOutput) {
         guard self.end == nil else { return }
         self.end = end
-        self.send(self.transport.close(), into: &output)
+        if let address = self.agent.selected { self.send(self.transport.close(), to: address, into: &output) }
         output.changes.append(.ended(end))
     }
 }

@@ -11,7 +11,8 @@ package struct WebRTCSettings: Sendable {
     package var listen: String
     /// Certificate of the HTTP listener; nil: no TLS.
     package var certificates: CertificateStore?
-    /// `HOST:PORT` of the UDP socket of all publishers; port 0 lets the system choose.
+    /// `HOST:PORT` of the UDP socket of all publishers; port 0 lets the system choose. Clients whose network blocks UDP connect
+    /// to the same port by TCP.
     package var udp: String
     /// Addresses at which publishers reach the UDP socket, as IP literals without brackets; empty: the address that it is
     /// bound to, which then must not be a wildcard.
@@ -33,9 +34,11 @@ package struct WebRTCSettings: Sendable {
 extension WebRTCSettings {
     /// The candidates of every answer.
     ///
-    /// - Parameter bound: Address of the UDP socket.
+    /// - Parameters:
+    ///   - bound: Address of the UDP socket.
+    ///   - hasTCP: Whether a TCP socket has the same port.
     /// - Throws: ``MediaError/Code/rejected`` if there is no address that publishers could reach.
-    func candidates(bound: SocketAddress?) throws(MediaError) -> [AnswerSettings.Candidate] {
+    func candidates(bound: SocketAddress?, hasTCP: Bool) throws(MediaError) -> [AnswerSettings.Candidate] {
         let port = UInt16(clamping: bound?.port ?? 0)
         var addresses = self.publicAddresses
         if addresses.isEmpty, let own = bound?.ipAddress, let ip = IPAddress(own), !ip.isUnspecified {
@@ -50,6 +53,8 @@ extension WebRTCSettings {
                     : "an entry is not an IP address", at: "ingest.webrtc.publicAddresses",
                 fix: "list the IP addresses of this machine that publishers can reach")
         }
-        return literals.map { AnswerSettings.Candidate(address: $0, port: port) }
+        return [false, true].filter { hasTCP || !$0 }.flatMap { isTCP in
+            literals.map { AnswerSettings.Candidate(address: $0, port: port, isTCP: isTCP) }
+        }
     }
 }

@@ -66,6 +66,7 @@ package final class DTLSIdentity: @unchecked Sendable {
         _ = unsafe SSL_CTX_set_options(self.context, options)
         unsafe copenssl_disable_session_cache(self.context)
         unsafe copenssl_limit_certificates(self.context, Self.mostCertificateBytes)
+        unsafe copenssl_use_cookies(self.context)
         unsafe SSL_CTX_set_verify(self.context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
         // Every certificate is accepted here, in place of the check of a chain: `DTLSTransport` compares its digest
         // before it derives keys.

@@ -7,13 +7,16 @@ package import MediaTypes
 /// ``receive(_:)`` → ``State/closed`` by ``close()`` or the peer's close_notify. Each of the first two can become
 /// ``State/failed(_:)``. The last two are final: nothing is sent or read any more.
 ///
+/// A server first asks every address for a cookie that it has sent there (HelloVerifyRequest), and keeps no state until a
+/// ClientHello repeats it: so its flights, which are longer than a ClientHello, go to no forged address.
+///
 /// Keys exist only after the peer's certificate was compared with the fingerprints of its session description.
 /// Application data is discarded, and renegotiation is refused.
 ///
 /// Used by one thread at a time. The retransmission timer is OpenSSL's, which reads the system's wall clock: while that
 /// is set back, the handshake depends on the peer's retransmissions.
 ///
-/// Spec: RFC 6347; RFC 5764 (use_srtp); RFC 8122 §6 (fingerprints); RFC 8842.
+/// Spec: RFC 6347 (cookies: §4.2.1); RFC 5764 (use_srtp); RFC 8122 §6 (fingerprints); RFC 8842.
 @safe
 package final class DTLSTransport {
     package enum State: Sendable, Hashable {
@@ -49,6 +52,19 @@ package final class DTLSTransport {
     /// Number of datagrams that were not given to DTLS: not DTLS by their first byte, too short, too long, or too many.
     package private(set) var discarded = 0
 
+    /// Server: whether an address has sent back the cookie that was sent to it. That is the address of the datagram with which
+    /// this becomes true.
+    package private(set) var hasCookie = false
+    /// Whether the peer has answered a flight with something that it can only know from it: a client's key exchange and Finished,
+    /// or a server's signature over this side's random value.
+    package var hasAnswer: Bool {
+        switch self.state {
+        case .connected: true
+        case .handshaking: unsafe self.role == .client && copenssl_client_has_answered(self.ssl) == 1
+        case .closed, .failed: false
+        }
+    }
+
     let ssl: OpaquePointer
     let fingerprints: [DTLSFingerprint]
     private let role: DTLSRole
@@ -56,6 +72,10 @@ package final class DTLSTransport {
     private let input: OpaquePointer
     private let output: OpaquePointer
     private var handshakeDatagrams = 0
+    /// Makes the cookies of this connection. Secret.
+    private let cookieKey: [UInt8]
+    /// The cookie of the address whose ClientHello is read, and from then on of the address that has repeated it.
+    private let cookie: UnsafeMutablePointer<UInt8>
 
     /// - Parameter peerFingerprints: The peer's certificate must match one of them. Those with SHA-1 or older functions are
     ///   ignored.
@@ -84,6 +104,13 @@ package final class DTLSTransport {
         unsafe self.output = output
         self.role = role
         self.fingerprints = usable
+        var generator = SystemRandomNumberGenerator()
+        self.cookieKey = (0..<20).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let cookie = UnsafeMutablePointer<UInt8>.allocate(capacity: Int(COPENSSL_COOKIE_SIZE))
+        unsafe cookie.initialize(repeating: 0, count: Int(COPENSSL_COOKIE_SIZE))
+        unsafe self.cookie = cookie
+        // Valid until `deinit` has freed `ssl`.
+        unsafe copenssl_set_cookie(ssl, cookie)
         unsafe copenssl_retry_when_empty(input)
         unsafe copenssl_retry_when_empty(output)
         // Takes over both buffers.
@@ -102,8 +129,11 @@ package final class DTLSTransport {
         }
     }
 
-    // Frees the buffers as well.
-    deinit { unsafe SSL_free(self.ssl) }
+    deinit {
+        // Frees the buffers as well.
+        unsafe SSL_free(self.ssl)
+        unsafe self.cookie.deallocate()
+    }
 
     /// Begins the handshake of a client; does nothing for a server, or a second time.
     ///
@@ -116,8 +146,9 @@ package final class DTLSTransport {
 
     /// Takes a datagram of the peer.
     ///
-    /// - Returns: Datagrams to send.
-    package func receive(_ datagram: [UInt8]) -> [[UInt8]] {
+    /// - Parameter address: Any bytes that tell the peer's addresses apart.
+    /// - Returns: Datagrams to send, to the same address.
+    package func receive(_ datagram: [UInt8], from address: [UInt8]) -> [[UInt8]] {
         guard self.isOpen else { return [] }
         // RFC 7983 §7: DTLS begins with 20 to 63.
         guard (DTLSRecords.headerSize...Self.mostBytes).contains(datagram.count), let first = datagram.first,
@@ -139,9 +170,22 @@ package final class DTLSTransport {
             self.state = .failed("no memory for a datagram")
             return []
         }
+        if self.role == .server, !self.hasCookie, !self.listen(to: address) { return self.takeOutput() }
         if case .handshaking = self.state { self.shakeHands() }
         if case .connected = self.state { self.readRecords() }
         return self.takeOutput()
+    }
+
+    /// Reads a ClientHello before the handshake.
+    ///
+    /// - Returns: Whether it has the cookie of the address.
+    private func listen(to address: [UInt8]) -> Bool {
+        let expected = HMACSHA1.digest(key: self.cookieKey, address).prefix(Int(COPENSSL_COOKIE_SIZE))
+        for (index, byte) in expected.enumerated() { unsafe self.cookie[index] = byte }
+        self.hasCookie = unsafe copenssl_listen(self.ssl) == 1
+        // What is no ClientHello leaves errors, and is ignored.
+        ERR_clear_error()
+        return self.hasCookie
     }
 
     /// Time until ``handleTimeout()`` should be called, in nanoseconds; `nil` if no timer runs.

@@ -18,7 +18,8 @@ extension Pipeline {
 
         /// TCP address of the HTTP listener. Default `0.0.0.0:8889`.
         package var listen = ListenAddress.tcp(host: "0.0.0.0", port: 8889)
-        /// UDP address at which the media of all publishers arrives. Default `0.0.0.0:8189`.
+        /// Address at which the media of all publishers arrives, by UDP, or by TCP if their network blocks UDP. Default
+        /// `0.0.0.0:8189`.
         package var udp = ListenAddress.tcp(host: "0.0.0.0", port: 8189)
         /// IP addresses at which publishers reach the UDP port; empty: the address of ``udp``, which then is not a
         /// wildcard.
@@ -41,7 +42,8 @@ extension Pipeline.WebRTC {
             Field("listen", \.listen, .address(unix: false), "host:port of HTTP; port 0: any free port"),
             Field(
                 "udp", \.udp, .address(unix: false),
-                "host:port of UDP, at which the media of all publishers arrives; port 0: any free port"),
+                "host:port of UDP, at which the media of all publishers arrives, and of TCP for publishers whose network "
+                    + "blocks UDP; port 0: any free port"),
             Field(
                 "publicAddresses", \.publicAddresses, .list(of: .ipLiteral, 0...8, standIn: "127.0.0.1"),
                 "IP addresses at which publishers reach the UDP port; default the address of udp, unless that is 0.0.0.0 or ::"

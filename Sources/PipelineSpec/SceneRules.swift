@@ -47,7 +47,7 @@ struct SceneRules {
             if let rect, log.isSound("\(place).border"), min(rect.width, rect.height) < pane.border.width * 2 + 2 {
                 log.mistake(
                     "\(place).border.width", "leaves no space inside a pane of \(rect.width)x\(rect.height)",
-                    fix: "write at most \(max(0, min(rect.width, rect.height) / 2 - 2))")
+                    fix: "write at most \(max(0, min(rect.width, rect.height) / 2 - 1))")
             }
         }
     }

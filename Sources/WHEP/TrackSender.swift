@@ -99,7 +99,8 @@ package struct TrackSender: Sendable {
             catchUp.step = max(1, min(90, usual / (frames + 2)))
             catchUp.time = lastTime + (frames + 1) * catchUp.step
         }
-        self.add(Run(start: index, sequence: self.sequence, catchUp: frames > 0 || self.lastTime != nil ? catchUp : nil))
+        self.add(
+            Run(start: index, sequence: self.sequence, catchUp: frames > 0 || self.lastTime != nil ? catchUp : nil))
     }
 
     private mutating func add(_ run: Run) {
@@ -147,20 +148,35 @@ package struct TrackSender: Sendable {
         case none
     }
 
+    /// The extended sequence number of a packet that was sent; nil for one that was not.
+    private func extended(_ number: UInt16) -> Int64? {
+        let step = Int16(bitPattern: number &- UInt16(truncatingIfNeeded: self.sequence))
+        return step < 0 ? self.sequence + Int64(step) : nil
+    }
+
+    private func keptBytes(_ sequence: Int64) -> [UInt8]? {
+        guard self.keepsBytes else { return nil }
+        return self.kept[Int(sequence % Int64(Self.mostKept))].flatMap { $0.sequence == sequence ? $0.bytes : nil }
+    }
+
+    private func sent(_ sequence: Int64, in history: PacketHistory) -> (packet: HistoryPacket, run: Run)? {
+        guard let run = self.runs.last(where: { $0.sequence <= sequence }) else { return nil }
+        return history[run.start + sequence - run.sequence].map { ($0, run) }
+    }
+
+    /// Whether a packet was sent and can be sent again.
+    package func has(_ number: UInt16, in history: PacketHistory) -> Bool {
+        guard let sequence = self.extended(number) else { return false }
+        return self.keptBytes(sequence) != nil || self.repair != nil && self.sent(sequence, in: history) != nil
+    }
+
     /// Answers the request for one packet.
     ///
     /// Spec: RFC 4588 §4.
     package mutating func repair(_ number: UInt16, from history: PacketHistory, now: Int64) -> Repair {
-        let step = Int16(bitPattern: number &- UInt16(truncatingIfNeeded: self.sequence))
-        let wanted = self.sequence + Int64(step)
-        guard step < 0, self.mayRepair(wanted, now: now) else { return .none }
-        if self.keepsBytes {
-            guard let kept = self.kept[Int(wanted % Int64(Self.mostKept))], kept.sequence == wanted else { return .none }
-            return .protected(kept.bytes)
-        }
-        guard let repair, let run = self.runs.last(where: { $0.sequence <= wanted }),
-            let packet = history[run.start + wanted - run.sequence]
-        else { return .none }
+        guard let wanted = self.extended(number), self.mayRepair(wanted, now: now) else { return .none }
+        if let bytes = self.keptBytes(wanted) { return .protected(bytes) }
+        guard let repair, let (packet, run) = self.sent(wanted, in: history) else { return .none }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.headerSize + 2 + packet.payload.count + 32)
         Self.header(

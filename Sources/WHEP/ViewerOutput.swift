@@ -48,7 +48,8 @@ package struct ViewerOutput {
         if let last = self.datagrams.indices.last, self.segments > 0, self.segments < Self.mostSegments,
             self.datagrams[last].address == address
         {
-            let size = self.datagrams[last].segment > 0 ? self.datagrams[last].segment : self.datagrams[last].bytes.count
+            let size =
+                self.datagrams[last].segment > 0 ? self.datagrams[last].segment : self.datagrams[last].bytes.count
             if packet.count <= size, self.datagrams[last].bytes.count + packet.count <= Self.mostBytes {
                 self.datagrams[last].segment = size
                 self.datagrams[last].bytes += packet

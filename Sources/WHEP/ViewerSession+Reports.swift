@@ -13,7 +13,7 @@ extension ViewerSession {
         // Without catching up after a pause.
         self.nextReport = max(self.nextReport &+ Self.reportInterval, now &+ Self.reportInterval / 2)
         guard let sender, let address = self.agent.selected, let time = stream.clock.time(now: now),
-            !self.flow.isSilent(now: now)
+            !self.flow.isSilent(now: now), self.allowance.isProven(address)
         else { return }
         let ntp = stream.clock.ntp(now: now)
         var writer = RTCPWriter()
@@ -67,17 +67,17 @@ extension ViewerSession {
     private func resend(
         _ lost: [UInt16], of media: UInt32, _ stream: RenditionStream, _ now: Int64, into output: inout ViewerOutput
     ) {
-        guard let sender, let address = self.agent.selected else { return }
+        guard let sender, let address = self.agent.selected, self.allowance.isProven(address) else { return }
         let isVideo = media == self.video?.ssrc
         guard isVideo || media == self.audio?.ssrc else { return }
         self.counters.requested &+= UInt64(lost.count)
-        for number in lost {
-            let repair =
-                isVideo
-                ? self.video?.repair(number, from: stream.video, now: now)
-                : self.audio?.repair(number, from: stream.audio, now: now)
-            guard let repair, repair != .none else { continue }
+        let history = isVideo ? stream.video : stream.audio
+        guard var track = isVideo ? self.video : self.audio else { return }
+        defer { if isVideo { self.video = track } else { self.audio = track } }
+        for number in lost where track.has(number, in: history) {
+            // Also a repetition that is not answered costs a token, so that a flood of them costs little time.
             guard self.repairs.take(now: now) else { return }
+            let repair = track.repair(number, from: history, now: now)
             var bytes: [UInt8]
             switch repair {
             case .packet(let clear):

@@ -7,8 +7,8 @@ package import WebRTC
 ///
 /// It has no socket, timer or thread. States: checking (no valid connectivity check yet) → handshaking → connected → ended;
 /// any → ended. The caller calls ``send(_:now:into:)`` when the rendition has new packets, and ``advance(_:to:into:)`` at
-/// ``deadline`` at the latest. Nothing is sent to an address before a valid check came from it, except the answer to that
-/// check.
+/// ``deadline`` at the latest. Nothing is sent to an address before a valid check came from it, and never more bytes than came
+/// from there before it has proved that it receives them: in the handshake, or later by an answer to a check of this side.
 ///
 /// Times are nanoseconds of one monotonic clock.
 package final class ViewerSession {
@@ -72,6 +72,15 @@ package final class ViewerSession {
     /// Round-trip time in nanoseconds, by the viewer's reports; nil while unknown.
     package internal(set) var roundTrip: Int64?
 
+    /// Credentials of the viewer.
+    var remote: ICECredentials
+    var allowance = SendAllowance()
+    /// Where the last DTLS messages were sent.
+    var flightAddress: ICEAddress?
+    /// The last check that was sent to an address without proof.
+    var probe: (address: ICEAddress, id: [UInt8], at: Int64)?
+    /// Where the last authentic datagram came from.
+    var heardAddress: ICEAddress?
     var firstCheck: Int64?
     var handshakeDeadline: Int64 = .max
     /// When the times of ``Limits`` are compared next.
@@ -103,6 +112,7 @@ package final class ViewerSession {
         self.limits = limits
         self.agent = ICELiteAgent(credentials: credentials, now: now, limits: limits.ice)
         self.isDTLSClient = negotiated.peerIsDTLSServer
+        self.remote = ICECredentials(ufrag: negotiated.remoteUfrag, password: negotiated.remotePassword)
         self.transport = try DTLSTransport(
             identity: identity, role: negotiated.peerIsDTLSServer ? .client : .server,
             peerFingerprints: negotiated.fingerprints.map {
@@ -127,11 +137,19 @@ package final class ViewerSession {
     package var isConnected: Bool { self.sender != nil && self.end == nil }
     /// Whether a valid check came from the address, and consent lasts.
     package func isKnown(_ address: ICEAddress, now: Int64) -> Bool { self.agent.isKnown(address, now: now) }
-    /// Whether an authentic datagram arrived within the time of silence.
-    package func isHeard(now: Int64) -> Bool { self.isConnected && !self.flow.isSilent(now: now) }
+    /// Whether the session uses the address, so that no other session may get its datagrams: its handshake is not complete,
+    /// or its last report came from there within the time of silence.
+    package func isUsing(_ address: ICEAddress, now: Int64) -> Bool {
+        guard self.end == nil, self.isKnown(address, now: now) else { return false }
+        guard self.isConnected else { return true }
+        return self.heardAddress == address && !self.flow.isSilent(now: now)
+    }
 
-    /// Begins an ICE restart with new credentials of this side.
-    package func restart(credentials: ICECredentials) { self.agent.restart(credentials: credentials) }
+    /// Begins an ICE restart with new credentials of this side and of the viewer.
+    package func restart(credentials: ICECredentials, remote: ICECredentials) {
+        self.agent.restart(credentials: credentials)
+        self.remote = remote
+    }
 
     /// When ``advance(_:to:into:)`` has something to do; nil once the session has ended.
     package var deadline: Int64? {
@@ -163,7 +181,9 @@ package final class ViewerSession {
 
     /// Sends the packets of the rendition that the viewer does not have yet.
     package func send(_ stream: RenditionStream, now: Int64, into output: inout ViewerOutput) {
-        guard let sender, self.end == nil, let address = self.agent.selected else { return }
+        guard let sender, self.end == nil, let address = self.agent.selected, self.allowance.isProven(address) else {
+            return
+        }
         self.lastSend = now
         self.isBehind = false
         if self.flow.isSilent(now: now) {
@@ -179,6 +199,7 @@ package final class ViewerSession {
         while self.budget.isOpen, self.video?.take(from: stream.video, into: &self.scratch) == true {
             guard self.protect(sender, to: address, into: &output) else { return }
             self.video?.keep(self.scratch)
+            self.budget.spend(self.scratch.count)
         }
         self.isBehind = self.video?.next.map { $0 < stream.video.end } ?? false
     }
@@ -256,9 +277,7 @@ package final class ViewerSession {
     func finish(_ end: End, into output: inout ViewerOutput) {
         guard self.end == nil else { return }
         self.end = end
-        if let address = self.agent.selected {
-            for bytes in self.transport.close() { output.addAlone(bytes, to: address) }
-        }
+        if let address = self.agent.selected { self.send(self.transport.close(), to: address, into: &output) }
         output.changes.append(.ended(end))
     }
 }

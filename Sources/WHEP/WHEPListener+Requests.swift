@@ -88,7 +88,7 @@ extension WHEPListener {
             let credentials = ICECredentials(random: Self.random(ICECredentials.randomBytes))
         else { return .error(.noSuchSession) }
         viewer.settings.credentials = credentials
-        viewer.session.restart(credentials: credentials)
+        viewer.session.restart(credentials: credentials, remote: remote)
         viewer.remoteUfrag = remote.ufrag
         viewer.etag = Self.makeETag()
         self.find(viewer, by: viewer.session.ufrags)

@@ -141,9 +141,16 @@ final class WHEPListener: ChannelInboundHandler {
     }
 
     private func receiveCheck(_ bytes: [UInt8], from remote: SocketAddress, _ now: Int64) {
-        guard let check = STUNMessage(bytes), let ufrag = check.receiverUfrag, let viewer = self.ufrags[ufrag],
-            let address = ICEAddress(remote)
-        else {
+        guard let check = STUNMessage(bytes) else {
+            self.strangers &+= 1
+            return
+        }
+        if check.kind == .success, let route = self.routes[remote] {
+            route.viewer.session.receive(
+                answer: check, from: route.address, route.viewer.rendition.stream, now: now, into: &self.output)
+            return self.perform(route.viewer)
+        }
+        guard let ufrag = check.receiverUfrag, let viewer = self.ufrags[ufrag], let address = ICEAddress(remote) else {
             self.strangers &+= 1
             return
         }
@@ -194,14 +201,17 @@ final class WHEPListener: ChannelInboundHandler {
             ecnState: .transportNotCapable, packetInfo: nil, segmentSize: datagram.segment)
         let buffer = context.channel.allocator.buffer(bytes: datagram.bytes)
         context.write(
-            self.wrapOutboundOut(AddressedEnvelope(remoteAddress: remote, data: buffer, metadata: metadata)), promise: nil)
+            self.wrapOutboundOut(AddressedEnvelope(remoteAddress: remote, data: buffer, metadata: metadata)),
+            promise: nil)
     }
 
-    /// Datagrams of the address belong to the viewer from now on. A viewer that is heard from there keeps it, so that no
-    /// other client can take it away with forged sender addresses.
+    /// Datagrams of the address belong to the viewer from now on. A viewer that uses it keeps it, so that no other client can
+    /// take it away with forged sender addresses.
     private func route(_ address: ICEAddress, to viewer: Viewer) {
         guard let remote = viewer.routes[address] else { return }
-        if let other = self.routes[remote]?.viewer, other !== viewer, other.session.isHeard(now: self.clock.now()) {
+        if let other = self.routes[remote]?.viewer, other !== viewer,
+            other.session.isUsing(address, now: self.clock.now())
+        {
             return
         }
         self.routes[remote] = Route(viewer: viewer, address: address)

@@ -80,7 +80,9 @@ package enum WHEPRequests {
         do throws(WHIPError) { fragment = try SDPFragment(parsing: request.body) } catch {
             return .reply(.error(error))
         }
-        guard let remote = fragment.credentials, remote.ufrag != state.remoteUfrag else { return .reply(WHIPReply(204)) }
+        guard let remote = fragment.credentials, remote.ufrag != state.remoteUfrag else {
+            return .reply(WHIPReply(204))
+        }
         return .restart(id: id, remote: remote)
     }
 

@@ -3,7 +3,8 @@
 /// An ICE-lite agent sends no checks of its own and is always in the controlled role. An address is known once a check with
 /// the right password came from it; until then nothing is sent there except the answer to that check, which is never
 /// longer than the check. The selected address is the one last nominated by USE-CANDIDATE, or before any nomination the
-/// first known one.
+/// first known one. TCP is selected only if no valid check arrived by UDP for some seconds, because TCP delays media after a
+/// loss.
 ///
 /// Pure: time is passed in, as nanoseconds of a monotonic clock.
 ///
@@ -70,6 +71,10 @@ package struct ICELiteAgent: Sendable {
     private static let mostAddresses = 8
     /// Transactions that are remembered: those of more than a minute at usual rates.
     private static let mostTransactions = 64
+
+    /// How long an address of UDP is preferred to one of TCP after its last check, in nanoseconds: clients send one every 2.4 to
+    /// 5 s while the address works.
+    private static let preferenceForUDP: Int64 = 6_000_000_000
 
     private let limits: Limits
     private let start: Int64
@@ -179,11 +184,26 @@ package struct ICELiteAgent: Sendable {
             if self.known.count >= Self.mostAddresses { self.forgetOldest() }
             self.known.append(KnownAddress(address: address, lastCheck: now))
         }
-        guard message.usesCandidate || !self.isNominated && (isRestart || self.selected == nil) else { return false }
+        let isBetter = isRestart || self.selected.map { $0.isTCP && !address.isTCP } ?? true
+        guard message.usesCandidate || !self.isNominated && isBetter else { return false }
+        if address.isTCP, self.isUDPSelected(now: now) { return false }
         if message.usesCandidate { self.isNominated = true }
         guard self.selected != address else { return false }
         self.selected = address
         return true
+    }
+
+    private func isUDPSelected(now: Int64) -> Bool {
+        guard let selected, !selected.isTCP else { return false }
+        return self.known.contains { $0.address == selected && now - $0.lastCheck <= Self.preferenceForUDP }
+    }
+
+    /// The address cannot be reached any more, because its TCP connection was closed.
+    package mutating func remove(_ address: ICEAddress) {
+        self.known.removeAll { $0.address == address }
+        guard self.selected == address else { return }
+        self.selected = self.known.max { $0.lastCheck < $1.lastCheck }?.address
+        self.isNominated = false
     }
 
     private mutating func forgetOldest() {

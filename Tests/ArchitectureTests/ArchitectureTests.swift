@@ -1,17 +1,17 @@
 import Foundation
 import Testing
 
-@Suite("Rules for sources: imports between targets, unsafe code, clocks, file sizes")
+@Suite("Rules for sources: imports, unsafe code, traps, clocks, file sizes, paths")
 struct ArchitectureTests {
     private let sources = SourceTree.swiftFiles(in: "Sources")
 
-    @Test("the sources and targets are found")
+    @Test("more than 150 source files and 15 targets are found")
     func isNotEmpty() {
         #expect(self.sources.count > 150)
         #expect(SourceTree.floors.count > 15)
     }
 
-    @Test("a target imports only targets below it")
+    @Test("a target imports only targets that Package.swift declares before it")
     func floors() {
         let floors = SourceTree.floors
         for file in self.sources {
@@ -28,7 +28,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("only LibAV, MediaKernels, OpenSSLCrypto and a few named files that make system calls use unsafe code")
+    @Test("only LibAV, MediaKernels, OpenSSLCrypto and twelve named files use unsafe code")
     func auditedMemory() {
         // read(2), recv(2), send(2), sendto(2), write(2), readdir(3), posix_spawn(3), bind(2) and pthread_create(3) take pointers.
         let lenders: Set<String> = [
@@ -64,7 +64,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("no source has fatalError, try!, as! or TODO, except where memory or threads run out")
+    @Test("no source has fatalError, preconditionFailure, try!, as! or TODO, except where memory or threads run out")
     func noTraps() {
         let words = ["fatalError(", "try!", "as! ", "TODO", "FIXME", "preconditionFailure("]
         for file in self.sources {
@@ -104,7 +104,9 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("the check finds lines that read a system clock")
+    @Test(
+        "the check for system clocks finds six sample lines, and accepts three that use an injected clock or are comments"
+    )
     func systemClocksAreFound() {
         let planted = [
             "    let machine = SystemClock()", "        let now = SystemClock.wallClock()", "let start = Clocks.system",
@@ -119,7 +121,7 @@ struct ArchitectureTests {
         for line in allowed { #expect(!Self.readsSystemClock(line), "\(line)") }
     }
 
-    @Test("only commands of the command-line tool choose a room's clocks")
+    @Test("only seven named files of the command-line tool use the system clocks")
     func clocksAreChosenByTheTool() {
         let roots: Set<String> = [
             "Sources/tandem/RunCommand.swift", "Sources/tandem/DemoCommand.swift",
@@ -133,14 +135,16 @@ struct ArchitectureTests {
         #expect(Set(choosing.map(\.path)) == roots)
     }
 
-    @Test("no source file is longer than 600 lines, and half are shorter than 150")
+    @Test("no source file is longer than 600 lines, and their median is at most 150 lines")
     func fileSizes() {
         let sizes = self.sources.map(\.lines.count).sorted()
         #expect((sizes.last ?? 0) <= 600)
         #expect(sizes[sizes.count / 2] <= 150)
     }
 
-    @Test("the type Room has at most 1,500 lines, in files of its own, and the types beside it do not know it")
+    @Test(
+        "Room.swift and Room+*.swift have at most 1,500 lines; other files of the module, but one, do not use the type Room"
+    )
     func roomIsSmall() {
         let module = self.sources.filter { $0.target == "Room" }
         let own = module.filter { $0.path.hasSuffix("/Room.swift") || $0.path.contains("/Room+") }
@@ -155,7 +159,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("no file contains a path of a development machine")
+    @Test("no Swift file contains a path of a development machine")
     func noMachinePaths() {
         let home = ["/work/", "/root/", "/home/"]
         for file in self.sources + SourceTree.swiftFiles(in: "Tests")

@@ -2,20 +2,21 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("deploy/: dashboard, alert rules and web server match what rooms provide")
+@Suite("deploy/: dashboards, alert rules, nginx files and fonts match the program and each other")
 struct DeployTests {
-    /// Names of families in the sources, without the suffixes of histograms.
+    /// Metric names in the sources, without the suffixes of histogram samples.
     private static let told: Set<String> = {
         let pattern = /"((?:tandem|process)_[a-z_]+)"/
         let text = SourceTree.swiftFiles(in: "Sources").flatMap(\.lines).joined(separator: "\n")
         return Set(text.matches(of: pattern).map { String($0.output.1) })
     }()
 
-    /// Names of recorded series, such as `room:tandem_viewers:sum`, in a file.
+    /// Names of series of recording rules, such as `room:tandem_viewers:sum`, that a file contains.
     private static func recorded(_ path: String) -> Set<String> {
         Set(SourceTree.text(path).matches(of: /\b(?:room|job|slo):[a-z_]+:[a-z0-9_]+/).map { String($0.output) })
     }
 
+    /// Metric names that a file contains, without the suffixes of histogram samples and without recorded series.
     private static func asked(_ path: String) -> Set<String> {
         let text = SourceTree.text(path).replacing(/\b(?:room|job|slo):[a-z_]+:[a-z0-9_]+/, with: "")
         let names = text.matches(of: /\b(?:tandem|process)_[a-z_]+/).map { String($0.output) }
@@ -25,7 +26,7 @@ struct DeployTests {
     }
 
     @Test(
-        "the dashboard and the alert rules use only metrics that rooms export",
+        "dashboards, alert rules, recording rules and their tests use only metric names that the sources contain",
         arguments: [
             ("deploy/grafana/tandem.json", 47), ("deploy/grafana/fleet.json", 7), ("deploy/prometheus/alerts.yml", 16),
             ("deploy/prometheus/rules.yml", 18), ("deploy/prometheus/tests.yml", 27),
@@ -38,7 +39,7 @@ struct DeployTests {
     }
 
     @Test(
-        "the dashboards, the alert rules and their cases use only series that rules.yml records",
+        "the dashboards, the alert rules and their tests use only recorded series that rules.yml defines",
         arguments: [
             "deploy/grafana/tandem.json", "deploy/grafana/fleet.json", "deploy/prometheus/alerts.yml",
             "deploy/prometheus/tests.yml", "deploy/prometheus/tests-budgets.yml",
@@ -50,7 +51,7 @@ struct DeployTests {
         for name in Self.recorded(path) { #expect(known.contains(name), "\(path): \(name)") }
     }
 
-    @Test("each alert has a case in which it fires")
+    @Test("every alert has a different name and a test case of promtool in which it fires")
     func cases() {
         let alerts = SourceTree.text("deploy/prometheus/alerts.yml").matches(of: /- alert: (\w+)\n/)
             .map { String($0.output.1) }
@@ -61,7 +62,7 @@ struct DeployTests {
         for alert in alerts { #expect(fired.contains(alert), "\(alert)") }
     }
 
-    @Test("the alert and recording rules name only room states that the program has", arguments: ["alerts", "rules"])
+    @Test("the alert and recording rules name only room states of RoomPhase", arguments: ["alerts", "rules"])
     func states(rules: String) {
         let states = SourceTree.text("Sources/Room/RoomPhase.swift").matches(of: /case ([a-z, ]+)\n/)
             .flatMap { $0.output.1.split(separator: ", ") }
@@ -71,7 +72,7 @@ struct DeployTests {
         for state in asked { #expect(states.contains(state), "\(state)") }
     }
 
-    @Test("a live room without an hls output does not fire the alert for missing segments")
+    @Test("the alert for missing segments requires that the room has published a segment before")
     func withoutSegments() throws {
         let rules = SourceTree.text("deploy/prometheus/alerts.yml").split(separator: "\n")
         let rule = try #require(rules.first { $0.contains("increase(tandem_segments_total[1m]) == 0") })
@@ -85,10 +86,10 @@ struct DeployTests {
         let text = SourceTree.text("deploy/nginx/rooms.conf")
         let served = try #require(text.firstMatch(of: /location ~ \\\.\(([a-z0-9|]+)\)\$/)).output.1
         #expect(served.split(separator: "|").contains { $0 == ending })
-        #expect(text.contains(" \(ending);"), "with its type")
+        #expect(text.contains(" \(ending);"), "the ending has a media type")
     }
 
-    @Test("the web server for shared storage does not mark 404 responses as immutable")
+    @Test("the nginx file for shared storage adds immutable without always, so that 404 responses do not get it")
     func missingSegments() {
         let lasting = SourceTree.text("deploy/nginx/rooms.conf").split(separator: "\n").filter {
             $0.contains("immutable")
@@ -98,7 +99,7 @@ struct DeployTests {
     }
 
     @Test(
-        "a dashboard is valid JSON; each panel has a query, a position and a number of its own",
+        "a dashboard is valid JSON; each panel has queries, and a position and an id that no other panel has",
         arguments: ["tandem", "fleet"])
     func dashboard(name: String) throws {
         let data = Data(SourceTree.text("deploy/grafana/\(name).json").utf8)
@@ -116,7 +117,7 @@ struct DeployTests {
     }
 
     @Test(
-        "promtool accepts the rules, and their cases pass",
+        "promtool accepts the rules and prometheus.yml, and the test cases of the rules pass",
         arguments: [
             ["check", "rules", "rules.yml", "alerts.yml"], ["test", "rules", "tests.yml", "tests-budgets.yml"],
             ["check", "config", "prometheus.yml"],
@@ -143,7 +144,9 @@ struct DeployTests {
         "fonts-liberation": "truetype/liberation/LiberationSans-Regular.ttf",
     ]
 
-    @Test("`make deps` and the image install the same fonts, one of them with Latin letters")
+    @Test(
+        ".ci/deps and the image install the same fonts, one of them with Latin letters at a path that SceneFonts looks for"
+    )
     func fonts() {
         func packages(_ text: String) -> Set<String> {
             Set(text.matches(of: /(?:^|[\s"])(fonts-[a-z0-9-]+)/).map { String($0.output.1) })

@@ -3,8 +3,9 @@ import TestSupport
 import Testing
 
 /// Runs the script with a program in place of `kubectl`, which keeps its cluster in files: `rooms` (a line for each pod on the node),
-/// `spares` (the node of each placeholder), `replicas`, `unschedulable`, and `calls` (what would change the cluster).
-@Suite("deploy/kubernetes/drain: moves the rooms of a node, or leaves the node as it was")
+/// `spares` (the node of each placeholder), `replicas`, `unschedulable`, and `calls` (cordon, uncordon and drain commands, and deletions
+/// of room pods).
+@Suite("deploy/kubernetes/drain moves the rooms of a node and drains it; if that fails, it uncordons the node")
 struct DrainScriptTests {
     private static let kubectl = """
         #!/bin/bash
@@ -24,7 +25,10 @@ struct DrainScriptTests {
 
         """
 
-    /// The exit code of `drain -p 2 -t 1 n1`, what it printed, and its changes.
+    /// Runs `drain -p 2 -t 1 n1`: two rooms at a time, with a timeout of one second.
+    ///
+    /// - Parameter files: Content of files of the cluster; others have defaults.
+    /// - Returns: The exit code, everything printed, and the lines of `calls`.
     private static func drain(_ files: [String: String]) throws -> (code: Int32, output: String, calls: [String]) {
         let bash = try TestTool.require("bash")
         let place = URL(fileURLWithPath: NSTemporaryDirectory() + "tandem-drain-\(UUID().uuidString)")
@@ -56,14 +60,16 @@ struct DrainScriptTests {
 
     private static let moves = ["cordon n1", "delete p1", "delete p2", "delete p3", "drain n1"]
 
-    @Test("all rooms are moved, and the node stays cordoned")
+    @Test("the drain script cordons the node, deletes each room's pod, reports it as moved, and drains the node")
     func moved() throws {
         let result = try Self.drain([:])
         #expect(result.code == 0 && result.calls == Self.moves, "\(result)")
         for room in ["88231", "88232", "88233"] { #expect(result.output.contains("room \(room): moved\n")) }
     }
 
-    @Test("one placeholder on another node is enough if there is only one, also if it has to be moved there first")
+    @Test(
+        "two rooms move with one placeholder if the cluster has one; placeholders on the node are moved to other nodes first"
+    )
     func fewPlaceholders() throws {
         let elsewhere = try Self.drain(["replicas": "1", "spares": "n2\n"])
         #expect(elsewhere.code == 0 && elsewhere.calls == Self.moves, "\(elsewhere)")
@@ -71,14 +77,16 @@ struct DrainScriptTests {
         #expect(here.code == 0 && here.calls == Self.moves, "\(here)")
     }
 
-    @Test("without a placeholder on another node no room is moved, and the node can get pods again")
+    @Test("if no placeholder runs on another node, the drain script moves no room and uncordons the node")
     func noCapacity() throws {
         let result = try Self.drain(["replicas": "1", "spares": "n1\n"])
         #expect(result.code == 1 && result.calls == ["cordon n1", "uncordon n1"], "\(result)")
         #expect(result.output.contains("0 of 1 placeholders"))
     }
 
-    @Test("a room that does not become ready stops the script; the other rooms stay, and the node can get pods again")
+    @Test(
+        "if a room does not become ready elsewhere, the script stops before the next batch of rooms and uncordons the node"
+    )
     func stuck() throws {
         let result = try Self.drain(["stuck": ""])
         #expect(result.code == 1, "\(result)")
@@ -86,7 +94,8 @@ struct DrainScriptTests {
         #expect(result.output.contains("room 88231 is not ready on another node after 1 s"))
     }
 
-    @Test("an error of kubectl is not taken for a node without rooms")
+    @Test(
+        "if kubectl cannot list the rooms of the node, the script fails and uncordons the node instead of draining it")
     func failing() throws {
         // The argument only occurs in the request for the rooms of the node.
         let result = try Self.drain(["failing": "spec.nodeName=n1,status.phase=Running\n"])
@@ -95,7 +104,7 @@ struct DrainScriptTests {
             result.output.contains("the server said no") && result.output.contains("cannot read the rooms of node n1"))
     }
 
-    @Test("a node that was cordoned before stays so, and a node that cannot be read is not touched")
+    @Test("a failed drain does not uncordon a node that was cordoned before; a node that cannot be read is not changed")
     func before() throws {
         let cordoned = try Self.drain(["unschedulable": "true", "stuck": ""])
         #expect(cordoned.code == 1 && !cordoned.calls.contains("uncordon n1"), "\(cordoned)")

@@ -7,7 +7,7 @@ struct ExitCodeTests {
     }
 
     @Test(
-        "the help text and the guide list every exit code of a worker",
+        "the help text and the guide contain the number of every ExitStatus case after the words Exit codes",
         arguments: ["Sources/tandem/Tandem.swift", "Sources/tandem/Documentation.docc/WorkersLife.md"])
     func named(path: String) throws {
         let codes = SourceTree.text("Sources/tandem/ExitStatus.swift").matches(of: /case [a-zA-Z]+ = ([0-9]+)/)

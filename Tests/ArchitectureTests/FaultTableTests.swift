@@ -130,7 +130,7 @@ struct FaultTableTests {
         ("NetEase 12", .tests(["RoomSceneTests.headCount"])),
     ]
 
-    @Test("the table has every row: S01 to S13, P01 to P20, ReplayKit 1 to 10, NetEase 1 to 12")
+    @Test("the fault table has the rows S01 to S13, P01 to P20, ReplayKit 1 to 10 and NetEase 1 to 12")
     func complete() {
         func numbers(_ letter: String, _ range: ClosedRange<Int>) -> [String] {
             range.map { letter + ($0 < 10 ? "0" : "") + "\($0)" }
@@ -141,7 +141,7 @@ struct FaultTableTests {
         #expect(Self.rows.map(\.row) == wanted)
     }
 
-    @Test("every test named in the table exists")
+    @Test("every test that the fault table names exists")
     func found() {
         for (row, proof) in Self.rows {
             switch proof {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("deploy/: HAProxy, nginx and Varnish before the rooms")
+@Suite("deploy/: configurations of HAProxy, nginx and Varnish in front of the rooms")
 struct FrontTests {
     /// A directory with a certificate, which configurations with TLS need to be read.
     private final class Place {
@@ -59,7 +59,7 @@ struct FrontTests {
         return FileManager.default.isExecutableFile(atPath: path) ? path : try TestTool.require(name)
     }
 
-    @Test("HAProxy accepts its configuration")
+    @Test("haproxy -c accepts deploy/haproxy/rooms.cfg without warnings")
     func haproxy() throws {
         let (tool, place) = (try Self.tool("haproxy"), try Place())
         try place.write("88231 127.0.0.1:8080\n", to: "rooms.map")
@@ -76,7 +76,7 @@ struct FrontTests {
         #expect(result.code == 0 && !result.output.contains("WARNING"), "\(result.output)")
     }
 
-    @Test("nginx accepts its configuration")
+    @Test("nginx -t accepts deploy/nginx/front.conf without warnings")
     func nginx() throws {
         let (tool, place) = (try Self.tool("nginx"), try Place())
         try place.write("88231 127.0.0.1:8080;\n", to: "rooms.map")
@@ -96,7 +96,7 @@ struct FrontTests {
         #expect(result.code == 0 && !result.output.contains("[warn]"), "\(result.output)")
     }
 
-    @Test("Varnish accepts its configuration")
+    @Test("varnishd compiles deploy/varnish/rooms.vcl")
     func varnish() throws {
         let tool = try Self.tool("varnishd")
         let path = SourceTree.root.appendingPathComponent("deploy/varnish/rooms.vcl").path
@@ -121,7 +121,7 @@ struct FrontTests {
         }
     }
 
-    @Test("nginx refuses exactly the signed URLs that have expired")
+    @Test("the patterns of $expired in front.conf match an expiry time exactly if it has passed, and not a missing one")
     func expired() throws {
         let rows = try Self.map("expired")
         #expect(rows.count == 2 && rows.allSatisfy { $0.value == "1" })
@@ -144,7 +144,9 @@ struct FrontTests {
         #expect(!isExpired("", 1_800_000_000))
     }
 
-    @Test("nginx does not cache if it cannot read the time of a signed URL")
+    @Test(
+        "front.conf does not cache a request whose query has exp in a form that it cannot read, and reads only lower-case exp"
+    )
     func unclear() throws {
         let clear = [
             "", "_HLS_msn=7&_HLS_part=1", "exp=1800003600&sig=1aab", "exp=1800003600&scope=%2F720p&sig=1aab&_HLS_msn=7",
@@ -174,7 +176,7 @@ struct FrontTests {
         }
     }
 
-    @Test("the cache key of nginx has the whole query but the client's measurements")
+    @Test("the cache key of front.conf contains the query without the CMCD parameter")
     func key() throws {
         let rows = try Self.map("key_args")
         #expect(rows.map(\.value) == ["$before$after"])
@@ -194,7 +196,7 @@ struct FrontTests {
         #expect(text.contains("proxy_cache_key $room$room_path?$key_args|$http_origin;"))
     }
 
-    @Test("HAProxy repeats requests for 90 s, and caches wait for that")
+    @Test("HAProxy is configured for 90 retries, one per second, and Varnish waits at least 108 s for the first byte")
     func patience() throws {
         let text = SourceTree.text("deploy/haproxy/rooms.cfg")
         // With 90 attempts, the worker's own 503 is repeated for 90 s as well.

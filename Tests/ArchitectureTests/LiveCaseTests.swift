@@ -330,7 +330,7 @@ struct LiveCaseTests {
         ),
     ]
 
-    @Test("the table has every case once, and every test it names exists")
+    @Test("the table of HLS cases has the numbers 1 to 64 once each, and every test that it names exists")
     func complete() {
         #expect(Self.cases.map(\.number) == Array(1...64))
         for (number, what, proof) in Self.cases {

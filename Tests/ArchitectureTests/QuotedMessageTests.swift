@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Troubleshooting: messages quoted in the guide exist in the sources")
 struct QuotedMessageTests {
-    /// Parts of the messages quoted in the first column of the guide's tables; `…` stands for a value.
+    /// Parts of the messages quoted in the first column of the guide's tables. `…` in a message is a value and separates its parts.
     private static let fragments: [String] = {
         let guide = SourceTree.text("Sources/tandem/Documentation.docc/Troubleshooting.md")
         let cells = guide.split(separator: "\n").filter { $0.hasPrefix("| ") }.compactMap { row in
@@ -15,7 +15,7 @@ struct QuotedMessageTests {
         }
     }()
 
-    @Test("each quoted message is a text of the program")
+    @Test("the parts of each message quoted in Troubleshooting.md occur in the Swift sources")
     func quoted() {
         let sources = SourceTree.swiftFiles(in: "Sources").map { $0.lines.joined(separator: "\n") }
         #expect(Self.fragments.count >= 15, "\(Self.fragments)")

@@ -14,7 +14,7 @@ enum SourceTree {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Every Swift file below `folder`.
+    /// Every Swift file below `folder`, sorted by path.
     static func swiftFiles(in folder: String) -> [File] {
         let base = self.root.appendingPathComponent(folder)
         let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
@@ -26,11 +26,12 @@ enum SourceTree {
         }
     }
 
+    /// The text of a file; empty if it cannot be read.
     static func text(_ path: String) -> String {
         (try? String(contentsOf: self.root.appendingPathComponent(path), encoding: .utf8)) ?? ""
     }
 
-    /// The source targets in the order of Package.swift, ground floor first.
+    /// The targets other than test targets, in the order of Package.swift: a target follows those that it may import.
     static var floors: [String] {
         var names: [String] = []
         var isTarget = false

@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-@Suite("External programs that tests need")
+@Suite("Test support: external programs that tests need, and timeouts of waitUntil")
 struct TestToolTests {
-    @Test("where tools are required, the absence of ffmpeg or ffprobe fails the test; that of mpv or hls.js skips it")
+    @Test("where tools are required, a missing ffmpeg or ffprobe is a failure, a missing mpv or hls.js is not")
     func required() {
         for tool in ["ffmpeg", "ffprobe"] {
             #expect(TestTool.isFailure(missing: tool, areRequired: true), "\(tool)")
@@ -13,7 +13,7 @@ struct TestToolTests {
         #expect(!TestTool.isFailure(missing: "hls.js", areRequired: true), "a package index may be unavailable")
     }
 
-    @Test("a program is found by name; an unknown program is not found")
+    @Test("TestTool.path finds sh, and returns nil for an unknown program")
     func path() {
         #expect(TestTool.path("sh")?.hasSuffix("/sh") == true)
         #expect(TestTool.path("no-such-program-of-tandem") == nil)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Reads `words.txt`: words that the project's prose does not use.
+/// Checks the project's texts against `words.txt`, a list of words that they do not use.
 @Suite("Plain English: words that are not used")
 struct WordTests {
     private struct List {
@@ -40,7 +40,7 @@ struct WordTests {
         }
     }
 
-    @Test("no source, guide or test contains a word of words.txt")
+    @Test("no source, guide, test or script matches a pattern of words.txt")
     func none() throws {
         #expect(Self.list.words.count >= 15)
         let any = try NSRegularExpression(
@@ -62,7 +62,7 @@ struct WordTests {
         #expect(read > 800)
     }
 
-    @Test("the patterns of words.txt match five sample sentences, upper and lower case alike")
+    @Test("each of five sample sentences matches a pattern of words.txt, regardless of case")
     func finds() throws {
         let samples = [
             "whoever asks", "it is told on", "Lets go of it", "/// Of a live room: RTMP outputs.", "the key picture",

@@ -46,7 +46,7 @@ struct ClosedPartTests {
     }
 
     @Test(
-        "no frame of a part is sent after a frame of the next part, in any order of the encoder's B-frames",
+        "with B-frames, all frames of a part are sent before any frame of the next, for several presets",
         arguments: [
             ("veryfast", 1, 10, 1), ("veryfast", 2, 5, 1), ("medium", 3, 20, 1), ("veryfast", 3, 40, 2),
             ("ultrafast", 3, 0, 1), ("fast", 2, 18, 2),

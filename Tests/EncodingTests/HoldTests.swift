@@ -5,7 +5,7 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("Overload: an encoder is replaced by its faster sibling at once")
+@Suite("Overload: faster sibling encoders, dropped backlogs; requested IDR frames")
 struct HoldTests {
     private struct Coded: Equatable {
         var pts: Int64
@@ -25,7 +25,7 @@ struct HoldTests {
     }
 
     @Test(
-        "queued frames are encoded by the faster sibling, each once, from an IDR frame; the grid's IDR frames stay"
+        "the faster sibling encodes the frames in the encoder and the queue, from an IDR frame; the grid's IDR frames stay"
     )
     func atOnce() throws {
         let coded = Mutex<[Int: [Coded]]>([:])
@@ -79,7 +79,7 @@ struct HoldTests {
         }
     }
 
-    /// An encoder that also tells which frames repeat the one before.
+    /// An encoder that also reports which frames repeat the one before.
     private final class Watched: FrameEncoder {
         private let encoder: VideoEncoder
         private let seen: @Sendable (_ tick: Int64, _ isRepeated: Bool) -> Void
@@ -103,7 +103,7 @@ struct HoldTests {
     }
 
     @Test(
-        "of a dropped backlog one in so many frames is encoded, also of frames inside the encoder; others are repeats",
+        "of a dropped backlog one frame in `distance` is shown, also of frames inside the encoder; the others repeat it",
         arguments: [
             (canvas: 30, frameStep: 1, distance: 4), (canvas: 10, frameStep: 1, distance: 2),
             (canvas: 20, frameStep: 2, distance: 2), (canvas: 50, frameStep: 2, distance: 4),
@@ -153,7 +153,7 @@ struct HoldTests {
     }
 
     @Test(
-        "of a dropped backlog six to eight frames per second are encoded, or the nearest number below eight",
+        "a dropped backlog shows six to eight frames per second, or the nearest number below",
         arguments: [
             (60, 7.5), (50, 6.25), (48, 6), (30, 7.5), (25, 6.25), (24, 6), (20, 20.0 / 3), (17, 17.0 / 3), (15, 7.5),
             (12, 6), (10, 5), (8, 8), (5, 5), (1, 1),
@@ -162,7 +162,7 @@ struct HoldTests {
         #expect(Double(fps) / Double(EncoderControl.framesPerShown(fps: fps)) == left)
     }
 
-    @Test("at every frame rate from 9 on, a dropped backlog has fewer frames, and no frame is shown for 250 ms")
+    @Test("from 9 to 60 fps, a dropped backlog shows fewer frames, each for less than 250 ms")
     func alwaysFewer() {
         for fps in 9...60 {
             let frames = EncoderControl.framesPerShown(fps: fps)

@@ -3,9 +3,9 @@ import LibAV
 import MediaTypes
 import Testing
 
-@Suite("Stills: JFIF 1.02")
+@Suite("JPEG encoder: JFIF 1.02")
 struct StillEncoderTests {
-    /// Height and width in the frame header of a baseline file.
+    /// Width and height in the frame header of a baseline file.
     private static func size(_ bytes: [UInt8]) -> (width: Int, height: Int)? {
         guard let place = bytes.indices.dropLast(8).first(where: { bytes[$0] == 0xff && bytes[$0 + 1] == 0xc0 }) else {
             return nil
@@ -14,7 +14,7 @@ struct StillEncoderTests {
     }
 
     @Test(
-        "a frame becomes a JPEG of the requested size, rounded to even and limited",
+        "a frame becomes a JPEG of the requested size, rounded down to even numbers, at least 16",
         arguments: [(64, 36, 64, 36), (33, 19, 32, 18), (640, 360, 640, 360), (1, 1, 16, 16)])
     func sizes(width: Int, height: Int, expectedWidth: Int, expectedHeight: Int) throws {
         let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
@@ -24,7 +24,7 @@ struct StillEncoderTests {
         #expect(size == (expectedWidth, expectedHeight))
     }
 
-    @Test("colors survive a round trip through the same library, within JPEG's loss")
+    @Test("a color is encoded as full-range BT.601, within JPEG's loss")
     func colors() throws {
         var canvas = try PictureCanvas.open(width: 64, height: 64, fill: .black)
         canvas.fill(x: 0, y: 0, width: 64, height: 64, CanvasColor(red: 200, green: 30, blue: 60))

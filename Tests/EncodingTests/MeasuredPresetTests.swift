@@ -23,7 +23,7 @@ struct MeasuredPresetTests {
         return words
     }
 
-    @Test("benchmarks/presets.json has every tandem preset with its encoder options")
+    @Test("benchmarks/presets.json has lowLatency and every tandem preset, with their encoder options")
     func measured() throws {
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
         let data = try #require(FileManager.default.contents(atPath: "\(folder)/benchmarks/presets.json"))

@@ -21,7 +21,7 @@ struct PassingTests {
     }
 
     @Test(
-        "a rendition switches to passthrough packets and back at set ticks, with IDR frames; others are encoded on"
+        "a rendition switches to passthrough and back at given ticks, with IDR frames; the other is encoded throughout"
     )
     func inAndOut() throws {
         let words = Mutex<[Int: [Word]]>([:])
@@ -74,7 +74,7 @@ struct PassingTests {
         #expect(ladder.control.enteredByAll == 39)
     }
 
-    @Test("a frame repeated after passthrough is not one from before passthrough")
+    @Test("while frames are dropped, the first frame after passthrough is not a repeat of one from before it")
     func heldBehind() throws {
         let sizes = Mutex<[Int64: Int]>([:])
         func rung(_ name: String, _ width: Int) -> EncodedRendition {

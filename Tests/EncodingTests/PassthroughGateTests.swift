@@ -3,7 +3,7 @@ import MediaKernels
 import MediaTypes
 import Testing
 
-/// A publisher and a program for ``PassthroughGate``: 30 ticks a second, segments of 64, GOPs of 32, parts of 16.
+/// A publisher and a program for ``PassthroughGate``: 30 ticks a second, segments of 64 frames, GOPs of 32, parts of 16.
 struct PassthroughRoom {
     static let solo = SourceID(uid: "1001")
     /// avcC with an SPS of 320x180, main profile, level 1.2, as libx264 writes it.
@@ -24,13 +24,13 @@ struct PassthroughRoom {
     var tick: Int64 = 0
     var solo: SourceID? = Self.solo
     var isFresh = true
-    /// Packets sent, by presentation tick; a new list after each change.
+    /// Presentation ticks of the packets that passed; a new list for each start of passthrough.
     var runs: [[Int64]] = []
     var cuts: [Int64] = []
     var keys: [Int64] = []
     var changes: [(tick: Int64, change: PassthroughGate.Change)] = []
     private var gop: Int64?
-    /// Items that arrive so many ticks before their own.
+    /// Items not sent yet; each arrives ``lead`` ticks before its tick.
     private var queue: [(due: Int64, item: ProgramPacket)] = []
     private static let lead: Int64 = 6
 
@@ -67,7 +67,7 @@ struct PassthroughRoom {
         self.send(.picture(Self.packet(key: key, bytes: bytes), pts: ms * 1_000_000), due: ms * 30 / 1_000)
     }
 
-    /// GOPs in decode order: `order` is that of each run of frames, such as 2, 0, 1.
+    /// Sends frames in decode order; `order` is the order within each group of frames, such as 2, 0, 1.
     mutating func publish(
         _ frames: Range<Int64>, gop: Int64 = 60, offsetMs: Int64 = 0, order: [Int64] = [0], bytes: Int = 1_000,
         fps: Int64 = 30
@@ -88,7 +88,7 @@ struct PassthroughRoom {
         }
     }
 
-    /// Advances to a tick.
+    /// Runs the gate up to a tick.
     mutating func run(to end: Int64, isResized: Int64? = nil) {
         while self.tick < end {
             while let first = self.queue.first, first.due <= self.tick + Self.lead {
@@ -156,7 +156,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "timestamps rounded to milliseconds, from any start, give exactly one frame per tick",
+        "timestamps rounded to milliseconds give exactly one frame per tick, with any offset",
         arguments: [0, 5, 11, 400])
     func milliseconds(offset: Int64) {
         var room = Room()
@@ -215,7 +215,8 @@ struct PassthroughGateTests {
         }
     }
 
-    @Test("a removed source is forgotten after its last packet; if added again, it must qualify anew")
+    @Test(
+        "a removed source is forgotten once passthrough has ended; if it returns without parameters, it does not pass")
     func removed() {
         var room = Room()
         room.configure()
@@ -305,7 +306,9 @@ struct PassthroughGateTests {
         #expect(other.changes.isEmpty)
     }
 
-    @Test("passthrough is refused above the declared bit rate, and allowed again once the rate stayed below it")
+    @Test(
+        "passthrough ends above the declared bit rate and returns when the rate stays below; above from the start it is refused"
+    )
     func rates() {
         // 4,000 bytes 30 times a second are 960,000 bit/s.
         var room = Room(bitrate: 970_000)
@@ -337,7 +340,9 @@ struct PassthroughGateTests {
         #expect(room.keys.contains(end))
     }
 
-    @Test("if the publisher is cut off, its last frame is passed, then encoding goes on; a new publisher passes again")
+    @Test(
+        "if the publisher ends, its last frame passes and then frames are encoded; if it returns, its frames pass again"
+    )
     func killed() {
         var room = Room()
         room.configure()
@@ -364,7 +369,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "a missing frame or a timestamp jump ends passthrough, which returns after two good GOPs",
+        "missing frames or a timestamp jump end passthrough, which returns after at least one good GOP",
         arguments: [100, 2_000, -500])
     func jumps(ms: Int64) {
         var room = Room()
@@ -376,7 +381,7 @@ struct PassthroughGateTests {
         let end = room.ends.first ?? 0
         #expect(end >= 150 && end <= 160)
         #expect(room.runs.first == Array(60..<150))
-        // It passes again after two GOPs that keep the rules.
+        // It passes again only after a whole GOP that keeps the rules.
         #expect(room.begins.count == 2 && (room.begins.last ?? 0) > 240)
     }
 
@@ -433,7 +438,8 @@ struct PassthroughGateTests {
         #expect(room.begins.count == 2)
     }
 
-    @Test("passthrough ends when the decoder has its first frame, or after a fifth of a second")
+    @Test(
+        "after a scene change, passthrough ends when the decoder has a frame, at the latest after a fifth of a second")
     func waitsForDecoder() {
         var room = Room()
         room.configure()

@@ -18,7 +18,7 @@ struct PassthroughStreamTests {
         return stream
     }
 
-    /// The size of the largest list or set in it.
+    /// The number of elements in the largest array, set or dictionary of a value.
     private static func largest(_ value: Any) -> Int {
         let mirror = Mirror(reflecting: value)
         let own =
@@ -29,7 +29,7 @@ struct PassthroughStreamTests {
         return mirror.children.reduce(own) { max($0, Self.largest($1.value)) }
     }
 
-    @Test("an hour of frames after a single IDR frame uses no more memory than a second")
+    @Test("after an hour of frames with a single IDR frame, no collection of the stream has 64 elements")
     func endless() {
         var stream = Self.stream()
         Self.send(0, key: true, to: &stream)
@@ -44,7 +44,7 @@ struct PassthroughStreamTests {
         }
         #expect(chunks == 3_600 * Self.fps + 1 && stream.trouble == nil)
         #expect(Self.largest(stream) < 64)
-        // A doubled frame is detected as on the first day.
+        // A doubled frame is still detected.
         Self.send(3_600 * Self.fps, to: &stream)
         #expect(stream.trouble == .timestamps)
     }

@@ -82,7 +82,7 @@ struct PicturePoolTests {
         #expect(decoder.renewals == 1)
     }
 
-    @Test("pools are checked once per minute of stream time, or every n-th frame if no time is passed")
+    @Test("pools are checked once per minute of stream time, also after it jumped, or every n-th frame without times")
     func looks() {
         var look = PoolCheckTimer(every: 3)
         let counted = (0..<7).map { _ in look.isDue() }

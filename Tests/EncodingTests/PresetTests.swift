@@ -36,7 +36,7 @@ struct PresetTests {
         return canvas.finish()
     }
 
-    @Test("the tandem presets have byte-identical configuration records, in every profile")
+    @Test("the tandem presets have byte-identical configuration records, in the main and high profiles")
     func family() throws {
         for profile in ["main", "high"] {
             let records = try [VideoEncoding.Preset.tandemFast, .tandemFaster, .tandemLowLatency].map {
@@ -58,7 +58,7 @@ struct PresetTests {
     }
 
     @Test(
-        "every preset except ultrafast has a faster sibling with the same configuration record",
+        "every preset except ultrafast has a sibling with the same configuration record",
         arguments: ["baseline", "main", "high"])
     func siblings(profile: String) throws {
         #expect(Self.settings(.ultrafast).sibling == nil)

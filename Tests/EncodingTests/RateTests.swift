@@ -25,7 +25,7 @@ struct RateTests {
     }
 
     @Test(
-        "a new bit rate starts at the grid's next IDR frame; no frame is lost and the parameter sets stay")
+        "a lower bit rate takes effect; no frame is lost, IDR frames stay on the grid and the parameter sets stay")
     func change() throws {
         let coded = Mutex<[(pts: Int64, dts: Int64, isKey: Bool, bytes: Int)]>([])
         let ladder = try EncodingStage.open(
@@ -61,7 +61,7 @@ struct RateTests {
         #expect(before > 400_000 && after < 260_000, "\(before) and \(after) bits")
     }
 
-    @Test("a bit rate that needs a higher level, or one for a track that is no video, is refused")
+    @Test("a bit rate that needs a higher level, or one for the audio track, is refused")
     func level() throws {
         let ladder = try EncodingStage.open(
             rungs: [EncodedRendition(name: "180p", settings: Self.settings)],

@@ -14,7 +14,7 @@ struct SlateCoderTests {
             frameStep: 30 / fps)
     }
 
-    @Test("one part per rendition, starting with an IDR frame, and one silent frame per audio codec")
+    @Test("slate is one part per rendition, starting with an IDR frame, and one frame per audio bit rate")
     func everyTrack() throws {
         let rungs = [
             Self.rung("large", 320, fps: 30, bFrames: 0), Self.rung("half", 160, fps: 15, bFrames: 0),

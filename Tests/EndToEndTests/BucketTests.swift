@@ -5,7 +5,7 @@ import Testing
 extension Unhurried.Stores {
     @Suite("HLS uploads to buckets of three S3 services that check AWS Signature Version 4")
     struct BucketTests {
-        /// Short segments that are deleted soon; sprite sheets beside them.
+        /// A room with short segments that are soon deleted, and sprite sheets.
         private static func room(_ directory: String, outputs: [String]) -> String {
             let image = #"""
                 { "type": "image", "path": "\#(directory)/thumb.jpg", "intervalSeconds": 1, "sprites": { "columns": 2, "rows": 2,
@@ -20,7 +20,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "all files arrive unchanged and expire in time; with a wrong secret none arrive, and the room runs on",
+            "all listed files arrive unchanged and old segments are deleted; with a wrong secret none arrive, the room stays live",
             arguments: Bucket.Service.allCases)
         func bucket(_ service: Bucket.Service) throws {
             let work = try WorkDirectory()
@@ -53,7 +53,7 @@ extension Unhurried.Stores {
             try Self.expectAll(bucket.look(beside: out), service)
         }
 
-        /// The segments listed first are deleted after a while.
+        /// Checks that the segments that the bucket has now are deleted, within 30 segments.
         private static func expectDeletions(_ room: RunningRoom, _ bucket: Bucket, beside directory: String) throws {
             func segments() throws -> Set<String> {
                 Set(try bucket.look(beside: directory).objects.map(\.key).filter { $0.hasSuffix(".m4s") })

@@ -46,13 +46,14 @@ extension Unhurried.Pictures {
             Flavor(testDescription: "10 bit, full range", pixels: "yuv420p10le", isFull: true),
             Flavor(
                 testDescription: "the matrix of SMPTE 240M", pixels: "yuv420p", matrix: "smpte240m", tag: "smpte240m"),
-            Flavor(testDescription: "samples of 4:3", pixels: "yuv420p", size: (480, 360), sar: "4/3"),
+            Flavor(testDescription: "sample aspect ratio 4:3", pixels: "yuv420p", size: (480, 360), sar: "4/3"),
             Flavor(
                 testDescription: "an odd size", pixels: "yuv420p", size: (853, 479), codec: "libvpx-vp9",
                 options: ["-crf", "4", "-b:v", "0", "-deadline", "realtime", "-cpu-used", "8"]),
             Flavor(testDescription: "an odd size in 4:4:4", pixels: "yuv444p", size: (853, 479)),
             Flavor(
-                testDescription: "fields", pixels: "yuv420p", options: ["-flags", "+ildct+ilme", "-x264opts", "tff=1"]),
+                testDescription: "interlaced", pixels: "yuv420p",
+                options: ["-flags", "+ildct+ilme", "-x264opts", "tff=1"]),
         ]
 
         static func encode(_ flavor: Flavor, _ path: String, _ work: WorkDirectory, _ media: Media) throws {
@@ -76,7 +77,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "color bars in each source format come out within 3 of 255 levels of the expected color",
+            "color bars in each source format come out within 3 levels of the expected luma and chroma in BT.709",
             arguments: Self.flavors)
         func levels(_ flavor: Flavor) throws {
             let media = try Media.require()
@@ -96,7 +97,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "HDR is tone-mapped: gray stays gray and monotonic, from black to white",
+            "gray steps in PQ and HLG are tone-mapped: they stay gray and in order, black stays black",
             arguments: ["smpte2084", "arib-std-b67"])
         func highDynamicRange(transfer: String) throws {
             let media = try Media.require()
@@ -117,7 +118,7 @@ extension Unhurried.Pictures {
             #expect(bars.allSatisfy { abs($0[1] - 128) <= 3 && abs($0[2] - 128) <= 3 })
         }
 
-        @Test("BT.2020 without HDR keeps white, and its colors are mapped to BT.709")
+        @Test("BT.2020 without HDR keeps white and black, and its red becomes more saturated in BT.709")
         func wideGamut() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

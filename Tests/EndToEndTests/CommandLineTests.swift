@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Command line: process limits, refused connections, misspelt subcommands")
+    @Suite("Command line: process limits, stream keys, manifest --help, refused connections, misspelt subcommands")
     struct CommandLineTests {
         /// Runs the program in a shell that has set a limit.
         private static func limited(_ limit: String, _ arguments: String) throws -> Command.Result {
@@ -10,7 +10,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "with too few open files or too little memory the exit code is 78 and the limit is named",
+            "tandem run with too few open files or too little memory exits with 78 and names the limit",
             arguments: [("ulimit -n 24", "ulimit -n"), ("ulimit -v 550000", "ulimit -v")])
         func limits(limit: String, words: String) throws {
             let work = try WorkDirectory()
@@ -28,7 +28,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a room whose keys are placeholders or equal does not start: exit code 65",
+            "a room with a placeholder as stream key, or with two equal keys, exits with 65",
             arguments: [("REPLACE-ME", "another", "placeholder"), ("same", "same", "the same stream key")])
         func keys(first: String, second: String, words: String) throws {
             let work = try WorkDirectory()
@@ -80,7 +80,7 @@ extension Unhurried.Doors {
             }
         }
 
-        @Test("a client command with too few open files exits with 78, too")
+        @Test("tandem ctl with too few open files exits with 78")
         func client() throws {
             let result = try Self.limited("ulimit -n 12", "ctl state -a http://127.0.0.1:1")
             #expect(result.code == 78 && result.errors.contains("RLIMIT_NOFILE"), "\(result.errors)")

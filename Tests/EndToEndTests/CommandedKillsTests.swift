@@ -51,14 +51,14 @@ extension Unhurried.Doors {
             var faults: [String] = []
         }
 
-        @Test("the list of tested commands has at least 40, each once")
+        @Test("RoomCommand.all has at least 40 commands, all with different names")
         func table() {
             #expect(RoomCommand.all.count >= 40)
             #expect(Set(RoomCommand.all.map(\.name)).count == RoomCommand.all.count)
         }
 
         @Test(
-            "the successor restores every command that was answered as durable; a covered or kicked source is never seen"
+            "after a kill or drain right after a command, the successor restores durable commands, and hidden sources stay hidden"
         )
         func behindCommands() throws {
             let media = try Media.require()

@@ -104,7 +104,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "after a kill and a drain all state is restored; covered or kicked sources are not seen, muted ones not heard",
+            "after a kill or drain the successor restores commanded state, and covered, muted or kicked sources stay hidden",
             arguments: ["kill", "drain"])
         func restored(by means: String) throws {
             let media = try Media.require()

@@ -175,7 +175,7 @@ extension Unhurried.Doors {
                 served += reply.status == 200 ? 1 : 0
                 #expect(!reply.body.contains("commands.json"), "listed in \(path)")
             }
-            #expect(served >= 8, "at least a page, three playlists and two segments of each rendition")
+            #expect(served >= 8, "at least a page, three playlists, and two segments each of video and audio")
             for path in Self.hidden {
                 let reply = try HTTPClient.request("GET", viewer, path)
                 #expect(reply.status == 404, "\(path): \(reply.status)")
@@ -264,7 +264,9 @@ extension Unhurried.Doors {
             haul.add("the log on standard error", Array(room.child.errors.utf8))
         }
 
-        @Test("none of 28 secrets appears in a file, upload, event, log line or reply, over a kill and to the end")
+        @Test(
+            "none of 28 secrets is in an upload, event, log line, reply or file, except outgoing ones in commands.json while in use"
+        )
         func planted() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()

@@ -57,7 +57,9 @@ extension Unhurried.Doors {
             return facts
         }
 
-        @Test("a room handed to an older program version and back loses no state", .enabled(if: Self.older != nil))
+        @Test(
+            "a room restarted with an older program version and back keeps all commanded state",
+            .enabled(if: Self.older != nil))
         func olderProgram() throws {
             let work = try WorkDirectory()
             let file = CommandedRoomFile(directory: work.path("out"))

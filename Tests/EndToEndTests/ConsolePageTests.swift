@@ -9,7 +9,9 @@ extension Unhurried.Doors {
         private static let small =
             #"[{ "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 500000, "preset": "ultrafast" } }]"#
 
-        @Test("the page shows the room to everybody, and switches scenes for users with the token")
+        @Test(
+            "with openReads the operator page shows the room to everybody; the token enables scenes, volume, mute and kick"
+        )
         func page() throws {
             let browser = try Browser.start()
             defer { browser.close() }
@@ -78,7 +80,7 @@ extension Unhurried.Doors {
             for publisher in publishers { publisher.stop() }
         }
 
-        @Test("the page plays an encrypted room with signed URLs, and shows each event once")
+        @Test("the operator page plays an encrypted room with signed URLs, and shows each event once")
         func encrypted() throws {
             let browser = try Browser.start()
             defer { browser.close() }
@@ -121,7 +123,8 @@ extension Unhurried.Doors {
             anna.stop()
         }
 
-        @Test("with a read-only token the page shows the room, and says that commands are not allowed")
+        @Test(
+            "with a read-only token the operator page shows the room and refuses commands; the full token enables them")
         func reader() throws {
             let browser = try Browser.start()
             defer { browser.close() }
@@ -170,7 +173,7 @@ extension Unhurried.Doors {
             anna.stop()
         }
 
-        /// What an operator controls and inspects.
+        /// Checks outputs and state on the page, sets a volume, mutes, kicks, and filters the log.
         private static func operate(_ tab: Tab, _ room: RunningRoom) throws {
             try Self.wait(
                 tab, "the output that is not reached",
@@ -232,7 +235,8 @@ extension Unhurried.Doors {
             }
         }
 
-        /// Desktop and phone, dark and light, for manual review.
+        /// If `TANDEM_PICTURES` is set, keeps screenshots for desktop and phone, dark and light, and checks that nothing is too
+        /// wide.
         private static func pictures(_ tab: Tab) throws {
             guard ProcessInfo.processInfo.environment["TANDEM_PICTURES"] != nil else { return }
             for (name, width, height) in [("desktop", 1366, 900), ("phone", 390, 844)] {

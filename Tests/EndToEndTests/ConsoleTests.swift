@@ -6,7 +6,9 @@ import Testing
 extension EndToEnd {
     @Suite("The control API of a live room")
     struct ConsoleTests {
-        @Test("the API matches its document, and a flood of requests affects no frame")
+        @Test(
+            "replies of the control API match /openapi.json; 2,000 requests per second are all answered and make no frame late"
+        )
         func api() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -60,7 +62,8 @@ extension EndToEnd {
             }
         }
 
-        /// 2,000 requests a second for `TANDEM_CONTROL_SECONDS` (4 by default).
+        /// Sends 2,000 requests per second, 300 in debug builds, for `TANDEM_CONTROL_SECONDS` (4 by default). Without Python it
+        /// does nothing, and that is recorded.
         private static func flood(_ room: RunningRoom) throws {
             guard let python = TestTool.find("python3") else { return }
             let seconds = ProcessInfo.processInfo.environment["TANDEM_CONTROL_SECONDS"].flatMap { Int($0) } ?? 4
@@ -90,7 +93,8 @@ extension EndToEnd {
             #endif
         }
 
-        /// The document's own examples and edge cases; `make api-test` generates thousands of cases.
+        /// Runs schemathesis with the document's own examples and edge cases; `make api-test` generates thousands of cases.
+        /// Without the tool it does nothing, and that is recorded.
         private static func schemathesis(_ room: RunningRoom) throws {
             let named = ProcessInfo.processInfo.environment["SCHEMATHESIS"]
             guard let tool = named ?? TestTool.find("schemathesis") else { return }

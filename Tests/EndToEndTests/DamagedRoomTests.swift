@@ -13,7 +13,9 @@ extension Unhurried.Stores {
             return path
         }
 
-        @Test("an offline job that loses segments exits with 74, as damaged")
+        @Test(
+            "an offline job that loses two segments to a full disk exits with 74 and outcome damaged, and a restart does too"
+        )
         func offline() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

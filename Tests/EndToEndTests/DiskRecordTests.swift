@@ -5,7 +5,9 @@ import Testing
 extension Unhurried.Stores {
     @Suite("A recording that fills its disk")
     struct DiskRecordTests {
-        @Test("the recording stops before the live playlists lose a segment, and reports what it has")
+        @Test(
+            "when the disk fills up, the recording stops, the live output continues, and the recording ends as incomplete"
+        )
         func recorded() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -3,13 +3,14 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("A disk that fills up or hangs: the room stays on air")
+    @Suite("A disk that fills up or becomes read-only: the room stays on air")
     struct DiskTests {
         /// Length of the read-only period in seconds.
         private static let outage = CrampedRoom.isLong ? 30.0 : 4.0
 
         @Test(
-            "with a DVR window larger than the disk, old segments are removed with alarms, and no live segment is lost")
+            "on a disk smaller than the DVR window old segments are removed; while it is read-only, the live playlist continues"
+        )
         func full() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -54,7 +55,7 @@ extension EndToEnd {
             #expect(lint.code == 0, "\(lint.output)")
         }
 
-        /// No number is missing on disk.
+        /// Checks that the room published the media sequence numbers from 0 on, each once and in order.
         private static func expectNumbered(_ room: RunningRoom) throws {
             let numbers = room.events("segment.published").compactMap { $0.integer("mediaSequence") }
             #expect(numbers == Array(0..<numbers.count), "\(numbers)")

@@ -13,12 +13,12 @@ extension EndToEnd {
             return reply.json()
         }
 
-        /// The outputs in the room's document, in their order.
+        /// The outputs in the room's state, in their order.
         private static func outputs(of room: RunningRoom) throws -> [[String: Any]] {
             try #require(try room.state()["outputs"] as? [[String: Any]])
         }
 
-        /// The HLS output of ``Rooms/small(_:rtmp:members:)``, and more.
+        /// A document with the HLS output of ``Rooms/small(_:rtmp:members:)`` and the outputs `pushes`.
         private static func list(_ directory: String, _ pushes: [String]) -> String {
             let hls = #"{"type":"hls","path":"\#(directory)","windowSeconds":3600,"http":{"listen":"127.0.0.1:0"}}"#
             return #"{"outputs":[\#(([hls] + pushes).joined(separator: ","))]}"#
@@ -28,7 +28,9 @@ extension EndToEnd {
             expectOnTime(try #require(try room.state()["ticks"] as? [String: Any]))
         }
 
-        @Test("RTMP outputs are added, changed and removed; the others continue, and no frame is late")
+        @Test(
+            "PATCH /v1/room adds, changes and removes RTMP outputs; the others continue, no frame is late, forbidden files are refused"
+        )
         func outputs() throws {
             _ = try Media.require()
             let work = try WorkDirectory()

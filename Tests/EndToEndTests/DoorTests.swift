@@ -6,8 +6,10 @@ import Testing
 extension Unhurried.Doors {
     @Suite("RTMPS and PROXY headers in a live room")
     struct DoorTests {
-        /// Only the requested listener is open: RTMPS, with a self-signed certificate.
-        @Test("an encoder publishes over rtmps:// only, is on air, and a wrong key is reported over TLS")
+        /// The room has no plain RTMP listener, and a self-signed certificate.
+        @Test(
+            "if only RTMPS is open, ffmpeg publishes over rtmps:// and goes live; with a wrong key it gets an error message"
+        )
         func secure() throws {
             let (openssl, ffmpeg) = (try TestTool.require("openssl"), try TestTool.require("ffmpeg"))
             let work = try WorkDirectory()

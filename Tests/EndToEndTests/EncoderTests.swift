@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Third-party encoders")
+    @Suite("Encoders: ffmpeg, GStreamer and tandem publish")
     struct EncoderTests {
-        @Test("with a wrong key ffmpeg fails at once, and the room is not affected")
+        @Test("with a wrong key ffmpeg fails within 5 s; afterwards it publishes with the right key")
         func wrongKey() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -23,7 +23,7 @@ extension Unhurried.Doors {
             right.stop()
         }
 
-        @Test("Tandem's own client reports a wrong key with exit code 77")
+        @Test("tandem publish exits with 77 if the room refuses the key")
         func ownClientWrongKey() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -33,7 +33,7 @@ extension Unhurried.Doors {
             #expect(try room.end() == 0)
         }
 
-        @Test("Tandem's own client publishes a file and a further audio track unchanged, in a loop")
+        @Test("tandem publish sends a file in a loop with a second audio track, and the source stays live")
         func ownClientFile() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -56,7 +56,9 @@ extension Unhurried.Doors {
             #expect(try media.complaints(work.path("out/index.m3u8")) == "")
         }
 
-        @Test("GStreamer publishes with its own client and with librtmp", arguments: ["rtmp2sink", "rtmpsink"])
+        @Test(
+            "GStreamer publishes over RTMP with rtmp2sink, its own client, and rtmpsink, which uses librtmp",
+            arguments: ["rtmp2sink", "rtmpsink"])
         func gstreamer(sink: String) throws {
             let (gst, media) = (try TestTool.require("gst-launch-1.0"), try Media.require())
             guard let encoder = try self.soundEncoder(), try self.has("x264enc"), try self.has(sink) else {

@@ -3,12 +3,13 @@ import TestSupport
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Examples in the repository: pipelines, schema, orchestrator, README")
+    @Suite(
+        "Examples in the repository: pipelines, schema, orchestrator, commands of README and guides, shell completions")
     struct ExampleTests {
         static let pipelines = ((try? Files.names(in: "\(EndToEnd.root)/pipelines")) ?? [])
             .filter { $0.hasSuffix(".json") && $0 != "schema.json" }
 
-        @Test("every pipeline is valid, and the schema equals the committed one")
+        @Test("every example pipeline is valid, and tandem schema prints the committed pipelines/schema.json")
         func valid() throws {
             #expect(Self.pipelines.count >= 5)
             let paths = Self.pipelines.map { "\(EndToEnd.root)/pipelines/\($0)" }
@@ -23,11 +24,11 @@ extension Unhurried.Pictures {
             #expect(try schema == Files.text("\(EndToEnd.root)/pipelines/schema.json"))
         }
 
-        /// One of them is run like by a first-time user.
+        /// The pipeline that ``newcomer(page:)`` runs as a first-time user does, and ``runs(name:)`` does not.
         private static let shown = "pk-landscape.json"
 
         @Test(
-            "every pipeline runs to exit code 0 and a closed playlist",
+            "every example pipeline but pk-landscape.json, run for 3 s, exits with 0, and its playlists are ended and 3 s long",
             arguments: Self.pipelines.filter { $0 != Self.shown })
         func runs(name: String) throws {
             let media = try Media.require()
@@ -72,7 +73,7 @@ extension Unhurried.Pictures {
         private static let firstSteps = ["README.md", "Sources/tandem/Documentation.docc/GetStarted.md"]
 
         @Test(
-            "a page's first commands put two publishers into a PK and end the room",
+            "the first commands of the README and of Get started put two publishers into a PK",
             arguments: firstSteps)
         func newcomer(page: String) throws {
             let (bash, media) = (try TestTool.require("bash"), try Media.require())
@@ -135,7 +136,9 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("an orchestrator of 40 lines runs three rooms by the documented contract")
+        @Test(
+            "a Python script of 40 lines starts three rooms, switches their scenes and ends them with the documented API"
+        )
         func orchestrator() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -157,7 +160,7 @@ extension Unhurried.Pictures {
             .filter { $0.hasSuffix(".md") }.map { "Sources/tandem/Documentation.docc/\($0)" }
 
         @Test(
-            "every command in the README and the guides exists, and those that terminate succeed",
+            "every make target, tandem command and flag in README and guides exists; validate, plan, manifest and schema succeed",
             arguments: pages)
         func readme(page: String) throws {
             let text = try Files.text("\(EndToEnd.root)/\(page)")
@@ -201,7 +204,7 @@ extension Unhurried.Pictures {
             #expect(result.code == 0 && !result.output.isEmpty, "\(words.joined(separator: " ")): \(result.errors)")
         }
 
-        @Test("every pipeline shown in README or guides is valid", arguments: pages)
+        @Test("every complete pipeline shown in README or guides is valid", arguments: pages)
         func shownPipelines(page: String) throws {
             for block in Readme.blocks("json", try Files.text("\(EndToEnd.root)/\(page)"))
             where block.contains("\"room\"") && block.contains("\"outputs\"") {
@@ -211,7 +214,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "shell completions for bash, zsh and fish have every command and valid syntax",
+            "shell completions for bash, zsh and fish contain six commands and have valid syntax",
             arguments: ["bash", "zsh", "fish"])
         func completions(shell: String) throws {
             let result = try Command.tandem(["--generate-completion-script", shell])
@@ -225,7 +228,7 @@ extension Unhurried.Pictures {
             #expect(try Command.run(judge, [flag, try work.write(result.output, to: "script")]).code == 0)
         }
 
-        @Test("completions are installed where shells look, and bash completes a command with them")
+        @Test("deploy/completions installs files for bash, zsh and fish, and bash completes `tandem va` to validate")
         func installedCompletions() throws {
             let bash = try TestTool.require("bash")
             let work = try WorkDirectory()

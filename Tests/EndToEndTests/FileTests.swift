@@ -34,7 +34,9 @@ extension Unhurried.Stores {
             return SecretWatch.hiding(in: text)
         }
 
-        @Test("the next version of a mounted ConfigMap is applied; an invalid one raises an alarm and changes nothing")
+        @Test(
+            "a new version of a mounted ConfigMap and its secrets is applied; an invalid one raises an alarm and changes nothing"
+        )
         func configMap() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -106,7 +108,9 @@ extension Unhurried.Stores {
             #expect(try room.over(timeout: 20) == 0, "\(room.child.errors.suffix(800))")
         }
 
-        @Test("stream keys and playback secrets in a mounted Secret are reloaded without a signal")
+        @Test(
+            "stream keys and playback secrets in a mounted Secret are reloaded without a signal; the old ones are refused"
+        )
         func secrets() throws {
             let work = try WorkDirectory()
             let mount = work.path("mount")

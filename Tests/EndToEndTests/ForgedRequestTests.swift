@@ -7,7 +7,7 @@ extension Unhurried.Doors {
     struct ForgedRequestTests {
         private typealias Protection = EndToEnd.ProtectionTests
 
-        /// Sends forged requests, many at once on one connection. Returns the statuses in order.
+        /// Sends GET requests on one connection without waiting for replies. Returns the statuses in order.
         private static func pipelined(_ address: String, _ targets: [String]) throws -> [Int] {
             let parts = address.replacingOccurrences(of: "http://", with: "").split(separator: ":")
             let port = try #require(parts.last.flatMap { UInt16($0) })
@@ -44,7 +44,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "many forged, expired, misdirected and path-traversing HTTP requests are refused, and the room is unchanged"
+            "forged, expired, misdirected and path-traversing HTTP requests are all refused, and valid URLs continue to work"
         )
         func attacked() throws {
             let wanted = max(
@@ -109,7 +109,7 @@ extension Unhurried.Doors {
                 "\(targets.count) requests that must not be answered in \(String(format: "%.1f", seconds)) s: \(counts)"
             )
             #expect(statuses.count == targets.count)
-            // The room and its access rules are unchanged.
+            // The room and its valid URLs still work.
             try room.segments(1)
             #expect(try HTTPClient.request("GET", viewer, "/large.m3u8?\(good)").status == 200)
             #expect(try HTTPClient.request("GET", viewer, "/large-0.key?\(good)").status == 200)

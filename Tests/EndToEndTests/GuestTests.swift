@@ -48,7 +48,9 @@ extension EndToEnd {
             return (Double(try number("VmRSS")) / 1024, try number("Threads"))
         }
 
-        @Test("after 200 guests were on air one after another, memory and threads are as before")
+        @Test(
+            "a source that is added, put on air and removed 200 times leaves memory within 8 MiB and threads within 2 of before"
+        )
         func many() throws {
             _ = try Media.require()
             let work = try WorkDirectory()

@@ -54,7 +54,9 @@ extension EndToEnd {
             return lines
         }
 
-        @Test("every command that the guides show to operators works, to the end of the room")
+        @Test(
+            "every ctl, healthcheck, lint-hls and sign-url command of the guides succeeds for a live room, to its end or drain"
+        )
         func live() throws {
             let bash = try TestTool.require("bash")
             _ = try Media.require()

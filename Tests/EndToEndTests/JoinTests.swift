@@ -59,7 +59,9 @@ extension EndToEnd {
             values.isEmpty ? .infinity : values.sorted()[values.count / 2]
         }
 
-        @Test("Chromium's own player joins in any of the first six seconds; the first playlist has three segments")
+        @Test(
+            "Chromium's own player plays a room that it joins in its first six seconds; the first playlists have three segments or more"
+        )
         func joins() throws {
             let viewers = try Viewers.start()
             let rooms = max(1, (Self.wanted ?? Self.joinsPerRoom) / Self.joinsPerRoom)

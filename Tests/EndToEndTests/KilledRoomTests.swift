@@ -151,7 +151,9 @@ extension Unhurried.Pictures {
             return times.sorted()
         }
 
-        @Test("every listed URI, also of parts, keeps its position and bytes, and every frame appears once")
+        @Test(
+            "after kills, listed segments and parts keep their number, URI and bytes, and every video frame appears once"
+        )
         func killed() throws {
             let work = try WorkDirectory()
             let directory = work.path("out")

@@ -21,7 +21,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "switching between all levels causes no stall, with the right audio group and frame rate each"
+            "hls.js switches to each level without a stall, and plays it with its audio group and frame rate"
         )
         func levels() throws {
             let viewers = try Viewers.start(needsHLSJS: true)

@@ -13,7 +13,9 @@ extension Unhurried.Pictures {
             "audioRenditions": [ { "name": "hi", "bitrate": 128000 }, { "name": "lo", "bitrate": 48000 } ]
             """
 
-        @Test("every rendition has all its frames and the same segment boundaries, and plays alone")
+        @Test(
+            "renditions of full and half frame rate have all frames and the same key frame times; every playlist decodes alone"
+        )
         func offline() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

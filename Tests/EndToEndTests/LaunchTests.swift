@@ -3,12 +3,13 @@ import TestSupport
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("tandem manifest and plan, checked with the platforms' own tools")
+    @Suite("tandem manifest, checked with the platforms' own tools; tandem plan; errors of output and options")
     struct LaunchTests {
         private static let rooms = ["solo", "pk-landscape", "pk-decorated", "guests", "ladder"]
 
         @Test(
-            "the schemas of Kubernetes accept every manifest", arguments: [[], ["--fail-fast", "--storage", "rooms"]])
+            "kubernetes-validate accepts the Kubernetes manifests of five pipelines, and refuses one with a misspelt member",
+            arguments: [[], ["--fail-fast", "--storage", "rooms"]])
         func kubernetes(more: [String]) throws {
             let judge = try EndToEnd.fetched("kubernetes-validate")
             let work = try WorkDirectory()
@@ -27,7 +28,7 @@ extension Unhurried.Pictures {
             #expect(try Command.run(judge, ["--strict", try work.write(broken, to: "broken.yaml")]).code != 0)
         }
 
-        @Test("systemd accepts the unit and its drop-in")
+        @Test("systemd-analyze verify accepts the systemd unit of tandem manifest")
         func systemd() throws {
             let judge = try TestTool.require("systemd-analyze")
             for room in ["pk-decorated", "ladder"] {
@@ -66,7 +67,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "a failed write to standard output is reported with an exit code",
+            "a command whose write to standard output fails exits with 74 and reports it",
             arguments: [
                 ["schema"], ["manifest", "solo.json", "--for", "k8s"], ["plan", "solo.json"],
                 ["plan", "solo.json", "--json"],
@@ -90,7 +91,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("Docker's client accepts the stack")
+        @Test("docker stack config accepts the stack file of tandem manifest, and keeps its restart condition")
         func swarm() throws {
             let judge = try TestTool.require("docker")
             guard try Command.run(judge, ["stack", "config", "--help"]).code == 0 else {
@@ -111,7 +112,8 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("a plan uses the built-in cost figures or a calibration file; a broken calibration file exits with 65")
+        @Test(
+            "plan estimates more CPU for more viewers; a broken calibration file exits with 65, a missing one with 66")
         func plan() throws {
             let room = "\(EndToEnd.root)/pipelines/pk-landscape.json"
             let work = try WorkDirectory()
@@ -135,7 +137,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "calibration ends within a minute, and later plans use it",
+            "plan --calibrate ends within a minute, and a plan with its file is for this machine",
             .enabled(if: ProcessInfo.processInfo.environment["TANDEM_CALIBRATE"] != nil, "by TANDEM_CALIBRATE=1"),
             .timeLimit(.minutes(2)))
         func calibration() throws {

@@ -6,7 +6,7 @@ extension Unhurried.Doors {
     @Suite("Lifecycle: how a room ends, and what an orchestrator sees")
     struct LifecycleTests {
         @Test(
-            "SIGTERM or SIGINT after the room's end skips the rest of the linger, and the exit code is 0",
+            "SIGTERM or SIGINT ends the time in which an ended room still serves viewers, and the exit code is 0",
             arguments: [SIGTERM, SIGINT])
         func signalled(signal: Int32) throws {
             let work = try WorkDirectory()
@@ -23,7 +23,9 @@ extension Unhurried.Doors {
             publisher.stop()
         }
 
-        @Test("a viewer that polls every two seconds sees the end, and a second room:end ends the linger with 0")
+        @Test(
+            "a viewer that polls every two seconds sees the playlist's end; a second room:end makes the worker exit with 0"
+        )
         func slowViewer() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -55,7 +57,7 @@ extension Unhurried.Doors {
             #expect(again == [73, 0])
         }
 
-        @Test("the directory of an ended room is refused with 73, and accepted with --new-session")
+        @Test("a job in the directory of an ended room exits with 73, and runs with --new-session")
         func endedDirectory() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -72,7 +74,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "exit code 64: unknown flags, missing or invalid arguments",
+            "unknown subcommands and flags, and missing or invalid arguments exit with 64",
             arguments: [
                 ["run", "x.json", "--nope"], ["run"], ["run", "-", "--set", "noequals"], ["dance"],
                 ["run", "-", "--duration", "0"],
@@ -85,7 +87,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "exit code 65: an invalid pipeline; each error has path, line, column and remedy",
+            "an invalid pipeline exits with 65; its errors have path, line, column and remedy; nothing is created",
             arguments: ["run", "validate"])
         func brokenPipeline(command: String) throws {
             let work = try WorkDirectory()
@@ -105,7 +107,9 @@ extension Unhurried.Doors {
             #expect(result.errors.contains("[configInvalid]") == (command == "run"), "\(result.errors)")
         }
 
-        @Test("exit code 66: a pipeline file, source file or playback secret that does not exist")
+        @Test(
+            "a pipeline file, source file or playback secret that does not exist is named, and the command exits with 66"
+        )
         func missingFiles() throws {
             let work = try WorkDirectory()
             let noPipeline = try Command.tandem(["run", work.path("no.json")])
@@ -124,7 +128,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "exit code 69: a port of publishers, viewers or operators that is in use",
+            "a room whose port for publishers, viewers or operators is in use exits with 69 and names the port",
             arguments: ["rtmp", "http", "control"])
         func takenPort(listener: String) throws {
             let work = try WorkDirectory()
@@ -140,7 +144,7 @@ extension Unhurried.Doors {
             }
         }
 
-        @Test("exit code 73: an output directory that is a file")
+        @Test("a room whose output directory is a file exits with 73 and leaves the file unchanged")
         func outputIsFile() throws {
             let work = try WorkDirectory()
             let file = try work.write("not a directory", to: "out")
@@ -150,7 +154,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "without publishers, SIGINT exits with 0 and SIGTERM with 143; core dumps are off unless enabled",
+            "a room without publishers exits with 0 after SIGINT, 143 after SIGTERM; its core dumps are off unless enabled",
             arguments: [(SIGINT, Int32(0)), (SIGTERM, Int32(143))] as [(Int32, Int32)])
         func nobodyCame(signal: Int32, code: Int32) throws {
             let work = try WorkDirectory()

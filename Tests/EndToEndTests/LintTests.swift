@@ -5,7 +5,9 @@ extension Unhurried.Doors {
     @Suite("A live room checked by tandem lint-hls")
     struct LintTests {
         // A measurement needs longer: TANDEM_LINT_SECONDS=120.
-        @Test("two publishers and scene changes: no finding, live and in the directory afterwards")
+        @Test(
+            "lint-hls finds nothing in a live room with two publishers and scene changes, nor in its directory afterwards"
+        )
         func liveRoom() throws {
             let seconds = ProcessInfo.processInfo.environment["TANDEM_LINT_SECONDS"].flatMap { Int($0) } ?? 10
             let work = try WorkDirectory()

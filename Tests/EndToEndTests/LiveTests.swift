@@ -5,7 +5,8 @@ extension EndToEnd {
     @Suite("A live room, observed from outside")
     struct LiveTests {
         @Test(
-            "ffmpeg and our client publish, solo, PK, solo: on air quickly, no frame lost, playlists closed at the end")
+            "if a room with two publishers goes from solo to a PK and back, no frame is lost, and at the end its playlists are ended"
+        )
         func wholeRoom() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -17,13 +18,13 @@ extension EndToEnd {
             let segment = try room.event("segment.published")
             let untilSegment = segment.time - live.time
             EndToEnd.report(
-                "first segment \(String(format: "%.3f", untilSegment)) s after the first picture (bar: 3.5)")
+                "first segment \(String(format: "%.3f", untilSegment)) s after the first frame (limit: 4.5)")
             expectTiming(untilSegment, atMost: 4.5, "seconds from the first frame to the first segment")
             let second = try Publisher.pattern("BEN", to: room.url("b"))
             let publishing = try room.event("ingest.publishing", uid: "2002")
             let guest = try room.event("source.live", uid: "2002")
             EndToEnd.report(
-                "second pane \(String(format: "%.3f", guest.time - publishing.time)) s after its publish (bar: 0.5)")
+                "second pane \(String(format: "%.3f", guest.time - publishing.time)) s after its publish")
             try room.put(scene: "pk")
             try room.segments(2)
             let state = try room.state()

@@ -9,7 +9,7 @@ extension EndToEnd {
         enum Way: String, CaseIterable { case clean, reset, silent, killed }
 
         @Test(
-            "after every kind of drop and reconnect playlists are on time, the other source runs on, return takes under 1 s"
+            "when a publisher disconnects, cleanly or not, playlists stay on time, the other continues; a return takes at most 1 s"
         )
         func cycles() throws {
             let media = try Media.require()

@@ -4,7 +4,9 @@ import Testing
 extension Unhurried.Doors {
     @Suite("Low-latency HLS from the viewers' listener, observed from outside")
     struct LowLatencyTests {
-        @Test("a player that waits for parts gets one after the other, and ffmpeg reads the same playlists")
+        @Test(
+            "a player that requests each hinted part with a blocking reload gets it, for video and audio; ffmpeg plays without warnings"
+        )
         func parts() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

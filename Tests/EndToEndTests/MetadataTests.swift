@@ -50,7 +50,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "of one event per second, hls.js shows each within 50 ms of its frame, once, also over level switches"
+            "hls.js shows each of one metadata event per second within 50 ms of its program time, also over level switches"
         )
         func inStep() throws {
             let viewers = try Viewers.start(needsHLSJS: true)
@@ -147,7 +147,8 @@ extension EndToEnd {
             try Self.check(directory, seconds)
         }
 
-        /// Each rendition's files have each event once, both as a box and in the frame.
+        /// Checks that each rendition's files have each event once as an emsg box and once in a frame, and that FFmpeg decodes
+        /// them without warnings.
         private static func check(_ directory: String, _ seconds: Int) throws {
             for track in ["large", "small"] {
                 let names = try FileManager.default.contentsOfDirectory(atPath: directory)

@@ -25,7 +25,8 @@ extension Unhurried.Doors {
             }
         }
 
-        @Test("events of a killed worker reach the webhook through its successor, in order and once")
+        @Test(
+            "events that a drained worker could not deliver reach the webhook through its successor, in order and once")
         func webhooks() throws {
             let python = try TestTool.require("python3")
             _ = try Media.require()
@@ -46,7 +47,7 @@ extension Unhurried.Doors {
             let publisher = try Publisher.pattern("ANNA", to: first.url("a"), size: "320x180")
             try first.event("source.live")
             #expect(receiver.line(from: 0, timeout: 10) { $0.hasPrefix("event") && $0.contains("source.live") } != nil)
-            // From here on no event is accepted: the successor must deliver what the worker emits until it is killed.
+            // From here on no event is accepted: the successor must deliver what the worker emits until it ends.
             _ = FileManager.default.createFile(atPath: refuse, contents: nil)
             publisher.stop()
             _ = try HTTPClient.request("POST", first.control, "/v1/room:drain")
@@ -92,7 +93,7 @@ extension Unhurried.Doors {
             #expect(notified.contains { $0.hasPrefix("notify STATUS=live, 1 of 2 sources live") })
         }
 
-        /// Everything a live room reports, as its operator requests it.
+        /// Checks the event stream, metrics, scene commands and health of a live room with `tandem ctl` and HTTP requests.
         private func watch(_ room: RunningRoom) throws {
             let follower = try Child(EndToEnd.binary, ["ctl", "events", "--follow", "-a", room.control])
             #expect(follower.line(from: 0, timeout: 10) { $0.contains("source.live") } != nil)
@@ -118,7 +119,7 @@ extension Unhurried.Doors {
             follower.stop(SIGTERM)
         }
 
-        /// The room's document, one version after another.
+        /// Changes the room's document with one request after another, and checks the replies and events.
         private func rewrite(_ room: RunningRoom) throws {
             func ctl(_ words: [String], input: String? = nil, _ code: Int32 = 0) throws -> [String: Any] {
                 let result = try Command.run(
@@ -203,12 +204,12 @@ extension Unhurried.Doors {
             #expect(replay["changed"] as? Bool == false && replay["revision"] as? Int == 9)
         }
 
-        /// Seconds for which receivers are down, slow and failing; `TANDEM_HOOK_OUTAGE=60`.
+        /// Seconds for which one receiver is down and one fails: `TANDEM_HOOK_OUTAGE=60`; nil skips the test.
         private static let outageSeconds =
             ProcessInfo.processInfo.environment["TANDEM_HOOK_OUTAGE"].flatMap { Double($0) }
 
         @Test(
-            "webhook receivers that are down, slow or failing for a minute get every event in order, and no frame is late",
+            "webhook receivers that were down or failing get every event in order, a slow one keeps the order; no frame is late",
             .enabled(if: Self.outageSeconds != nil, "by TANDEM_HOOK_OUTAGE=60: the seconds that the receivers are away")
         )
         func outage() throws {
@@ -273,13 +274,13 @@ extension Unhurried.Doors {
             for child in [slow, wrong, back] { child.stop(SIGKILL) }
         }
 
-        /// Metric names used in the dashboard and the alert rules.
         /// Metrics of what this room does not have: an alarm, a certificate, an RTMP output, an upload, and as yet a segment.
         private static let absentMetrics: Set<String> = [
             "tandem_alarms", "tandem_certificate_expiry_timestamp_seconds", "tandem_output_sent_bytes_total",
             "tandem_upload_bytes_total", "tandem_rendition_bytes_per_second",
         ]
 
+        /// Metric names used in the dashboard and the alert rules, without ``absentMetrics``.
         private static func watchedMetrics() throws -> Set<String> {
             let deploy = "\(EndToEnd.root)/deploy"
             let text = try Files.text("\(deploy)/grafana/tandem.json") + Files.text("\(deploy)/prometheus/alerts.yml")

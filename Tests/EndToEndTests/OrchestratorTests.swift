@@ -88,7 +88,7 @@ extension Unhurried.Doors {
             return nil
         }
 
-        @Test("a room survives its worker and its orchestrator at the same addresses, and ends by exit 0")
+        @Test("a room keeps its addresses when its worker and the orchestrator are killed, and ends with exit code 0")
         func killed() throws {
             let work = try WorkDirectory()
             try FileManager.default.createDirectory(atPath: work.path("templates"), withIntermediateDirectories: true)
@@ -165,7 +165,7 @@ extension Unhurried.Doors {
             #expect(try orchestrator.ask("POST", "/rooms", body: body).status == 409, "a room that is over stays over")
         }
 
-        @Test("the included room template is a valid pipeline")
+        @Test("the room template of the orchestrator, with room, users and keys filled in, is a valid pipeline")
         func template() throws {
             let text = try Files.text("\(Self.folder)/templates/pk.json").replacingOccurrences(of: "$room", with: "r1")
                 .replacingOccurrences(of: "\"$1\"", with: "\"1001\"").replacingOccurrences(
@@ -177,7 +177,9 @@ extension Unhurried.Doors {
             #expect(result.code == 0, "\(result.errors)")
         }
 
-        @Test("--help lists the requests and flags, and each command line error suggests a remedy")
+        @Test(
+            "orchestrator.py --help lists requests and flags; three command line errors exit with 2 and suggest a remedy"
+        )
         func help() throws {
             let python = try TestTool.require("python3")
             let script = "\(Self.folder)/orchestrator.py"

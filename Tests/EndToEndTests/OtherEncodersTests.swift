@@ -21,7 +21,8 @@ extension EndToEnd {
                         """))
         }
 
-        /// On air with video and audio; prints a row for the table.
+        /// Checks that the source goes live with audio and without damaged packets while the encoder runs, ends the room, and
+        /// prints codecs and frame size.
         private static func judge(_ name: String, _ room: RunningRoom, _ publisher: Publisher, sound: Bool = true)
             throws
         {
@@ -54,7 +55,7 @@ extension EndToEnd {
         private static let newFFmpegPath = ProcessInfo.processInfo.environment["TANDEM_NEW_FFMPEG"]
 
         @Test(
-            "a current ffmpeg publishes with Enhanced RTMP",
+            "FFmpeg 8 or later publishes each codec over RTMP or Enhanced RTMP, and the source goes live without damaged packets",
             .enabled(if: Self.newFFmpegPath != nil, "TANDEM_NEW_FFMPEG is the path of an FFmpeg 8 or later"),
             arguments: [
                 ("h264 + aac", "-c:v libx264 -preset ultrafast -c:a aac"),
@@ -76,11 +77,11 @@ extension EndToEnd {
         }
 
         @Test(
-            "this machine's ffmpeg publishes with its own RTMP, HEVC over SRT and MP3 over SRT",
+            "the installed ffmpeg publishes each codec over RTMP or SRT, and the source goes live without damaged packets",
             arguments: [
                 ("rtmp, h264 + aac", "-c:v libx264 -preset ultrafast -c:a aac -f flv"),
                 ("rtmp, h264 + mp3", "-c:v libx264 -preset ultrafast -c:a libmp3lame -f flv"),
-                ("srt, h264 with B-pictures + aac", "-c:v libx264 -preset veryfast -bf 2 -c:a aac -f mpegts"),
+                ("srt, h264 with B-frames + aac", "-c:v libx264 -preset veryfast -bf 2 -c:a aac -f mpegts"),
                 ("srt, hevc + aac", "-c:v libx265 -preset ultrafast -x265-params log-level=error -c:a aac -f mpegts"),
                 ("srt, h264 + mp3", "-c:v libx264 -preset ultrafast -c:a libmp3lame -f mpegts"),
                 ("srt, h264 + ac3", "-c:v libx264 -preset ultrafast -c:a ac3 -f mpegts"),
@@ -96,7 +97,7 @@ extension EndToEnd {
         }
 
         /// Over RTMP: VLC's SRT output cannot set a stream id.
-        @Test("VLC publishes over RTMP")
+        @Test("VLC publishes a file over RTMP, and the source goes live with audio")
         func vlc() throws {
             let (vlc, media) = (try TestTool.require("cvlc"), try Media.require())
             let work = try WorkDirectory()
@@ -119,7 +120,7 @@ extension EndToEnd {
             try Self.judge("VLC, rtmp", room, try Publisher(arguments[0], Array(arguments.dropFirst())))
         }
 
-        @Test("nginx-rtmp pushes a stream that it receives to the room")
+        @Test("nginx-rtmp pushes a stream that it receives to the room, where the source goes live with audio")
         func nginx() throws {
             let ffmpeg = try TestTool.require("ffmpeg")
             let module = ["/usr/lib/nginx/modules/ngx_rtmp_module.so"].first {

@@ -78,7 +78,9 @@ extension Unhurried.Doors {
             return true
         }
 
-        @Test("of two RTMP targets, one gets the stream; the other hangs, is reported, and works after it is replaced")
+        @Test(
+            "a hanging RTMP target raises an alarm until a server replaces it; the other target, HTTP-FLV and WebSocket get the stream"
+        )
         func twoTargets() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

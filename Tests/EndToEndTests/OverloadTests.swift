@@ -11,7 +11,9 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_OVERLOAD"].flatMap { Double($0) } ?? 12
         private static let shell = "/bin/sh"
 
-        @Test("frames are dropped one step at a time, playlists and audio continue, and one alarm reports it")
+        @Test(
+            "measures against overload are taken in order and undone in reverse; playlists have no gap; at most two alarms are set"
+        )
         func overloaded() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -105,7 +107,7 @@ extension EndToEnd {
             }
         }
 
-        /// A machine that is fast for this room needs more processes.
+        /// Starts busy processes until `isEnough` holds, in at most four groups.
         private static func load(until isEnough: () -> Bool) throws -> [Child] {
             var load: [Child] = []
             for _ in 0..<4 where !isEnough() {
@@ -116,7 +118,7 @@ extension EndToEnd {
             return load
         }
 
-        /// So many that a thread which wants half a core gets a fifth of one.
+        /// Number of busy processes in a group: four per core.
         private static var processes: Int { 4 * max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
         /// CPU use of the room, in cores.

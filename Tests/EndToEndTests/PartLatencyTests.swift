@@ -7,7 +7,9 @@ extension EndToEnd {
         private static let seconds =
             ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 7
 
-        @Test("with two 720p publishers, a part is listed within 150 ms of its last frame entering the encoder")
+        @Test(
+            "with two 720p publishers half of the parts are ready within 150 ms of their last frame, and 90 % within 160 ms"
+        )
         func ladderOfThree() throws {
             let work = try WorkDirectory()
             let pipeline = Rooms.live(work.path("out"), scene: "pk").replacingOccurrences(

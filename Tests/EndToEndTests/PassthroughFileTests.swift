@@ -5,7 +5,7 @@ extension Unhurried.Pictures {
     @Suite("Passthrough of files: a publisher's own packets become a rendition")
     struct PassthroughFileTests {
         @Test(
-            "over solo, PK, solo each frame appears once, in solo with the publisher's bytes, and lint finds nothing",
+            "in a room that goes from solo to a PK and back, each frame appears once, and solo has the publisher's packets unchanged",
             arguments: [(0, true), (3, true), (3, false)])
         func offline(bFrames: Int, second: Bool) throws {
             let media = try Media.require()

@@ -14,7 +14,9 @@ extension Unhurried.Doors {
             """
         }
 
-        @Test("sign-key signs with the secret of the pipeline, and says where and how often the key is valid")
+        @Test(
+            "sign-key signs with the pipeline's first secret or a secret file, prints server and number of uses, warns of unknown sources"
+        )
         func signKey() throws {
             let work = try WorkDirectory()
             let file = try work.write(Self.room(), to: "room.json")
@@ -40,7 +42,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "sign-key refuses what no room would accept, and a secret that cannot be read",
+            "sign-key exits with 64, 65 or 66 and names the cause for unusable options, pipelines and secrets",
             arguments: [
                 (["1001"], room(""), 64, "add ingest.auth"), (["1001", "--nonce", "a|b"], room(), 64, "--nonce"),
                 (["1001", "--expires-in", "0"], room(), 64, "--expires-in"), ([], room(), 64, "name the source"),
@@ -53,7 +55,9 @@ extension Unhurried.Doors {
             #expect(result.code == code && result.errors.contains(words), "\(result)")
         }
 
-        @Test("gc lists what --delete would remove; only --delete removes it; exit codes tell what went wrong")
+        @Test(
+            "gc lists output of ended rooms older than --older-than; only --delete removes it; each kind of error has an exit code"
+        )
         func retention() throws {
             let work = try WorkDirectory()
             let old = Date(timeIntervalSinceNow: -3_600)
@@ -99,7 +103,9 @@ extension Unhurried.Doors {
             #expect(silent.code == 69 && silent.errors.contains("connection refused"), "\(silent)")
         }
 
-        @Test("plan answers for 500 rooms at once with the prices of a file, and says which prices are missing")
+        @Test(
+            "plan --rooms 500 prints machines and prices from a price file, has no total without one, and refuses unusable options"
+        )
         func rooms() throws {
             let file = "\(EndToEnd.root)/pipelines/pk-landscape.json"
             let prices = "\(EndToEnd.root)/examples/plan/prices.example.json"

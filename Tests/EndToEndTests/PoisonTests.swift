@@ -26,7 +26,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "after two crashes, each with a successor back within 2 s, the room continues without that source"
+            "after a source has crashed two workers, the third refuses it and the room continues; each successor is back in 2 s"
         )
         func quarantine() throws {
             let work = try WorkDirectory()
@@ -91,7 +91,8 @@ extension EndToEnd {
             }
         }
 
-        /// A kicked encoder gets an error; ffmpeg's output names the stream that the room does not have.
+        /// Checks that a kicked `tandem publish` prints the reason, and that `tandem ctl kick` names a stream type that the room
+        /// does not have.
         private static func expectKicked(_ publisher: Publisher, from room: RunningRoom) throws {
             let reply = try HTTPClient.request(
                 "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":600}"#)

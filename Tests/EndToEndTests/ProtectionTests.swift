@@ -31,7 +31,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "hls.js and ffprobe play an encrypted room with signed URLs over key changes and a renewed signature"
+            "hls.js plays an encrypted room with signed URLs over key changes and a renewed signature; ffprobe reads it"
         )
         func plays() throws {
             let (media, viewers) = (try Media.require(), try Viewers.start(needsHLSJS: true))

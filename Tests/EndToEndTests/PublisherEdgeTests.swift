@@ -6,7 +6,9 @@ import Testing
 extension Unhurried.Doors {
     @Suite("tandem edge forwards publishers to the room of their key")
     struct PublisherEdgeTests {
-        @Test("an encoder reaches its room with its own address, and the room's new place after it has moved")
+        @Test(
+            "tandem edge forwards an encoder to the room of its key, and to the new room after a move; an unknown key is refused"
+        )
         func moves() throws {
             let ffmpeg = try Media.require().ffmpeg
             let work = try WorkDirectory()

@@ -13,7 +13,9 @@ extension EndToEnd {
         /// when ffmpeg exits without reading all replies.
         private static let filler = 160_000
 
-        @Test("a file that ffmpeg pushes without -re is shown in real time, and another publisher loses nothing")
+        @Test(
+            "a file pushed without -re is read and shown in real time after its start, and another publisher loses nothing"
+        )
         func file() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

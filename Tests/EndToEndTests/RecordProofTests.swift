@@ -151,10 +151,10 @@ private enum RecordProof {
 }
 
 extension Unhurried.Stores {
-    @Suite("The recording of a room with three PKs contains what was on air")
+    @Suite("The recording of a room with three PKs, and a clip of it")
     struct RecordProofTests {
         @Test(
-            "a 20 s recording, made despite a kill, has the right chapters, frames and checksums, and plays; so does a clip"
+            "a 20 s recording whose worker is killed at the end is finished with all chapters and frames, and plays; a 4 s clip decodes"
         )
         func short() throws { try RecordProof.run(segments: 2) }
     }
@@ -162,9 +162,12 @@ extension Unhurried.Stores {
 
 /// Outside of ``EndToEnd``, whose tests have a shorter time limit.
 @Suite(
-    "The recording of a long room with three PKs", .serialized, .enabled(if: RecordProof.minutes > 0),
+    "The recording of a room with three PKs that lasts TANDEM_RECORD_MINUTES", .serialized,
+    .enabled(if: RecordProof.minutes > 0),
     .timeLimit(.minutes(30)))
 struct LongRecordProofTests {
-    @Test("the same checks for a recording of TANDEM_RECORD_MINUTES")
+    @Test(
+        "a recording of TANDEM_RECORD_MINUTES minutes whose worker is killed at the end is finished with all chapters and frames"
+    )
     func long() throws { try RecordProof.run(segments: Int(RecordProof.minutes * 60 / 2.134 / 4.5)) }
 }

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("Recordings contain what was on air")
+    @Suite("A recording continued by successors")
     struct RecordTests {
         private static func room(_ work: WorkDirectory) -> String {
             let pk =
@@ -14,7 +14,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "after a worker was killed in a PK and another while making files, all chapters, frames and audio are there"
+            "after a kill in a PK and another while files are made, the recording has every published frame and the PK's chapter"
         )
         func killed() throws {
             let media = try Media.require()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Relay: a PK of two rooms, each with its own worker")
+    @Suite("Relays between rooms with a worker each, and a source pulled over RTMP")
     struct RelayTests {
         /// A room whose own host is on the left: its publisher has the key `own`, the other room's host arrives as
         /// `far`.
@@ -30,7 +30,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "both rooms show both hosts, the remote one within a second; a killed worker costs the other room one pane")
+            "two rooms relay their hosts to each other within 1 s; if one worker is killed, the other room loses only that pane"
+        )
         func crossRoomPK() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -95,7 +96,7 @@ extension EndToEnd {
                 other.panes[0].count { $0.counter != nil } >= 90 && other.panes[1].count { $0.counter != nil } >= 60)
         }
 
-        /// The opponent's room has only the opponent; the other room has a PK with a fallback scene.
+        /// Starts a room for the opponent, which relays to a second room, whose PK has a fallback scene.
         private static func pkRooms(_ work: WorkDirectory, graceMs: Int) throws -> (far: RunningRoom, near: RunningRoom)
         {
             let grace = #""listen": "127.0.0.1:0", "reconnectGraceMs": \#(graceMs) } },"#
@@ -115,7 +116,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "an opponent that is killed or suspended is replaced by solo at once, and the PK ends after the grace period"
+            "if the opponent's publisher is killed or suspended, solo is on air within 1.5 s, and the PK ends after the grace period"
         )
         func opponentDies() throws {
             let media = try Media.require()

@@ -33,7 +33,9 @@ extension EndToEnd {
             return nil
         }
 
-        @Test("no player stops, hls.js stalls for 2 s at most, lint finds nothing, and playlist history is consistent")
+        @Test(
+            "when a worker is killed and replaced, players continue, hls.js stalls 2 s at most, and playlists keep their history"
+        )
         func players() throws {
             let viewers = try Viewers.find()
             let work = try WorkDirectory()

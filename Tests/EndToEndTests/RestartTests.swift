@@ -27,7 +27,9 @@ extension Unhurried.Pictures {
                 of: #""windowSeconds": 3600"#, with: #""windowSeconds": 3600, "lowLatency": true"#)
         }
 
-        @Test("after a kill and restart there is one map, no discontinuity, no gap, and every frame decodes")
+        @Test(
+            "after a kill and restart each playlist has one EXT-X-MAP, no discontinuity and no gap, and every frame decodes"
+        )
         func killed() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

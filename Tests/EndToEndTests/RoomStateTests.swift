@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Room states in the events and in the compatibility formats")
+    @Suite("A room that cannot start: its events and their compatibility formats")
     struct RoomStateTests {
         private static let members = """
             "control": { "compat": ["flipflop", "nertc", "agora", "remon"] }, "idle": { "maxIdleSeconds": 10 },
@@ -15,7 +15,9 @@ extension Unhurried.Doors {
             return words?[name].map { "\($0)" }
         }
 
-        @Test("if a port is in use, the room's state becomes failed in every format, and the exit code is 69")
+        @Test(
+            "if a port is in use, the room's state becomes failed, with FAILURE and InitFailed for agora and remon; exit code 69"
+        )
         func failed() throws {
             let work = try WorkDirectory()
             try LoopbackAddress.withTakenPort { port in

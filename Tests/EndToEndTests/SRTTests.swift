@@ -29,7 +29,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "ffmpeg publishes encrypted over SRT; wrong keys and passphrases get codes; a killed publisher returns"
+            "ffmpeg publishes encrypted over SRT; a wrong key or passphrase is refused; a publisher takes over from a killed one"
         )
         func listener() throws {
             let media = try Self.mediaWithSRT()
@@ -78,7 +78,7 @@ extension Unhurried.Doors {
             #expect(try media.complaints(work.path("out/index.m3u8")) == "")
         }
 
-        @Test("GStreamer's srtsink publishes; when kicked it gets the code to retry later")
+        @Test("GStreamer's srtsink publishes video and audio over SRT, and is disconnected within 3 s of a kick")
         func gstreamer() throws {
             let gst = try TestTool.require("gst-launch-1.0")
             let inspect = try TestTool.require("gst-inspect-1.0")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("Older audio codecs are played at the right pitch")
+    @Suite("Older audio codecs of FLV")
     struct SoundCodecTests {
         private struct Kind {
             var name: String
@@ -12,7 +12,7 @@ extension EndToEnd {
             var hertz: Int
         }
 
-        /// Tones a hundred hertz apart, all within the bandwidth of 8 kHz audio.
+        /// Tones 200 Hz apart, all within the bandwidth of 8 kHz audio.
         private static let kinds = [
             Kind(name: "g711a", encoder: "pcm_alaw", rate: 8_000, hertz: 500),
             Kind(name: "g711u", encoder: "pcm_mulaw", rate: 8_000, hertz: 700),
@@ -23,7 +23,7 @@ extension EndToEnd {
             Kind(name: "mp3", encoder: "libmp3lame", rate: 44_100, hertz: 1_700),
         ]
 
-        @Test("one publisher for each of ffmpeg's FLV audio codecs is heard in one room")
+        @Test("seven publishers, each with another audio codec and tone, are all heard in one room at their pitch")
         func everyKind() throws {
             let media = try Media.require()
             let encoders = try Command.run(media.ffmpeg, ["-v", "error", "-encoders"]).output

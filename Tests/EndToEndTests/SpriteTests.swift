@@ -45,7 +45,7 @@ extension Unhurried.Stores {
             }
         }
 
-        /// The mean luma of each frame.
+        /// Whether each frame is red, blue or neither, by its mean color.
         private static func shades(_ arguments: [String], filter: String, _ media: Media) throws -> [Shade] {
             let child = try Child(
                 media.ffmpeg,
@@ -62,7 +62,8 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "live and after the end, each rectangle of the WebVTT file shows what was on air at its time")
+            "during a live room and after it, rectangles of the sprite sheet's WebVTT file show what was on air at their time"
+        )
         func live() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

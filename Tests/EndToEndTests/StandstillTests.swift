@@ -11,7 +11,7 @@ extension EndToEnd {
             ?? [3]
 
         @Test(
-            "after it resumes, every tick has a frame, the playlist is valid, and lip sync is restored",
+            "after a suspended worker resumes, every tick has a frame, the playlist is valid, and beeps match flashes again",
             arguments: Self.durations
         )
         func stopped(seconds: Double) throws {

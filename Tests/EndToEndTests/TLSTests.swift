@@ -6,7 +6,9 @@ import Testing
 extension Unhurried.Doors {
     @Suite("HTTPS for viewers in a live room")
     struct TLSTests {
-        @Test("playlists arrive over HTTP/2 and HTTP/1.1, and a renewed certificate is used without a restart")
+        @Test(
+            "HTTPS viewers get HTTP/2 and HTTP/1.1; SIGHUP loads a new certificate, ignores an unusable one, and reports an expired one"
+        )
         func renewal() throws {
             let (openssl, curl) = (try TestTool.require("openssl"), try TestTool.require("curl"))
             let work = try WorkDirectory()
@@ -57,7 +59,7 @@ extension Unhurried.Doors {
             var start = room.now
             #expect(try renewed(from: start).text("listener") == "viewer")
 
-            // New files are noticed without a signal, and with one at once.
+            // The signal loads new files.
             start = room.now
             try Self.make(openssl, certificate, key)
             _ = try renewed(from: start)

@@ -4,7 +4,9 @@ import Testing
 extension EndToEnd {
     @Suite("Parts of ten frames")
     struct TenFramePartTests {
-        @Test("with partFrames 10, PART-TARGET and PART-HOLD-BACK are right, and parts are listed in time")
+        @Test(
+            "with partFrames 10, PART-TARGET is 0.342 and PART-HOLD-BACK 1.03, and half of the parts are ready within 150 ms"
+        )
         func tenFrameParts() throws {
             _ = try Media.require()
             let work = try WorkDirectory()

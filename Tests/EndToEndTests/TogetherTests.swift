@@ -48,14 +48,15 @@ extension EndToEnd {
             }
         }
 
-        @Test("they are aligned by arrival, and again after one reconnects")
+        @Test("two publishers without wall-clock timestamps are shown at most 50 ms apart, also after one reconnects")
         func byArrival() throws {
             let media = try Media.require()
             let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1
             for _ in 0..<rounds { try self.round(media, delay: 0, hasStamps: false, returns: true) }
         }
 
-        @Test("they are aligned by the wall clock in their frames, although one has a longer network path")
+        @Test(
+            "two publishers with wall-clock timestamps are shown at most 50 ms apart, though one arrives 400 ms later")
         func byWallClock() throws {
             let media = try Media.require()
             let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1

@@ -82,7 +82,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "hls.js and ffmpeg play MPEG-TS and a playlist with I-frame playlists, of clear and encrypted rooms"
+            "hls.js plays MPEG-TS and playlists with I-frame playlists of a clear and an encrypted room; ffmpeg decodes the MPEG-TS"
         )
         func players() throws {
             let media = try Media.require()

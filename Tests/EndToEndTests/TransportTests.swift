@@ -5,7 +5,7 @@ extension Unhurried.Pictures {
     @Suite("MPEG-TS segments of a live room")
     struct TransportTests {
         @Test(
-            "over solo, a PK on another canvas and solo, the MPEG-TS has the frames on air and audio in sync"
+            "over a PK with another canvas size, MPEG-TS segments have the same frames as fMP4 segments, and audio within 2 ms"
         )
         func live() throws {
             let media = try Media.require()
@@ -74,7 +74,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "if the directory refuses the last MPEG-TS playlist, the room ends in time with outcome damaged and the reason"
+            "if the last MPEG-TS playlist cannot be written, the room ends with exit code 0, outcome damaged and the reason"
         )
         func lost() throws {
             let work = try WorkDirectory()

@@ -49,7 +49,9 @@ extension Unhurried.Doors {
             expectTiming(apart, atMost: Self.bar, "milliseconds between the ends of the PKs, \(when)")
         }
 
-        @Test("two PKs started together end together, even if one room gets a successor")
+        @Test(
+            "the PKs of two rooms, started together, end at most 100 ms apart, also if one worker is killed and replaced"
+        )
         func sameEnd() throws {
             let work = try WorkDirectory()
             let one = try RunningRoom(Self.room(work, own: "anna", far: "ben"))

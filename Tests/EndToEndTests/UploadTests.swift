@@ -15,7 +15,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_UPLOAD_OUTAGE"].flatMap { Double($0) } ?? 5
 
         @Test(
-            "while the origin closes connections no frame is late, its playlists stay valid, and the live edge recovers"
+            "while an HTTP store drops connections, no frame is late; its playlists stay valid, and it gets the live edge again"
         )
         func origin() throws {
             let python = try TestTool.require("python3")
@@ -74,7 +74,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "if the store is down at the end of the room, the exit code is 75, and the next run sends only the rest",
+            "if the HTTP store is down when the room ends, the worker exits with 75; a later run uploads the rest and exits with 0",
             arguments: [true, false])
         func incomplete(isPatient: Bool) throws {
             let python = try TestTool.require("python3")
@@ -191,7 +191,9 @@ extension EndToEnd {
             #expect(fourth.outputLines.contains { $0.contains("output.finished") }, "\(fourth.outputLines)")
         }
 
-        @Test("a store that refuses a key accepts uploads after the key file changes; no key is printed")
+        @Test(
+            "a store that refuses the token accepts uploads once the token file has changed; a missing token file is reported"
+        )
         func renewed() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -231,7 +233,7 @@ extension EndToEnd {
             #expect(try Files.text(place + "/180p.m3u8").contains("#EXT-X-ENDLIST"))
         }
 
-        /// In the files, at the viewers' listener and at the operators' listener.
+        /// Checks the still images: the files, and the statuses at the viewers' listener and at the operators' listener.
         private static func expectStills(_ room: RunningRoom, _ paths: [String]) throws {
             for path in paths {
                 let data = try #require(FileManager.default.contents(atPath: path), "\(path)")

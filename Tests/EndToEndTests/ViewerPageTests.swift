@@ -25,7 +25,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a MediaSource that opens after 4 s causes no error in the page, also if playback restarts meanwhile"
+            "a MediaSource that opens after 4 s causes no error in the viewer page, also if playback restarts before"
         )
         func slowToOpen() throws {
             let browser = try Browser.start()

@@ -2,7 +2,8 @@ package import Foundation
 import MediaKernels
 package import MediaTypes
 
-/// Real packets, encoded by ffmpeg and read from its file at the positions that ffprobe reports.
+/// Packets of H.264 or of AAC-LC with 48 kHz and two channels, encoded by ffmpeg and read from its MP4 file at the
+/// positions that ffprobe reports.
 package struct EncodedTrack: Sendable {
     package let parameters: CodecParameters
     package let packets: [CodedPacket]
@@ -33,6 +34,7 @@ package struct EncodedTrack: Sendable {
             packets: packets)
     }
 
+    /// The content of the first box of this type.
     private static func box(_ type: String, in bytes: [UInt8]) throws -> [UInt8] {
         let code = Array(type.utf8)
         let at = try Self.require((4..<(bytes.count - 4)).first { Array(bytes[$0..<($0 + 4)]) == code })
@@ -40,7 +42,7 @@ package struct EncodedTrack: Sendable {
         return Array(bytes[(at + 4)..<(at - 4 + size)])
     }
 
-    /// The tools gave an unexpected result.
+    /// ffmpeg failed, or its file or ffprobe's report lacks something.
     package struct Unusable: Error { package let reason: String }
 
     private static func require<T>(_ value: T?) throws -> T {

@@ -11,13 +11,15 @@ package struct Tool: Sendable {
         Tool(path: try TestTool.require(name, sourceLocation: sourceLocation))
     }
 
-    /// - Returns: Standard output and error, and the exit code.
+    /// Runs the program, with empty standard input, and waits for its end.
+    ///
+    /// - Returns: Standard output and error, and the exit code (the signal if one ended it).
     package func run(_ arguments: [String]) throws -> (output: String, errors: String, code: Int32) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: self.path)
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
-        // Files instead of pipes, which cannot fill up and block.
+        // Not pipes, which could fill up and block the program.
         let base = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let files = [base.appendingPathExtension("out"), base.appendingPathExtension("err")]
         for file in files { try Data().write(to: file) }

@@ -4,6 +4,7 @@ package import Testing
 
 /// Makes certificates with the `openssl` program.
 package enum CertificateMaker {
+    /// `openssl` failed, or a file could not be replaced.
     package struct Missing: Error {}
 
     /// Checks that this machine can make certificates. If it cannot, then the current test ends as skipped.
@@ -11,9 +12,12 @@ package enum CertificateMaker {
         _ = try TestTool.require("openssl", sourceLocation: sourceLocation)
     }
 
-    /// Makes a self-signed certificate for `localhost` and its key, in two new files.
+    /// Makes a self-signed certificate for `localhost` and 127.0.0.1, and its key. Each replaces an existing file by
+    /// renaming.
     ///
-    /// - Parameter days: Validity from now; negative: it has expired.
+    /// - Parameters:
+    ///   - name: The common name.
+    ///   - days: Validity from now; negative: it has expired.
     package static func make(certificate: String, key: String, name: String = "localhost", days: Int = 30) throws {
         try self.run([
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",

@@ -74,7 +74,7 @@ package struct HTTP2Probe {
             try await self.channel.writeAndFlush(ByteBuffer(bytes: bytes))
         }
 
-        /// A GET without a body.
+        /// Sends a GET request; with `ends` false, the stream stays open for a body.
         package func get(_ path: String, stream: UInt32, ends: Bool = true, fields: [(String, String)] = [])
             async throws
         {
@@ -88,20 +88,22 @@ package struct HTTP2Probe {
             }
         }
 
-        /// Waits until `isEnough` holds, or the server has closed.
+        /// Waits until `isEnough` holds, or the server has closed; at most the default time of `waitUntil`.
         @discardableResult
         package func wait(until isEnough: (Received) -> Bool) async throws -> Received {
             try await waitUntil("enough replies", { try await self.received }) { isEnough($0) || $0.isClosed }
         }
 
-        /// Stops reading.
+        /// Stops reading from the socket, so that the server cannot send for long.
         package func stopReading() async throws { try await self.channel.setOption(.autoRead, value: false).get() }
 
         package func close() async { try? await self.channel.close() }
     }
 
+    /// Connects, and sends the client's preface, settings, and a window of 16 MiB more for the connection.
+    ///
     /// - Parameters:
-    ///   - window: Initial window of each stream in the client's settings.
+    ///   - window: Initial window of each stream in the client's settings, in bytes.
     ///   - protocols: Offered by ALPN.
     package func connect(window: UInt32 = 1 << 20, protocols: [String] = ["h2"]) async throws -> Connection {
         var configuration = TLSConfiguration.makeClientConfiguration()

@@ -1,7 +1,8 @@
 package import NIOCore
 import NIOPosix
 
-/// An HTTP/1.1 client for tests: sends exactly the given bytes and reads one reply after another.
+/// An HTTP/1.1 client for tests: sends requests as given, also invalid ones, and reads one reply after another. `\n` in
+/// the text of a request is sent as CRLF.
 package struct HTTPProbe {
     package struct Reply: Sendable {
         package var status: Int
@@ -15,6 +16,7 @@ package struct HTTPProbe {
     package enum Failure: Error, Hashable {
         /// The server closed before the reply was complete.
         case closed(received: Int)
+        /// The reply does not start with a status line of HTTP/1.1; has its first line.
         case notHTTP(String)
     }
 
@@ -25,12 +27,12 @@ package struct HTTPProbe {
         self.address = address
     }
 
-    /// Sends `request` on a connection of its own. `\n` in it is sent as CRLF.
+    /// Sends `request` and `body` on a connection of its own.
     package func send(_ request: String, body: [UInt8] = []) async throws -> Reply {
         try await self.exchange([(request, body)])[0]
     }
 
-    /// Sends `METHOD PATH` with a Host field of this listener and further fields.
+    /// Sends `line`, such as `GET /path`, with a Host field of this listener, further fields, and the length of `body`.
     package func request(_ line: String, _ fields: [String] = [], body: String? = nil) async throws -> Reply {
         let host = self.address.hasPrefix("unix:") ? "localhost" : String(self.address.dropFirst("http://".count))
         var lines = ["\(line) HTTP/1.1", "Host: \(host)"] + fields
@@ -38,7 +40,8 @@ package struct HTTPProbe {
         return try await self.send(lines.joined(separator: "\n") + "\n\n", body: Array((body ?? "").utf8))
     }
 
-    /// Sends all requests at once on one connection and reads as many replies.
+    /// Sends all requests on one connection without waiting for replies, and reads as many replies. 100 (Continue) is
+    /// skipped.
     package func exchange(_ requests: [(text: String, body: [UInt8])]) async throws -> [Reply] {
         let channel = try await self.connect()
         return try await channel.executeThenClose { inbound, outbound in

@@ -18,7 +18,7 @@ package struct WebSocketProbe {
     }
 
     package enum Failure: Error, Hashable {
-        /// The server closed before its answer was complete.
+        /// The server closed before the head of its answer was complete.
         case closed
         /// A frame that a server must not send, with its first bytes.
         case wrongFrame([UInt8])
@@ -85,9 +85,10 @@ package struct WebSocketProbe {
         }
     }
 
-    /// Connects, sends the handshake and returns the connection, whatever the answer is.
+    /// Connects, sends the handshake, reads the head of the answer and passes the connection to `body`, whatever the
+    /// status is. Closes it afterwards.
     ///
-    /// - Parameter ahead: Sent together with the handshake.
+    /// - Parameter ahead: Bytes sent together with the handshake.
     package func talk(
         _ path: String, _ fields: [String] = Self.fields, ahead: [UInt8] = [],
         _ body: (inout Talk) async throws -> Void
@@ -158,7 +159,9 @@ package struct WebSocketProbe {
     /// A client's close frame with this code.
     package static func close(_ code: UInt16) -> [UInt8] { Self.frame(8, [UInt8(code >> 8), UInt8(code & 0xff)]) }
 
-    /// Spec: RFC 6455 §5.2: server frames are not masked, and here never fragmented.
+    /// Removes the first frame from `bytes`; nil if it is not complete.
+    ///
+    /// Spec: RFC 6455 §5.2: server frames are not masked. A fragmented one is an error here.
     private static func take(_ bytes: inout [UInt8]) throws -> Frame? {
         guard bytes.count >= 2 else { return nil }
         guard bytes[0] & 0xf0 == 0x80, bytes[1] < 128 else { throw Failure.wrongFrame(Array(bytes.prefix(16))) }

@@ -9,6 +9,8 @@ final class WHIPClient: Sendable {
         case connected
         /// close_notify of the server.
         case closed
+        /// The end of the TCP connection.
+        case disconnected
     }
 
     /// Passes datagrams between the socket and the peer.
@@ -114,6 +116,15 @@ final class WHIPClient: Sendable {
     }
 
     func check() async throws { try await self.run { [$0.check()] } }
+
+    /// Sends a check, and directly after it one for the session of another answer from the same address.
+    func check(before answer: String) async throws {
+        try await self.run { peer in
+            let other = WebRTCPeer()
+            guard (try? other.accept(answer: answer)) != nil else { return [] }
+            return [peer.check(), other.check()]
+        }
+    }
 
     /// Sends one key frame and one audio packet.
     func sendMedia() async throws { try await self.run { $0.videoFrame(isKey: true) + [$0.audioPacket()] } }

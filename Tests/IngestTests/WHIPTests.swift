@@ -38,6 +38,10 @@ struct WHIPTests {
         if case .unpublished = event { true } else { false }
     }
 
+    private static func isRefused(_ event: IngestEvent) -> Bool {
+        if case .refused = event { true } else { false }
+    }
+
     private static func isLost(_ event: IngestEvent) -> Bool { if case .lost = event { true } else { false } }
 
     @Test("a client goes on air with H.264 and Opus when its handshake is complete, not before")
@@ -121,6 +125,19 @@ struct WHIPTests {
         }
     }
 
+    @Test("a valid check for another source cannot take the address of a session in its handshake")
+    func forgedAddress() async throws {
+        try await Self.with { server, url in
+            let client = try await WHIPClient.create(url, key: TestServer.hostKey)
+            let other = try await WHIPClient.post(url, key: TestServer.guestKey)
+            try await client.check(before: other.text)
+            await client.outcomes.wait { $0.contains(.connected) }
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            let isGuest = server.server.statistics[TestServer.guest]?.isPublishing
+            #expect(isGuest == false && server.server.statistics[TestServer.host]?.isPublishing == true)
+        }
+    }
+
     @Test("with onDuplicate reject, the second POST gets 409")
     func reject() async throws {
         try await Self.with({ $0.onDuplicate = .reject }) { server, url in
@@ -140,6 +157,57 @@ struct WHIPTests {
             await client.outcomes.wait { $0.contains(.closed) }
             await server.events.wait { $0.contains(where: Self.isLost) }
             #expect(try await WHIPClient.post(url, key: TestServer.hostKey).status == 403)
+        }
+    }
+
+    @Test("a kicked source ends the session of its silent publisher, whose media would publish again without the key")
+    func kickSilent() async throws {
+        let clock = ForwardClock()
+        try await Self.with(clock: clock) { server, url in
+            let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            try await client.sendMedia()
+            await server.events.wait { $0.contains(.firstAudio(TestServer.host)) }
+            clock.forward(seconds: 3)
+            await server.events.wait { $0.contains(where: Self.isLost) }
+            server.server.kick(TestServer.host, until: .max)
+            await client.outcomes.wait { $0.contains(.closed) }
+            #expect(try await Self.send("DELETE \(client.session)", url, key: TestServer.hostKey).status == 404)
+        }
+    }
+
+    @Test("a kicked or removed source ends a session that has not connected; a kick that lifts a refusal does not")
+    func kickConnecting() async throws {
+        try await Self.with { server, url in
+            let first = try await WHIPClient.create(url, key: TestServer.hostKey)
+            let other = try await WHIPClient.create(url, key: TestServer.guestKey)
+            server.server.kick(TestServer.host, until: 0)
+            #expect(try await Self.send("GET \(first.session)", url).status == 204)
+            server.server.kick(TestServer.host, until: .max)
+            await server.events.wait { $0.contains(where: Self.isRefused) }
+            #expect(try await Self.send("GET \(first.session)", url).status == 404)
+            #expect(try await Self.send("GET \(other.session)", url).status == 204)
+            server.server.remove(TestServer.guest, .removed)
+            await server.events.wait { $0.count(where: Self.isRefused) == 2 }
+            #expect(try await Self.send("GET \(other.session)", url).status == 404)
+        }
+    }
+
+    @Test("POST, PATCH and DELETE have one rate limit per address, counted before anything else; GET has none")
+    func requestRate() async throws {
+        try await Self.with(clock: StillClock()) { server, url in
+            var statuses: [Int] = []
+            for number in 0..<33 {
+                let method = ["PATCH", "DELETE", "POST"][number % 3]
+                let reply = try await Self.send("\(method) /whip/~/guessed", url)
+                #expect((reply.status == 429) == (reply.fields["retry-after"] != nil))
+                statuses.append(reply.status)
+            }
+            #expect(statuses.dropLast().allSatisfy { [404, 405].contains($0) } && statuses.last == 429)
+            let post = try await WHIPClient.post(url, key: TestServer.hostKey)
+            let get = try await Self.send("GET /whip/live", url)
+            #expect(post.status == 429 && get.status == 204)
+            let isKnown = server.events.elements.contains { if case .connected = $0 { true } else { false } }
+            #expect(!isKnown, "a request over the limit is not registered")
         }
     }
 
@@ -168,6 +236,70 @@ struct WHIPTests {
             #expect(reply.status == 422 && reply.text.contains("VP8") && reply.text.contains("H264"))
             #expect(reply.fields["content-type"] == "application/problem+json")
             #expect(try await WHIPClient.post(url, key: "wrong", video: "VP8/90000").status == 401)
+        }
+    }
+
+    @Test("clients that never send a check are refused after ten seconds, and nothing of them is left")
+    func neverChecked() async throws {
+        let clock = ForwardClock()
+        try await Self.with(clock: clock, { $0.maximumWaitingPerAddress = 64 }) { server, url in
+            var sessions: [String] = []
+            for _ in 0..<20 {
+                let reply = try await WHIPClient.post(url, key: TestServer.hostKey)
+                #expect(reply.status == 201)
+                sessions.append(reply.fields["location"] ?? "")
+            }
+            #expect(Set(sessions).count == 20)
+            clock.forward(seconds: 11)
+            await server.events.wait { $0.count(where: Self.isRefused) == 20 }
+            for case .refused(_, _, let reason, let code) in server.events.elements {
+                #expect(reason.hasPrefix("IceFailed") && code == .idleTimeout)
+            }
+            for session in sessions.suffix(2) { #expect(try await Self.send("GET \(session)", url).status == 404) }
+        }
+    }
+
+    @Test("a session of an earlier worker gets 404 for DELETE and PATCH, with the right key and with none")
+    func earlierWorker() async throws {
+        var sessions: [String] = []
+        try await Self.with { _, url in
+            sessions.append(try await WHIPClient.create(url, key: TestServer.hostKey).session)
+        }
+        let session = try #require(sessions.first)
+        try await Self.with { _, url in
+            for line in ["DELETE \(session)", "PATCH \(session)"] {
+                let right = try await Self.send(line, url, key: TestServer.hostKey)
+                let none = try await Self.send(line, url)
+                #expect(right.status == 404 && none.status == 404)
+            }
+        }
+    }
+
+    @Test("no key, user name fragment, password or session id is in logs and events, or in another session's URL")
+    func secrets() async throws {
+        try await Self.with { server, url in
+            let offer = try WebRTCPeer().offer()
+            let reply = try await WHIPClient.post(url, key: TestServer.hostKey)
+            let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isPublishing) }
+            try await client.sendMedia()
+            _ = try await WHIPClient.post(url, key: "wrong_key_of_a_stranger")
+            _ = try await Self.send("PATCH \(client.session)", url, key: TestServer.hostKey)
+            _ = try await Self.send("DELETE \(client.session)", url, key: "wrong_key_of_a_stranger")
+            _ = try await Self.send("DELETE \(client.session)", url, key: TestServer.hostKey)
+            await server.events.wait { $0.contains(where: Self.isUnpublished) }
+            let names = ["a=ice-ufrag:", "a=ice-pwd:"]
+            let secrets = (offer + reply.text).split(whereSeparator: \.isNewline).compactMap { line in
+                names.first { line.hasPrefix($0) }.map { String(line.dropFirst($0.count)) }
+            }
+            let first = reply.fields["location"] ?? ""
+            let ids = [first, client.session].map { String($0.split(separator: "/").last ?? "") }
+            try #require(secrets.count >= 4 && ids.allSatisfy { $0.count >= 22 } && ids[0] != ids[1])
+            let lines = server.log.elements + server.events.elements.map { "\($0)" }
+            // "peer" is the fragment of the test's offer, and a word.
+            for secret in secrets + ids + [TestServer.hostKey, "wrong_key_of_a_stranger"] where secret != "peer" {
+                #expect(!lines.contains { $0.contains(secret) }, "\(secret)")
+            }
         }
     }
 

@@ -13,6 +13,7 @@ final class WebRTCPeer {
     /// UDP port of the first candidate in the answer.
     private(set) var port = 0
     private var transport: DTLSTransport?
+    private var keys: SRTPKeys?
     private var sender: SRTPSender?
     private var receiver: SRTPReceiver?
     /// Decrypted RTCP packets that arrived.
@@ -20,8 +21,10 @@ final class WebRTCPeer {
     /// Successful answers to checks.
     private(set) var answeredChecks = 0
     private var checks: UInt8 = 0
-    private var sequence: UInt16 = 65_530
-    private var videoTime: UInt32 = 0xFFFF_F000
+    /// Number and time of the last video packet, and its SSRC.
+    var sequence: UInt16 = 65_530
+    var videoTime: UInt32 = 0xFFFF_F000
+    let videoSSRC: UInt32 = 0x1111
     private var audioSequence: UInt16 = 100
     private var audioTime: UInt32 = 7
     private var hasStarted = false
@@ -98,8 +101,9 @@ final class WebRTCPeer {
             self.hasStarted = true
             return self.transport?.start() ?? []
         case .dtls:
-            let out = self.transport?.receive(datagram) ?? []
+            let out = self.transport?.receive(datagram, from: []) ?? []
             if case .connected(let keys)? = self.transport?.state, self.sender == nil {
+                self.keys = keys
                 self.sender = try? SRTPSender(keys: keys)
                 self.receiver = try? SRTPReceiver(keys: keys)
             }
@@ -126,7 +130,7 @@ final class WebRTCPeer {
         let units = isKey ? [Self.sps, Self.pps, slice] : [slice]
         return H264Packetizer(largestPayload: 1100).payloads(units).map { payload in
             self.sequence &+= 1
-            return self.packet(96, self.sequence, self.videoTime, 0x1111, payload)
+            return self.packet(96, self.sequence, self.videoTime, self.videoSSRC, payload)
         }
     }
 
@@ -138,14 +142,34 @@ final class WebRTCPeer {
             111, self.audioSequence, self.audioTime, 0x2222, OpusPacketizer.payload([0xFC, 1, 2, 3, 4, 5]))
     }
 
-    private func packet(
-        _ type: UInt8, _ sequence: UInt16, _ time: UInt32, _ ssrc: UInt32, _ payload: RTPPayload
+    /// The next video packet with any payload.
+    func videoPacket(_ payload: [UInt8], marker: Bool) -> [UInt8] {
+        self.sequence &+= 1
+        return self.packet(
+            96, self.sequence, self.videoTime, self.videoSSRC, RTPPayload(bytes: payload, marker: marker))
+    }
+
+    /// A protected packet of another SSRC. It has a sender of its own, since a sender has eight SSRCs at most.
+    func packet(ofOther ssrc: UInt32) -> [UInt8] {
+        let usual = self.sender
+        defer { self.sender = usual }
+        self.sender = self.keys.flatMap { try? SRTPSender(keys: $0) }
+        return self.packet(96, 1, 1, ssrc, RTPPayload(bytes: [0x41, 0x9A], marker: true))
+    }
+
+    /// A protected RTP packet of any content.
+    ///
+    /// - Parameter isProtected: False: as it would be without SRTP.
+    func packet(
+        _ type: UInt8, _ sequence: UInt16, _ time: UInt32, _ ssrc: UInt32, _ payload: RTPPayload,
+        isProtected: Bool = true
     ) -> [UInt8] {
         func big(_ value: UInt32, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * (count - 1 - $0))) }
         }
         var bytes: [UInt8] = [0x80, (payload.marker ? 0x80 : 0) | type]
         bytes += big(UInt32(sequence), 2) + big(time, 4) + big(ssrc, 4) + payload.bytes
+        guard isProtected else { return bytes }
         guard self.sender?.protectRTP(&bytes) == .ok else { return [] }
         return bytes
     }

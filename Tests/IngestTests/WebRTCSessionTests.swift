@@ -72,8 +72,14 @@ struct WebRTCSessionTests {
             }
         }
 
+        /// Sends checks until one is answered, and with the first answer the handshake runs.
         func connect() {
-            self.send(self.peer.check())
+            for _ in 0..<20 where self.peer.answeredChecks == 0 { self.send(self.peer.check()) }
+        }
+
+        /// Bytes that the session has sent to the address.
+        func sentBytes(to address: ICEAddress) -> Int {
+            self.sent.reduce(0) { $0 + ($1.address == address ? $1.bytes.count : 0) }
         }
 
         func sendMedia(isKey: Bool = true) {
@@ -90,7 +96,8 @@ struct WebRTCSessionTests {
     func onAir(isDTLSServer: Bool) throws {
         let pair = try Pair(WebRTCPeer(isDTLSServer: isDTLSServer))
         pair.connect()
-        #expect(pair.changes == [.known(Pair.here), .connected], "\(pair.peer.failure ?? "")")
+        #expect(Set(pair.changes.dropLast().map { "\($0)" }) == ["\(WebRTCSessionOutput.Change.known(Pair.here))"])
+        #expect(pair.changes.last == .connected, "\(pair.peer.failure ?? "")")
         #expect(pair.session.isConnected && pair.session.cipher == "AEAD_AES_128_GCM")
         pair.sendMedia()
         pair.sendMedia(isKey: false)
@@ -134,6 +141,94 @@ struct WebRTCSessionTests {
         for packet in frame { pair.send(packet) }
         #expect(pair.session.counters.replayed == UInt64(frame.count))
         #expect(pair.packets.count <= 1)
+    }
+
+    @Test("an address that proves nothing gets no more bytes than it sends: forged checks and ClientHellos")
+    func forgedAddress() throws {
+        let pair = try Pair()
+        var received = 0
+        func forge(_ datagram: [UInt8]) {
+            received += datagram.count
+            pair.send(datagram, from: Pair.stranger)
+            #expect(pair.sentBytes(to: Pair.stranger) <= received)
+        }
+        forge(pair.peer.check())
+        // The forger's own client: it sees no answer, but knows what it would be.
+        let hello = pair.peer.receive(try #require(pair.sent.last).bytes)
+        #expect(!hello.isEmpty)
+        for _ in 0..<20 { hello.forEach { forge($0) } }
+        for _ in 0..<5 { forge(pair.peer.check()) }
+        // A cookie that was sent to another address.
+        pair.send(pair.peer.check())
+        var cookie: [[UInt8]] = []
+        for datagram in hello {
+            let before = pair.sent.count
+            var bytes = datagram
+            pair.session.receive(&bytes, from: Pair.here, now: pair.now, into: &pair.output)
+            let answers = pair.output.datagrams
+            pair.output.clear()
+            #expect(answers.allSatisfy { $0.address == Pair.here } && pair.sent.count == before)
+            for answer in answers { cookie += pair.peer.receive(answer.bytes) }
+        }
+        #expect(!cookie.isEmpty)
+        cookie.forEach { forge($0) }
+        pair.advance(seconds: 9)
+        #expect(pair.sentBytes(to: Pair.stranger) <= received && !pair.session.isConnected)
+    }
+
+    @Test("a DTLS server gets no answer to a check before a ClientHello may be sent twice")
+    func passivePeer() throws {
+        let pair = try Pair(WebRTCPeer(isDTLSServer: true))
+        var received = 0
+        for _ in 0..<20 where pair.sent.isEmpty {
+            let check = pair.peer.check()
+            received += check.count
+            let message = try #require(STUNMessage(check))
+            pair.session.receive(message, from: Pair.here, now: pair.now, into: &pair.output)
+            // Not delivered, as if the address were forged.
+            pair.sent += pair.output.datagrams
+            pair.output.clear()
+            #expect(pair.sentBytes(to: Pair.here) <= received)
+        }
+        let hello = try #require(pair.sent.last).bytes
+        #expect(pair.sent.count == 2 && DatagramKind(hello) == .dtls)
+        #expect(received - pair.sentBytes(to: Pair.here) >= hello.count, "a lost ClientHello can be repeated")
+    }
+
+    @Test("a session uses its addresses until its handshake is complete, then the one of its media for two seconds")
+    func use() throws {
+        let pair = try Pair()
+        let other = ICEAddress(ipv4: 0xC000_0203, port: 1)
+        #expect(!pair.session.isUsing(Pair.here, now: pair.now))
+        pair.send(pair.peer.check(), from: other)
+        #expect(pair.session.isUsing(other, now: pair.now) && !pair.session.isUsing(Pair.here, now: pair.now))
+        pair.connect()
+        #expect(pair.session.isConnected && pair.session.isUsing(Pair.here, now: pair.now))
+        #expect(!pair.session.isUsing(other, now: pair.now) && pair.session.isKnown(other, now: pair.now))
+        pair.advance(seconds: 1.5)
+        pair.sendMedia()
+        pair.advance(seconds: 1.5)
+        #expect(pair.session.isUsing(Pair.here, now: pair.now))
+        pair.advance(seconds: 1)
+        #expect(!pair.session.isUsing(Pair.here, now: pair.now) && pair.session.isKnown(Pair.here, now: pair.now))
+    }
+
+    @Test("only authentic media counts as received bytes")
+    func bytes() throws {
+        let pair = try Pair()
+        pair.connect()
+        #expect(pair.session.mediaBytes == 0)
+        let packet = pair.peer.audioPacket()
+        var forged = packet
+        forged[forged.count - 1] ^= 1
+        pair.send(forged)
+        pair.send(packet, from: Pair.stranger)
+        pair.send([UInt8](repeating: 0xFF, count: 1200))
+        pair.send(pair.peer.check())
+        #expect(pair.session.mediaBytes == 0)
+        pair.send(packet)
+        pair.send(packet)
+        #expect(pair.session.mediaBytes == UInt64(packet.count), "a copy does not count")
     }
 
     @Test("a copied check from another address does not move the session")

@@ -27,7 +27,7 @@ struct DigestTests {
     }
 
     @Test(
-        "MD5 of the suite of RFC 1321 §A.5",
+        "MD5 of the test suite in RFC 1321 §A.5",
         arguments: [
             ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
             ("abc", "900150983cd24fb0d6963f7d28e17f72"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
@@ -56,7 +56,7 @@ struct DigestTests {
         #expect(Hexadecimal.text(Digest.sha1(of: Array(message.utf8))) == digest)
     }
 
-    @Test("a stream gives the same digest for any split")
+    @Test("SHA256Stream gives the digest of the whole message, however the message is split")
     func splits() {
         var random = SystemRandomNumberGenerator()
         var stream = SHA256Stream()

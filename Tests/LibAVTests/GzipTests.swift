@@ -5,7 +5,7 @@ import LibAV
 
 @Suite("gzip: RFC 1952, RFC 1951")
 struct GzipTests {
-    /// The output of gzip(1).
+    /// The bytes that gzip(1) decompresses.
     private static func decoded(_ bytes: [UInt8]) throws -> [UInt8] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).gz")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -23,7 +23,7 @@ struct GzipTests {
     }
 
     @Test(
-        "texts survive a round trip",
+        "gzip(1) restores texts that were compressed or stored",
         arguments: ["", "a", "ab", "abc", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", String(repeating: "x", count: 100_000)])
     func texts(text: String) throws {
         #expect(try Self.decoded(Gzip.encode(Array(text.utf8))) == Array(text.utf8))
@@ -31,7 +31,7 @@ struct GzipTests {
     }
 
     @Test(
-        "random bytes with repetitions at any distance survive a round trip, compressed and stored",
+        "gzip(1) restores random bytes with repetitions up to 64 KiB apart, compressed or stored",
         arguments: [1, 2, 3, 4, 5])
     func bytes(seed: UInt64) throws {
         var state = seed &* 0x9E37_79B9_7F4A_7C15

@@ -13,7 +13,7 @@ struct TransportTracksTests {
         }
         #expect(number(0, .video) == 0 && number(1, .audio) == 0 && number(2, .audio) == 1)
         named = [3, 4]
-        // Packets still in transit before any of the new streams.
+        // A packet of an old stream still in transit, before any of the new streams.
         #expect(number(0, .video) == 0)
         #expect(number(3, .video) == 0 && number(4, .audio) == 0)
         #expect(number(0, .video) == nil && number(1, .audio) == nil && number(2, .audio) == nil)
@@ -23,7 +23,7 @@ struct TransportTracksTests {
         #expect(number(3, .video) == nil)
     }
 
-    @Test("an added track does not change the other numbers")
+    @Test("an added stream does not change the track numbers of the others")
     func added() {
         var tracks = MPEGTSTracks()
         var named: Set<Int32> = [0, 1]
@@ -36,7 +36,7 @@ struct TransportTracksTests {
         #expect(number(0, .video) == 0 && number(1, .audio) == 0)
     }
 
-    @Test("a stream that sends before the program map names it has a track number, too")
+    @Test("a stream that sends before the program map names it also has a track number")
     func unnamed() {
         var tracks = MPEGTSTracks()
         #expect(tracks.number(of: 0, .video) { _ in false } == 0)

@@ -14,7 +14,7 @@ struct MessageAuthenticationTests {
         (many(0x0C, 20), Array("Test With Truncation".utf8)),
     ]
 
-    @Test("HMAC-SHA256: RFC 4231 §4.2 to §4.8")
+    @Test("HMAC-SHA256 gives the codes of RFC 4231 §4.2 to §4.8")
     func sha256() {
         let long =
             "This is a test using a larger than block-size key and a larger than block-size data. "
@@ -42,7 +42,7 @@ struct MessageAuthenticationTests {
         }
     }
 
-    @Test("HMAC-SHA1: RFC 2202 §3")
+    @Test("HMAC-SHA1 gives the codes of RFC 2202 §3")
     func sha1() {
         let cases =
             Self.common + [
@@ -65,7 +65,7 @@ struct MessageAuthenticationTests {
         }
     }
 
-    /// By RFC 2104 §2, with only the digest.
+    /// HMAC-SHA256 as RFC 2104 §2 defines it, computed with only the digest.
     private static func reference(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] {
         var block = key.count > 64 ? Digest.sha256(of: key) : key
         block += Self.many(0, 64 - block.count)
@@ -73,7 +73,8 @@ struct MessageAuthenticationTests {
         return Digest.sha256(of: block.map { $0 ^ 0x5C } + inner)
     }
 
-    @Test("empty keys and messages, keys around the block size, messages longer than one update")
+    @Test(
+        "HMAC-SHA256 equals its definition for keys and messages of 0 bytes to 1 and 3 MiB, also around the block size")
     func lengths() {
         var random = SystemRandomNumberGenerator()
         func bytes(_ count: Int) -> [UInt8] {

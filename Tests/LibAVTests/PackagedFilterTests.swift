@@ -26,13 +26,13 @@ struct PackagedFilterTests {
         return found
     }
 
-    @Test("every filter that the sources name is built into the tarball's FFmpeg")
+    @Test("every filter that the sources name is in the list that the tarball's FFmpeg is built with")
     func filters() throws {
         let packaged = try Self.packaged()
         var named: Set<String> = []
         let sources = Self.root.appendingPathComponent("Sources")
         let paths = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
-        // Its words are options of libx264.
+        // That file's words are options of libx264.
         for path in paths where path.hasSuffix(".swift") && !path.hasSuffix("VideoEncoderSettings+Sibling.swift") {
             named.formUnion(
                 Self.named(in: try String(contentsOf: sources.appendingPathComponent(path), encoding: .utf8)))

@@ -4,11 +4,10 @@ import Testing
 
 @Suite("Resource limits of the process")
 struct ProcessLimitsTests {
-    @Test("the limit of open files is raised to the hard limit")
+    @Test("the limit of open files is raised to the hard limit, at most 65,536; raising it again changes nothing")
     func openFiles() {
         let allowed = LibAV.raiseOpenFiles()
         #expect(allowed == sysconf(Int32(_SC_OPEN_MAX)))
-        // Only the hard limit can refuse: asking again changes nothing.
         #expect(LibAV.raiseOpenFiles() == allowed)
         var limit = rlimit()
         #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Registered formats of an MPEG-TS stream: ISO/IEC 13818-1 §2.6.8")
 struct RegisteredFormatTests {
-    /// Read like libavformat does.
+    /// The registered identifier as libavformat reads it: as a little-endian number.
     static func tag(_ text: String) -> UInt32 {
         text.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
@@ -16,8 +16,12 @@ struct RegisteredFormatTests {
         // For AAC without a registration descriptor libavformat reports the stream type.
         #expect(RegisteredFormat.change(of: .aac, from: 0x0F, to: Self.tag(name)) == codec)
         #expect(RegisteredFormat.change(of: nil, from: 0x04, to: Self.tag(name)) == codec)
-        #expect(RegisteredFormat.change(of: codec, from: 0x06, to: Self.tag(name)) == nil, "described more exactly")
-        #expect(RegisteredFormat.change(of: .aac, from: Self.tag(name), to: Self.tag(name)) == nil, "always so")
+        #expect(
+            RegisteredFormat.change(of: codec, from: 0x06, to: Self.tag(name)) == nil,
+            "the same codec is described more exactly")
+        #expect(
+            RegisteredFormat.change(of: .aac, from: Self.tag(name), to: Self.tag(name)) == nil,
+            "the identifier was the same before")
     }
 
     @Test("a change between AC-3 and E-AC-3 is no change of codec, one to Opus is")

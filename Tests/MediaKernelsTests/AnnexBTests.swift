@@ -52,7 +52,9 @@ struct AnnexBTests {
         #expect(payload.memory.bytes == Self.prefixed(Self.plainUnits(bytes)))
     }
 
-    @Test("units after start codes of three and four bytes are read completely", arguments: 0..<50)
+    @Test(
+        "NAL units after start codes of three and four bytes are kept whole, except those of types to skip",
+        arguments: 0..<50)
     func roundTrip(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 2000)
         var bytes: [UInt8] = []

@@ -19,7 +19,7 @@ struct SoundMixTests {
         return result
     }
 
-    @Test("mixes any range with any ramp exactly as the plain loop does", arguments: 0..<40)
+    @Test("any range is mixed with any gain ramp as by the plain loop, within 0.00001", arguments: 0..<40)
     func mixEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let pairs = Int.random(in: 1...700, using: &random)
@@ -35,7 +35,7 @@ struct SoundMixTests {
         #expect(Array(mixed[..<(range.lowerBound * 2)]) == Array(target[..<(range.lowerBound * 2)]))
     }
 
-    @Test("ranges outside the arrays are clamped, without a trap")
+    @Test("mixing clamps ranges outside the arrays, without a trap")
     func rangesAreClamped() {
         var target: [Float] = [1, 1, 1, 1]
         AudioMix.add([1, 1], onto: &target, pairs: -5..<99, from: 1, to: 1)
@@ -54,7 +54,7 @@ struct SoundMixTests {
         #expect(samples.withUnsafeBufferPointer { unsafe AudioMix.peak($0) } == expected)
     }
 
-    @Test("NaN becomes 0 and samples beyond ±8 are clamped; all others stay bit for bit", arguments: 0..<30)
+    @Test("sanitizing turns NaN into 0 and clamps samples to ±8; all others stay bit for bit", arguments: 0..<30)
     func sanitizes(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let samples = (0..<Int.random(in: 0...200, using: &random)).map { _ -> Float in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Joining RTMP chunks to a message: RTMP 1.0 §5.3.1.2.4")
 struct DechunkTests {
-    @Test("the payload is restored for random chunk sizes and any split of the input", arguments: 0..<200)
+    @Test("the payload is restored for random chunk sizes and random splits of the input", arguments: 0..<200)
     func anySplit(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let message = (0..<Int.random(in: 1...2000, using: &random)).map { _ in
@@ -37,7 +37,7 @@ struct DechunkTests {
                 progress.chunkLeft = min(chunkSize, progress.messageLeft)
             }
         }
-        #expect(offset == wire.count, "no byte after the message is changed")
+        #expect(offset == wire.count, "no byte after the message is consumed")
         #expect(progress == ChunkProgress(chunkLeft: 0, messageLeft: 0))
         #expect(assembler.finish().bytes == message)
     }

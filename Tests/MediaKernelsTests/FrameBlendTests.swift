@@ -43,7 +43,7 @@ struct PictureBlendTests {
         #expect(target == expected)
     }
 
-    @Test("each pair of 8-bit samples is mixed to the exactly rounded value at every weight")
+    @Test("8-bit samples are mixed to the exactly rounded value, for every third level and every fifth weight")
     func isExact() {
         let second = (0...255).map { UInt8($0) }
         for weight in Array(stride(from: 0, through: 250, by: 5)) + [256] {
@@ -65,7 +65,7 @@ struct PictureBlendTests {
         }
     }
 
-    @Test("buffers that are too short, and a weight out of range, do not trap")
+    @Test("buffers that are too short, and a weight out of range, do not trap; whole rows are mixed")
     func shortBuffers() {
         let bytes = [UInt8](repeating: 200, count: 20)
         var target = [UInt8](repeating: 7, count: 20)

@@ -24,7 +24,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("quiet audio passes bit for bit, delayed by the look-ahead")
+    @Test("audio below the ceiling passes bit for bit, delayed by the look-ahead")
     func quietIsUntouched() {
         var random = TestRandom(seed: 7)
         // No sum of the interpolator's weights exceeds 2.5.
@@ -38,7 +38,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("the output equals that of a plain implementation for any input", arguments: 0..<12)
+    @Test("for random audio the output equals that of a plain implementation within 0.00002", arguments: 0..<12)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var input: [Float] = []
@@ -55,7 +55,7 @@ struct LimiterTests {
         for index in output.indices { #expect(abs(output[index] - expected[index]) < 2e-5, "float \(index)") }
     }
 
-    @Test("no sample exceeds the ceiling, for any input", arguments: 0..<20)
+    @Test("for random audio no sample exceeds the ceiling of 0.9 by more than 0.0001", arguments: 0..<20)
     func neverAboveCeiling(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var input: [Float] = []
@@ -71,7 +71,9 @@ struct LimiterTests {
         #expect(output.map { abs($0) }.max() ?? 0 > 0.4, "a limiter that mutes would also pass")
     }
 
-    @Test("the sum of two full-scale tones stays below −1 dBTP by sixteen-fold oversampling", arguments: 0..<24)
+    @Test(
+        "the sum of two full-scale tones is limited to −4 to −1 dBTP, measured with sixteen-fold oversampling",
+        arguments: 0..<24)
     func tonesStayBelow(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         // Up to 20 kHz; above, no microphone and no AAC encoder has full scale.
@@ -99,7 +101,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("two full-scale sources of noise, square waves or bursts stay below −1 dBTP", arguments: 0..<12)
+    @Test("the mix of two full-scale sources of noise, square waves or bursts stays below −1 dBTP", arguments: 0..<12)
     func harshSoundStaysBelow(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         func source() -> [Double] {
@@ -132,16 +134,16 @@ struct LimiterTests {
         #expect(output.last == 0.25)
     }
 
-    @Test("after a single peak the gain returns within a fifth of a second")
+    @Test("200 ms after a single peak the gain is above 0.92 again")
     func forgetsAPeak() {
         var input = [Float](repeating: 0.25, count: 96_000)
         input[20_000] = 1.8
         let output = self.run(input)
-        // Half the reduction is gone in 60 ms: after 200 ms an eighth is left.
+        // Half the reduction is gone in 60 ms: after 200 ms a tenth is left.
         #expect(output[20_000 + 19_200 + 512] > 0.25 * 0.92)
     }
 
-    /// Gains at block ends while audio passes.
+    /// Gains in dB at the block ends while audio passes.
     private func gains(_ sound: [Float]) -> [Double] {
         var limiter = Limiter()
         return stride(from: 0, to: sound.count - 127, by: 128).map { start in
@@ -151,7 +153,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("two people who shout at once are limited without pumping")
+    @Test("the mix of two speech-like voices at full scale is limited without pumping")
     func speechDoesNotPump() {
         let a = SpeechLike.make(seconds: 12, pitch: 118, level: 1, seed: 1)
         let b = SpeechLike.make(seconds: 12, pitch: 207, level: 1, seed: 2)
@@ -166,7 +168,7 @@ struct LimiterTests {
         #expect(rises[rises.count * 99 / 100] < 1.5, "rises by \(rises[rises.count * 99 / 100]) dB in 100 ms")
     }
 
-    @Test("any grouping into blocks gives the same output")
+    @Test("ten blocks per call give the same output as all blocks in one call")
     func groupingDoesNotMatter() {
         var random = TestRandom(seed: 3)
         let input = (0..<12_800).map { _ in Float.random(in: -2...2, using: &random) }

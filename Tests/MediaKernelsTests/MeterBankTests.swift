@@ -37,7 +37,7 @@ struct MeterBankTests {
         }
     }
 
-    @Test("a 997 Hz tone of full scale in one channel reads −3.01 LUFS (BS.1770-4 §3.5)")
+    @Test("a 997 Hz tone of full scale in one channel reads −3.01 LUFS, and its peak is reported once")
     func calibration() {
         let sound = (0..<MeterBank.blockPairs * 150).flatMap { [Float(sin(2 * .pi * 997 * Double($0) / 48_000)), 0] }
         var bank = MeterBank(count: 1)
@@ -48,10 +48,12 @@ struct MeterBankTests {
         }
         let peak = bank.takePeak(0)
         #expect(peak > 0.99 && peak <= 1)
-        #expect(bank.takePeak(0) == 0, "a peak is reported once")
+        #expect(bank.takePeak(0) == 0, "a peak is reported only once")
     }
 
-    @Test("two meters computed together show the same as plain filters", arguments: 0..<10)
+    @Test(
+        "two meters computed together show the power of plain filters within 0.1 %, and the exact peaks",
+        arguments: 0..<10)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let sounds = (0..<2).map { _ -> [Float] in
@@ -71,7 +73,7 @@ struct MeterBankTests {
         }
     }
 
-    @Test("blocks that are too short, and meter numbers out of range, are ignored without a trap")
+    @Test("short blocks and meter numbers out of range do not trap, and a meter keeps its peak if its index changes")
     func extremes() {
         var bank = MeterBank(count: 1)
         bank.measure(0, [1, 1])
@@ -83,7 +85,7 @@ struct MeterBankTests {
         bank.insert(at: -4)
         #expect(bank.count == 3)
         #expect(bank.power(5, blocks: 3) == 0 && bank.power(0, blocks: -1) >= 0)
-        #expect(bank.takePeak(1) == 1, "the meter took the position of the removed one")
+        #expect(bank.takePeak(1) == 1, "the first meter moved to index 1 when one was inserted before it")
     }
 
     @Test("after 400 blocks of silence the measured power is exactly 0, not a denormal number")

@@ -34,7 +34,7 @@ struct NALSanitizerTests {
     }
 
     @Test(
-        "lengths of 1 to 4 bytes, empty units and stray start codes are all rewritten to four-byte lengths",
+        "lengths of 1 to 4 bytes, empty units, stray start codes and Annex B all become units with four-byte lengths",
         arguments: 0..<200)
     func oneForm(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 7)
@@ -52,7 +52,7 @@ struct NALSanitizerTests {
         }
         var stream: [UInt8] = []
         for unit in units { stream += (Bool.random(using: &random) ? [0, 0, 0, 1] : [0, 0, 1]) + unit }
-        // A stream whose first lengths happen to fit counts as length-prefixed.
+        // A stream that also is a sequence of valid lengths and units counts as length-prefixed.
         if LengthPrefixedNALsTests.plainUnits(stream, lengthSize: 4) == nil {
             #expect(Self.sanitized(stream, lengthSize: 4) == wanted)
         }

@@ -17,15 +17,15 @@ struct PacketBlocksTests {
         }
     }
 
-    /// Frees everything, except blocks that threads of other tests free meanwhile.
+    /// Returns all idle blocks to the system, except those that other tests free meanwhile.
     private static func releaseAll() {
         PacketAllocator.releaseUnused()
         PacketAllocator.releaseUnused()
     }
 
-    @Test("freed blocks are reused, and no more than the limit is kept")
+    @Test("freed blocks are reused, and idle blocks are kept only up to the limit")
     func reuse() throws {
-        // All kept blocks may be from other tests.
+        // All idle blocks may be from other tests.
         Self.releaseAll()
         let size = 3 << 20
         let first = try #require(PacketAllocator.allocate(size: size))
@@ -41,7 +41,7 @@ struct PacketBlocksTests {
         #expect(PacketAllocator.idleBytes >= PacketAllocator.mostIdle - (4 << 20))
     }
 
-    @Test("of many blocks in use, up to half may stay allocated for reuse after they are freed")
+    @Test("idle blocks may exceed the usual limit while at least as many bytes are in use")
     func busy() throws {
         Self.releaseAll()
         let size = 3 << 20
@@ -54,7 +54,8 @@ struct PacketBlocksTests {
         // Includes the use by other tests, if it is higher than usual.
         let half = (PacketAllocator.usedBytes + PacketAllocator.idleBytes) / 2
         for block in blocks.dropFirst(blocks.count / 2) { PacketAllocator.free(block.base, size: block.size) }
-        #expect(PacketAllocator.idleBytes <= max(most, half) + (4 << 20), "and no more than as much")
+        #expect(
+            PacketAllocator.idleBytes <= max(most, half) + (4 << 20), "no more than the limit, or half of all bytes")
         Self.releaseAll()
     }
 

@@ -37,7 +37,7 @@ struct PacketPoolTests {
         #expect(Set(all.map { ObjectIdentifier($0) }).count == all.count)
     }
 
-    /// Packets on their way to readers, a few at a time; packets that do not fit are dropped.
+    /// Up to 64 packets on their way to readers; packets that do not fit are dropped.
     private final class Shelf: Sendable {
         private let state = Mutex((packets: [PacketMemory](), isClosed: false))
 

@@ -19,7 +19,7 @@ struct SkipEscapedTests {
         return [offset, zeros]
     }
 
-    @Test("skipping in the escaped unit agrees with skipping in an unescaped copy", arguments: 0..<200)
+    @Test("skipping payload bytes ends at the same offset as a plain loop over the bytes", arguments: 0..<200)
     func agrees(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let bytes = random.sparseBytes(Int.random(in: 0...200, using: &random))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("AV1 units: AV1 Bitstream §5.3")
 struct AV1UnitsTests {
-    /// A delimiter, a sequence header, a frame with an extension, and one that extends to the end.
+    /// A temporal delimiter, a sequence header, a frame with an extension header, and a frame without a size field.
     private static let temporalUnit: [UInt8] = [
         0x12, 0, 0x0A, 3, 1, 2, 3, 0x36, 0, 2, 0x10, 9, 0x30, 0x20, 1,
     ]
@@ -35,7 +35,7 @@ struct AV1UnitsTests {
         #expect(Self.foundInPlace(Self.temporalUnit) == expected)
     }
 
-    @Test("in a truncated or damaged temporal unit, only OBUs that lie wholly before the damage are found")
+    @Test("in a truncated temporal unit all OBUs found lie within the bytes; an OBU with an invalid size is not found")
     func cut() {
         for length in 0..<Self.temporalUnit.count {
             let bytes = Array(Self.temporalUnit.prefix(length))
@@ -43,7 +43,7 @@ struct AV1UnitsTests {
             #expect(found == Self.foundInPlace(bytes))
             #expect(found.allSatisfy { $0[1] + $0[2] <= length })
         }
-        // A length of nine bytes, one of more than 32 bits, and one beyond the end.
+        // A size of nine bytes, one of more than 32 bits, and one beyond the end.
         let damages: [[UInt8]] = [
             [0x32] + [UInt8](repeating: 0x80, count: 9), [0x32, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 1], [0x32, 2, 0x10],
         ]

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Base64: RFC 4648 §4")
 struct Base64Tests {
-    @Test("bytes survive a round trip, with padding and without; invalid text is refused")
+    @Test("bytes are encoded with padding and decoded with or without it; invalid text is refused")
     func bytes() {
         for (plain, coded) in [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),

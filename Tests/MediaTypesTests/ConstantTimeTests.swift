@@ -1,7 +1,7 @@
 import MediaTypes
 import Testing
 
-@Suite("Comparison in constant time")
+@Suite("ConstantTime.isEqual: which bytes are equal (its time is not measured)")
 struct ConstantTimeTests {
     @Test("only values with the same bytes and length are equal")
     func equal() {
@@ -11,11 +11,11 @@ struct ConstantTimeTests {
         for other in [known + known, known + [0], known.reversed(), [UInt8](repeating: 0, count: 6)] {
             #expect(!ConstantTime.isEqual(known, other) && !ConstantTime.isEqual(other, known))
         }
-        // A missing byte counts as zero, and as missing.
+        // Zero bytes at the end are not equal to missing bytes.
         #expect(!ConstantTime.isEqual([0, 0], [0]) && !ConstantTime.isEqual([0], []) && !ConstantTime.isEqual([], [0]))
     }
 
-    @Test("any one different bit is noticed")
+    @Test("two values of 32 bytes that differ in one bit are not equal, whichever bit it is")
     func bits() {
         let known = (0..<32).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         for bit in 0..<256 {

@@ -19,7 +19,7 @@ struct DecoderSpecificInfoTests {
     }
 
     @Test(
-        "the info is found after optional descriptor fields, with lengths of one, two and four bytes",
+        "the info is found after optional descriptor fields, with descriptor lengths of one, two and four bytes",
         arguments: [1, 2, 4])
     func found(lengthBytes: Int) {
         for (flags, extra) in [
@@ -32,10 +32,10 @@ struct DecoderSpecificInfoTests {
         }
     }
 
-    @Test("a truncated box, or one without a DecoderSpecificInfo, returns nil and does not trap")
+    @Test("a truncated box, or one without a DecoderSpecificInfo, gives nil; a damaged byte causes no trap")
     func hostile() {
         let whole = Self.box([0x11, 0x90], flags: 0xE0, extra: [9, 9, 1, 5, 7, 7])
-        // After the information come unused bytes.
+        // The last three bytes are another descriptor.
         for count in 0..<(whole.count - 3) { #expect(DecoderSpecificInfo.read(esds: Array(whole[..<count])) == nil) }
         for place in 4..<whole.count {
             var esds = whole

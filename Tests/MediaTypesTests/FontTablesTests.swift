@@ -12,7 +12,7 @@ struct FontTablesTests {
     }
 
     @Test(
-        "each character in the font's cmap has its glyph, and any other character has glyph 0",
+        "each character in the font's cmap has its glyph and its advance, and any other character has glyph 0",
         arguments: [true, false])
     func mapping(isWide: Bool) throws {
         var font = TestFont("A0:é한中")
@@ -36,7 +36,7 @@ struct FontTablesTests {
         #expect(try #require(Self.tables(font.bytes)).glyph(for: "🎉") == 0)
     }
 
-    @Test("the first face of a collection is used")
+    @Test("a font collection with one face is read like that face")
     func collection() throws {
         let font = TestFont("A").bytes
         // Offsets in a collection are relative to the file.
@@ -60,7 +60,7 @@ struct FontTablesTests {
         #expect(try #require(Self.tables(bitmaps.bytes)).hasOutlines == false)
     }
 
-    @Test("no bytes make the parser trap")
+    @Test("damaged and truncated fonts do not make the parser trap")
     func anyBytes() {
         var random = TestRandom(seed: 25)
         for isWide in [true, false] {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Hexadecimal digits: RFC 4648 §8")
 struct HexadecimalTests {
-    @Test("every byte survives a round trip, in either case")
+    @Test("every byte survives a round trip, and digits of either case are read")
     func bytes() {
         let all = (0...255).map { UInt8($0) }
         let text = Hexadecimal.text(all)

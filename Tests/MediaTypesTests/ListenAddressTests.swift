@@ -5,7 +5,7 @@ import MediaTypes
 @Suite("Listen address: HOST:PORT, [IPV6]:PORT, unix:/path")
 struct ListenAddressTests {
     @Test(
-        "an address is equal after it is printed and parsed again",
+        "a parsed address is printed as it was written",
         arguments: [
             "127.0.0.1:8080", "0.0.0.0:0", "localhost:1935", "[::1]:8080", "[fe80::1%eth0]:65535",
             "room-1.example_2:80",
@@ -16,7 +16,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "for a malformed address the error suggests a correct one",
+        "the error for a malformed address says how to correct it",
         arguments: [
             ("8080", "127.0.0.1:8080"), ("localhost", "localhost:8080"), ("", "127.0.0.1:8080"),
             (":8080", "0.0.0.0:8080"), ("::1:80", "[::1]:8080"), ("[::1:80", "[::1]:8080"), ("[abc]:80", "[::1]:8080"),

@@ -10,7 +10,7 @@ struct SupplementalMessagesTests {
         let payload: [UInt8]
     }
 
-    /// An access unit.
+    /// An access unit with these NAL units, with four-byte lengths.
     private static func memory(_ units: [[UInt8]]) -> PacketMemory {
         PacketMemory(
             units.flatMap { unit in
@@ -18,7 +18,7 @@ struct SupplementalMessagesTests {
             })
     }
 
-    /// A unit with these messages, with emulation prevention bytes.
+    /// An SEI NAL unit with these messages, with emulation prevention bytes.
     private static func unit(_ messages: [UInt8]) -> [UInt8] {
         var unit: [UInt8] = [6]
         var zeros = 0
@@ -101,7 +101,7 @@ struct SupplementalMessagesTests {
         #expect(Self.read(units).map(\.payload) == [[7], [], [8], [2]])
     }
 
-    @Test("16 messages per SEI unit are read and an overlong unit is skipped; the next unit is read in both cases")
+    @Test("at most 16 messages per SEI unit are read, and none beyond 4,096 bytes; the next unit is read in both cases")
     func bounds() {
         let empty = Self.unit((0..<20).flatMap { _ in [9, 0] as [UInt8] })
         #expect(Self.read([empty, Self.unit([8, 0])]).map(\.type) == [Int](repeating: 9, count: 16) + [8])
@@ -137,7 +137,7 @@ struct SupplementalMessagesTests {
         #expect(tooMany == nil && none == 0 && last == 0 && end == nil)
     }
 
-    @Test("decoding can start at a frame preceded by a recovery point with recovery_frame_cnt 0, and at no other")
+    @Test("a recovery point counts as immediate if it is the first before the slice and its recovery_frame_cnt is 0")
     func recoveryPoints() {
         let slice: [UInt8] = [0x41, 9]
         let atOnce: [UInt8] = [6, 1, 0xC4]

@@ -24,7 +24,7 @@ struct SRTURLTests {
     }
 
     @Test(
-        "URLs with another scheme, without a port, or with an invalid or unknown parameter are refused",
+        "URLs with another scheme, an invalid host or port, or an invalid or unknown parameter are refused",
         arguments: [
             "rtmp://h:1/a/b", "srt://h", "srt://h:0", "srt://h:65536", "srt://:9", "srt://h:9?mode=listener",
             "srt://h:9?latency=5", "srt://h:9?passphrase=short", "srt://h:9?pbkeylen=17", "srt://h:9?unknown=1",

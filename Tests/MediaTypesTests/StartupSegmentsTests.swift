@@ -51,7 +51,7 @@ struct OpeningSegmentsTests {
     }
 
     @Test(
-        "if three full segments would last more than ten seconds together, there are no startup segments",
+        "there are no startup segments if no short length fits and three full ones exceed 10 s, or if a number is 0",
         arguments: [(30, 101, 101), (30, 599, 599), (0, 32, 64), (30, 0, 0)])
     func tooLong(_ fps: Int, _ gop: Int, _ segment: Int) {
         #expect(StartupSegments(fps: fps, gopFrames: gop, segmentFrames: segment, steps: [1]) == nil)

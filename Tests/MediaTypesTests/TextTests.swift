@@ -3,21 +3,21 @@ import Testing
 
 @Suite("Numbers, dates and URLs as text")
 struct TextTests {
-    @Test("numbers get zeros in front, and none are cut off")
+    @Test("numbers are padded with leading zeros, and longer ones are not cut")
     func padded() {
         #expect(Int64(7).padded(3) == "007" && Int64(1_234).padded(3) == "1234" && Int64(0).padded(0) == "0")
         #expect(UInt64(255).padded(4, radix: 16) == "00ff" && UInt64.max.padded(4, radix: 16) == "ffffffffffffffff")
     }
 
     @Test(
-        "decimals have exactly the digits asked for",
+        "a decimal has exactly the requested number of digits after the point",
         arguments: [
             (0, 3, "0.000"), (5, 3, "0.005"), (1_500, 3, "1.500"), (-5, 3, "-0.005"), (-12_345, 2, "-123.45"),
             (.max, 18, "9.223372036854775807"), (.min, 1, "-922337203685477580.8"),
         ] as [(Int64, Int, String)])
     func decimal(number: Int64, digits: Int, text: String) { #expect(number.decimal(digits) == text) }
 
-    @Test("times have two digits for the hours, and more from 100 hours on")
+    @Test("milliseconds are written as hh:mm:ss.mmm, from 100 hours on with more digits")
     func clock() {
         #expect(Int64(0).clockText == "00:00:00.000" && Int64(3_723_004).clockText == "01:02:03.004")
         #expect(Int64(360_000_000).clockText == "100:00:00.000")
@@ -52,7 +52,7 @@ struct TextTests {
         }
     }
 
-    @Test("URLs: only unreserved characters stay, and everything converts back")
+    @Test("percent-encoding keeps only unreserved and requested characters, and decoding restores the text")
     func percent() {
         #expect(PercentEncoding.encode("aZ9-._~/ é\u{1}") == "aZ9-._~%2F%20%C3%A9%01")
         #expect(PercentEncoding.encode("a/b c", keeping: [UInt8(ascii: "/")]) == "a/b%20c")
@@ -61,17 +61,19 @@ struct TextTests {
         #expect(PercentEncoding.decode("a+b") == "a+b" && PercentEncoding.decode("a+b", plusIsSpace: true) == "a b")
     }
 
-    @Test("URLs: half an escape and invalid UTF-8 are refused", arguments: ["%", "%4", "a%4g", "%%41", "%ff", "%c3"])
+    @Test(
+        "percent-decoding refuses incomplete escapes and invalid UTF-8",
+        arguments: ["%", "%4", "a%4g", "%%41", "%ff", "%c3"])
     func refused(text: String) { #expect(PercentEncoding.decode(text) == nil) }
 
-    @Test("FNV-1a: values of its authors")
+    @Test("FNV-1a hashes equal the test vectors of its authors")
     func hash() {
         #expect(FNV1a.hash([]) == 0xcbf2_9ce4_8422_2325)
         #expect(FNV1a.hash(Array("a".utf8)) == 0xaf63_dc4c_8601_ec8c)
         #expect(FNV1a.hash(Array("foobar".utf8)) == 0x8594_4171_f739_67e8)
     }
 
-    @Test("classes of ASCII characters, for every byte")
+    @Test("every byte has the right ASCII class: digit, letter, visible character, hexadecimal value")
     func ascii() {
         for byte in UInt8.min...UInt8.max {
             let scalar = Unicode.Scalar(byte)

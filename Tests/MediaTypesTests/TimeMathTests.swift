@@ -21,14 +21,14 @@ struct TimeMathTests {
         #expect(down * 3 <= value && value <= up * 3 && up - down <= 1)
     }
 
-    @Test("saturates instead of trapping at the ends of Int64")
+    @Test("scaling saturates at the ends of Int64 instead of trapping")
     func saturates() {
         #expect(TimeMath.scale(.max, by: .max, over: 1) == .max)
         #expect(TimeMath.scale(.min, by: .max, over: 1) == .min)
         #expect(TimeMath.rescale(.max / 2, from: 1, to: 1_000_000_000) == .max)
     }
 
-    @Test("twenty years in nanoseconds survive conversion to samples and back")
+    @Test("twenty years in nanoseconds are unchanged after conversion to samples and back")
     func longRunning() {
         let nanoseconds: Int64 = 20 * 365 * 86_400 * TimeMath.nanoseconds
         let samples = TimeMath.rescale(nanoseconds, from: TimeMath.nanoseconds, to: 48_000)

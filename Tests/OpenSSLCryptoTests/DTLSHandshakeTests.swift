@@ -30,17 +30,49 @@ struct DTLSHandshakeTests {
         #expect(ours.localKey != ours.remoteKey && ours.localSalt != ours.remoteSalt)
     }
 
-    @Test("two transports agree on GCM with four datagrams of at most 1,200 bytes, each key on the right side")
+    @Test("two transports agree on GCM with six datagrams of at most 1,200 bytes, each key on the right side")
     func agree() throws {
         let (client, server) = try self.pair(timer: .long)
         let network = DTLSNetwork()
         #expect(network.run(client, server, timeouts: 0))
         try self.expectSameKeys(client, server)
         #expect(client.keys?.profile == .aes128GCM)
-        #expect(network.sent.map(\.toSecond) == [true, false, true, false])
+        #expect(network.sent.map(\.toSecond) == [true, false, true, false, true, false])
         #expect(network.sent.allSatisfy { $0.bytes.count <= 1_200 })
         #expect(client.nextTimeout() == nil && server.nextTimeout() == nil)
         #expect(client.handleTimeout().isEmpty && server.handleTimeout().isEmpty)
+    }
+
+    @Test("a server sends less than it has received before an address repeats its cookie, and keeps no state")
+    func cookie() throws {
+        let (client, server) = try self.pair(timer: .long)
+        let hello = try #require(client.start().first)
+        #expect(hello.count <= 166, "a session reserves twice as many bytes")
+        for _ in 0..<3 {
+            let request = server.receive(hello, from: [1])
+            #expect(request.count == 1 && request[0].count < hello.count && !server.hasCookie)
+            #expect(server.nextTimeout() == nil && server.handleTimeout().isEmpty)
+        }
+        let request = try #require(server.receive(hello, from: [1]).first)
+        let second = try #require(client.receive(request, from: []).first)
+        let other = server.receive(second, from: [2])
+        #expect(!server.hasCookie && other.count == 1 && other[0] != request, "the cookie of another address")
+        let flight = server.receive(second, from: [1])
+        #expect(server.hasCookie && !server.hasAnswer && flight.reduce(0) { $0 + $1.count } > second.count)
+        #expect(!client.hasAnswer)
+        var answer: [[UInt8]] = []
+        for datagram in flight { answer += client.receive(datagram, from: []) }
+        #expect(client.hasAnswer && !answer.isEmpty)
+        for datagram in answer { _ = server.receive(datagram, from: [1]) }
+        #expect(server.hasAnswer && server.keys != nil)
+    }
+
+    @Test("a forged HelloVerifyRequest is no answer of the peer")
+    func forgedCookie() throws {
+        let (client, other) = try (self.pair(timer: .long).client, self.pair(timer: .long).server)
+        let hello = try #require(client.start().first)
+        let request = try #require(other.receive(hello, from: [1]).first)
+        #expect(!client.receive(request, from: []).isEmpty && !client.hasAnswer)
     }
 
     @Test("any datagrams may be lost, repeated and reordered", arguments: 0..<16)

@@ -13,6 +13,9 @@ protocol DTLSEnd: AnyObject {
 extension DTLSTransport: DTLSEnd {
     var isHandshaking: Bool { self.state == .handshaking }
 
+    /// A datagram of a peer that has only one address.
+    func receive(_ datagram: [UInt8]) -> [[UInt8]] { self.receive(datagram, from: [1]) }
+
     var keys: SRTPKeys? {
         if case .connected(let keys) = self.state { keys } else { nil }
     }

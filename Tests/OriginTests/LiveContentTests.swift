@@ -150,7 +150,7 @@ struct LiveContentTests {
 
     // MARK: Forms and header fields
 
-    @Test("a playlist is rendered once, and all replies share the same buffer")
+    @Test("two replies with the same playlist have equal buffers of equal capacity")
     func shared() async throws {
         let stream = try Self.stream()
         guard case .buffers(let one) = await Self.reply(stream, "/v.m3u8").body,

@@ -146,7 +146,7 @@ struct LiveSocketTests {
                         return reply.status != 200 || !reply.text.contains("v-1-1.2.m4s")
                     }
                 }
-                try await waitUntil("count requests wait", { stream.content.waitingCount }) { $0 >= count }
+                try await waitUntil("2,000 requests wait", { stream.content.waitingCount }) { $0 >= count }
                 try stream.next()
                 #expect(stream.content.waitingCount == 0, "one wake-up for all")
                 return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }

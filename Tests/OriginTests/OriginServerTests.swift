@@ -110,7 +110,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("a replaced file is sent in its new version, however recently it was read")
+    @Test("a file that was read and then replaced is sent in its new version")
     func replacedFile() async throws {
         try await Self.withServer { (probe, path) async throws in
             #expect(try await probe.request("GET /v/s1.m4s").body == Self.segment)
@@ -123,7 +123,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("a request body of any size is refused without being read")
+    @Test("a POST gets 405 without its body being read, whatever its size")
     func bodies() async throws {
         try await Self.withServer { (probe, _) async throws in
             #expect(try await probe.request("POST /index.m3u8", body: "hello").status == 405)
@@ -133,7 +133,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("two hundred viewers at once are all served")
+    @Test("two hundred simultaneous requests are all answered")
     func flood() async throws {
         try await Self.withServer { (probe, _) async throws in
             let paths = ["/index.m3u8", "/memory.m4s", "/v/s1.m4s", "/nothing"]

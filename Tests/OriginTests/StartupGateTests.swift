@@ -11,7 +11,7 @@ struct GatedContentTests {
         func now() -> Int64 { self.time.load(ordering: .relaxed) }
     }
 
-    /// Has every name, and counts the requests.
+    /// Answers every request with its path, and counts the requests.
     private final class Content: OriginContent {
         let asked = Atomic<Int>(0)
         var ended: Bool { false }
@@ -65,7 +65,7 @@ struct GatedContentTests {
         #expect(await Self.ask(content, "later") == "later")
     }
 
-    @Test("a request that waits too long gets an error reply, and so does each one after the end")
+    @Test("a request that waits too long gets an error reply, and so does each one after close()")
     func expires() async {
         let clock = Clock()
         let content = StartupGate(Content(), clock: clock)

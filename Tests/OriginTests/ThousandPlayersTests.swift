@@ -6,7 +6,7 @@ import Testing
 
 import Origin
 
-@Suite("A thousand blocked players over loopback", .serialized, .timeLimit(.minutes(2)))
+@Suite("Up to a thousand blocked players over loopback", .serialized, .timeLimit(.minutes(2)))
 struct ThousandPlayersTests {
     private static func withServer(_ stream: LiveStream, _ body: (HTTPProbe, OriginServer) async throws -> Void)
         async throws
@@ -32,7 +32,7 @@ struct ThousandPlayersTests {
                         return reply.text
                     }
                 }
-                try await waitUntil("count requests wait", { stream.content.waitingCount }) { $0 >= count }
+                try await waitUntil("1,000 requests wait", { stream.content.waitingCount }) { $0 >= count }
                 try stream.next()
                 #expect(stream.content.waitingCount == 0)
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }

@@ -25,7 +25,7 @@ struct ViewerPageTests {
         #expect(elsewhere.isEmpty)
     }
 
-    @Test("the page plays the multivariant playlist under the name in the pipeline")
+    @Test("the page names the multivariant playlist as configured, index.m3u8 by default")
     func playlist() {
         #expect(ViewerPage.html(title: "Room").contains("data-playlist=\"index.m3u8\""))
         let page = ViewerPage.html(title: "Room", playlist: "live.m3u8")

@@ -9,7 +9,9 @@ import Origin
 
 @Suite("Traffic of a viewers' listener: replies, bytes and number of viewers", .timeLimit(.minutes(1)))
 struct ViewerTrafficTests {
-    @Test("a playlist request covers a part if it waits for one, and a target duration otherwise")
+    @Test(
+        "a media playlist request counts as one part of playback if it waits for a part, and as a target duration otherwise"
+    )
     func playback() async throws {
         let playlist = MemoryContent.playlist("#EXTM3U\n")
         let content = MemoryContent(objects: [

@@ -55,7 +55,7 @@ struct ClosedPartKillTests {
         return times.sorted()
     }
 
-    /// - Returns: Positions in the timelines of both renditions with a missing or doubled frame.
+    /// - Returns: How many frames are missing or doubled in the timelines of both renditions.
     private static func faults(killedAfter frames: Int64, bFrames: (Int64, Int64), closes: Bool) throws -> Int {
         let store = MemoryStore()
         let orders = [bFrames.0, bFrames.1].map { Self.order(bFrames: $0, closes: closes) }
@@ -87,7 +87,7 @@ struct ClosedPartKillTests {
         }
     }
 
-    @Test("a successor does not continue directly after a publisher's part whose B-frames are incomplete")
+    @Test("if the killed worker's parts end with pending B-frames, each frame is still published exactly once")
     func publishers() throws {
         for frames in Int64(66)..<133 {
             let faults = try Self.faults(killedAfter: frames, bFrames: (1, 3), closes: false)
@@ -127,7 +127,7 @@ struct ClosedPartKillTests {
         #expect(replaced > 0)
     }
 
-    @Test("test of the check: the parts of the test GOP end with and without pending B-frames")
+    @Test("the GOP of these tests: its first part ends with pending B-frames, its second without")
     func judge() throws {
         let order = Self.order(bFrames: 3, closes: false)
         let parts = stride(from: 16, through: 32, by: 16).map { Set(order.prefix($0)) }

@@ -259,7 +259,7 @@ struct ContinuationTests {
         #expect(try Output(store).packager.incarnation == 2)
     }
 
-    @Test("a successor with another frame rate or segment grid is refused")
+    @Test("a successor with another frame rate is refused")
     func otherGrid() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)

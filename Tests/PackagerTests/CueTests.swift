@@ -53,7 +53,7 @@ struct CueTests {
         #expect((0..<3).map { Self.events(store.read("audio-1-\($0).m4s")) } == [[], ["1"], []])
     }
 
-    @Test("layouts whose frames are out are forgotten; audio tracks store none")
+    @Test("scene layouts for SEI user data are dropped once their frames were sent; audio tracks store none")
     func layouts() throws {
         let (output, _, _) = try EdgeTests.begun(MemoryStore())
         output.packager.carry(

@@ -145,7 +145,7 @@ struct CutTests {
     }
 
     @Test(
-        "after a kill between two grid segments there is a gap, then slate, with a discontinuity in every playlist",
+        "after a kill slate follows, with a discontinuity in every playlist only if the last segment ended off the grid",
         arguments: [64, 60] as [Int64])
     func killed(cut: Int64) throws {
         let store = MemoryStore()

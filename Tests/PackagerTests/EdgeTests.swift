@@ -215,7 +215,7 @@ struct EdgeTests {
         #expect(!viewer.last("720p.m3u8").contains("ENDLIST"))
     }
 
-    @Test("a successor shows the previous parts and continues the numbers, with its own part names")
+    @Test("a successor lists the previous segments at once and continues the numbers, with its own names")
     func successor() throws {
         let store = MemoryStore()
         let (one, _, _) = try Self.begun(store)
@@ -298,7 +298,7 @@ struct EdgeTests {
     // MARK: Hints
 
     @Test(
-        "in random order of tracks, hinted parts appear, names keep their bytes and parts stay within the target",
+        "in random order of tracks, hinted parts appear, and names keep their bytes and positions",
         arguments: 1...12)
     func interleavings(seed: UInt64) throws {
         let store = MemoryStore()
@@ -340,7 +340,7 @@ struct EdgeTests {
     }
 
     @Test(
-        "on every default grid, parts last 85 % to 100 % of PART-TARGET",
+        "on common grids, listed parts last 85 % to 100 % of PART-TARGET",
         arguments: [(24, 24, 12), (25, 32, 16), (29, 30, 15), (30, 32, 16), (30, 30, 10), (50, 64, 32), (60, 64, 32)],
         [48_000, 44_100])
     func partRatio(_ frames: (fps: Int, gop: Int, part: Int), sampleRate: Int) throws {

@@ -46,7 +46,7 @@ struct EncryptionTests {
         return BlockCipher.opened(bytes, key: key, vector: lock.vector)
     }
 
-    @Test("a key is what the reference of signatures derives for room 88231, 720p, period 0")
+    @Test("the key of room 88231, 720p, period 0 equals the example in the documentation")
     func documentedKey() throws {
         let encryption = EncryptionSettings(room: "88231", rotation: 30, secret: Array("s3cret".utf8))
         let (output, _, _) = try EdgeTests.begun(MemoryStore(), settings: try Self.settings(encryption))
@@ -196,7 +196,7 @@ struct EncryptionTests {
         }
     }
 
-    @Test("keys are stored in one private file, and served only for listed periods and the next one")
+    @Test("keys are stored in only one file, and not served for invalid names or later periods")
     func kept() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store, settings: try Self.settings())

@@ -27,7 +27,7 @@ struct FailureTests {
         #expect(store.files["360p-1-0.m4s"]?.count == output.events.published[0].bytes["360p"])
     }
 
-    /// A store that is slow to say who serves the room, with a clock set by the test.
+    /// A store that is slow to read the state file, with a clock advanced by the test.
     private final class SlowStore: SegmentStore, MonotonicClock {
         let inner = MemoryStore()
         private let time = Atomic<Int64>(1)
@@ -54,7 +54,7 @@ struct FailureTests {
         func path(of name: String) -> String? { self.inner.path(of: name) }
     }
 
-    @Test("after a pause, a slow store gets two requests, not one per packet")
+    @Test("after a pause, the state file of a slow store is read twice, not for each packet")
     func slowAnswer() throws {
         let store = SlowStore()
         let packager = try HLSPackager.open(
@@ -98,7 +98,7 @@ struct FailureTests {
     }
 
     @Test(
-        "after a full store has space again, numbers continue; the state file is never older than the playlists")
+        "while the store is full its files stay; when it has space again, numbers continue after three gaps")
     func fullStore() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -137,7 +137,7 @@ struct FailureTests {
         #expect(ListText(store.text("720p.m3u8")).uris == ["720p-1-0.m4s"])
     }
 
-    /// Records what a recording receives.
+    /// Counts the ends that a recording receives.
     private final class Keeper: ListingObserver {
         private let ends = Mutex(0)
 

@@ -84,7 +84,7 @@ struct IFrameTests {
         #expect(store.read("720p-iframes.m3u8") == nil)
     }
 
-    @Test("at the live edge the playlist grows by whole segments, and blocked reloads are answered")
+    @Test("at the live edge the playlist grows by whole segments and has CAN-BLOCK-RELOAD=YES")
     func edge() throws {
         let output = try Output(MemoryStore(), settings: Self.settings())
         let seen = Mutex<[MediaPlaylist]>([])

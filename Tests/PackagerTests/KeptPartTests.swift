@@ -33,7 +33,7 @@ struct KeptPartTests {
     }
 
     @Test(
-        "after a kill at any frame, listed parts keep their bytes and the hinted part appears",
+        "after a kill at various frames, listed parts keep their names and bytes, and the hinted part appears",
         arguments: [192, 207, 208, 224, 240, 255, 256, 272], [2, 17, 64, 300])
     func everyPlace(frames: Int64, away: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
@@ -157,7 +157,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("while the store hangs, parts are still listed; the worker waits for it only once")
+    @Test("while the store hangs, parts are still listed, and they are stored when it continues")
     func hangs() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let output = try Output(store, settings: Output.settings { $0.storePatience = 1_000_000 })

@@ -58,7 +58,9 @@ struct OpeningTests {
         #expect(viewer.faults == [] && output.events.failures.isEmpty && shown.load(ordering: .relaxed) == 1)
     }
 
-    @Test("until the third segment is in the state file, no playlist is shown")
+    @Test(
+        "if the third segment is not in the state file, playlists appear with the next part, the multivariant one later"
+    )
     func notTwo() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -113,7 +115,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a rendition that lags by three short segments, due to its lookahead, gets no gap")
+        "renditions 44 frames behind the audio, due to their lookahead, get no gap")
     func lookahead() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -133,7 +135,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "after a kill during the short segments there is no gap, and the successor's segments return to the grid",
+        "after a kill during or soon after the short segments there is no gap, and segments return to the grid",
         arguments: [20, 33, 40, 47, 48, 49, 56, 63, 64, 65, 70, 81, 97, 130] as [Int64], [12, 70] as [Int64])
     func killed(frames: Int64, away: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())

@@ -132,7 +132,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a date range marked right before a drain is listed by the successor", arguments: [false, true])
+    @Test("a date range marked right before a drain is in the state file after it", arguments: [false, true])
     func drained(isRefused: Bool) throws {
         let store = MemoryStore()
         let (output, _, _) = try EdgeTests.begun(store)

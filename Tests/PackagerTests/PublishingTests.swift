@@ -128,7 +128,7 @@ struct PublishingTests {
         #expect(previous == 495)
     }
 
-    @Test("an EVENT playlist keeps everything")
+    @Test("an EVENT playlist keeps every segment")
     func event() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Output.settings { $0.playlistType = .event })

@@ -135,7 +135,7 @@ struct SlateTests {
         #expect(mixed.count > 16 * 2 * 100 && mixed.count < 64 * 100)
     }
 
-    @Test("each part of slate has its own time and sequence number, and starts with an IDR frame")
+    @Test("each part of slate has its own time and sequence number, and otherwise the same bytes")
     func restamped() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -173,7 +173,9 @@ struct SlateTests {
         }
     }
 
-    @Test("with another codec configuration every playlist gets a map and a discontinuity, and slate")
+    @Test(
+        "with another codec configuration of one rendition, it gets a new map, and all playlists a discontinuity and slate"
+    )
     func otherCoding() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)

@@ -67,7 +67,7 @@ struct SlateVariantTests {
             let list = ListText(store.text("\(name).m3u8"))
             #expect(list.uris == (0..<3).map { "\(name)-1-\($0).m4s" } + (3..<8).map { "\(name)-2-\($0).m4s" })
             #expect(list.count("#EXT-X-DISCONTINUITY") == 0 && list.count("#EXT-X-GAP") == 0 && list.maps.count == 1)
-            // Two segments of slate, half of one of them live, and one live segment.
+            // Two segments of slate, one that is half slate and half live, and two live segments.
             for number in 3..<8 {
                 let samples = Self.samples(try #require(store.read("\(name)-2-\(number).m4s")))
                 switch name {
@@ -112,7 +112,7 @@ struct SlateVariantTests {
     }
 
     @Test(
-        "wherever the worker was killed, a successor keeps every listed part of an odd number of frames, and no media sequence number falls",
+        "after a kill, a successor keeps the last four listed parts of 15 frames, and no media sequence number falls",
         arguments: [3_600, 6])
     func oddPartsStay(windowSeconds: Int) throws {
         let grid = try OutputGrid(fps: 30, gopFrames: 30, segmentGops: 2, partFrames: 15)

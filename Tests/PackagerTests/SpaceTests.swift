@@ -143,7 +143,7 @@ struct SpaceTests {
     }
 
     @Test(
-        "while the store refuses writes, the live edge continues and playlists on disk get gaps; memory stays bounded"
+        "while the store refuses writes, the live edge continues; playlists on disk get gaps, and no file is left behind"
     )
     func readOnly() throws {
         let store = TightStore()

@@ -75,7 +75,7 @@ struct SpriteIndexTests {
         #expect(place?.sheet == "thumb-2-0.jpg" && place?.cell == 0)
         #expect(second.add(at: 5_100)?.cell == 1)
         #expect(second.sheets == ["thumb-2-0.jpg"])
-        #expect(second.add(at: 4_900) == nil, "nor do its own stills make way for an earlier time")
+        #expect(second.add(at: 4_900) == nil, "its own thumbnails are not replaced by an earlier one")
     }
 
     @Test("the index of a week-long room has a limited size")

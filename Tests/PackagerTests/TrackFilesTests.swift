@@ -6,7 +6,7 @@ struct TrackFilesTests {
     private static let tracks = ["720p", "audio", "a-1", "v1.5", "bad/name"]
 
     @Test(
-        "names of fragmented MP4",
+        "with fMP4, names of playlists, segments, parts and maps of a track are recognized, and no others",
         arguments: [
             ("720p.m3u8", .playlist), ("720p-iframes.m3u8", .playlist), ("v1.5.m3u8", .playlist),
             ("720p-1-0.m4s", .media), ("720p-12-345.6.m4s", .media), ("v1.5-2-3.m4s", .media),
@@ -21,7 +21,7 @@ struct TrackFilesTests {
     }
 
     @Test(
-        "names of MPEG-TS",
+        "with MPEG-TS, names of playlists and segments of a track are recognized, and no others",
         arguments: [
             ("720p.m3u8", .playlist), ("720p-1-0.ts", .media), ("v1.5-2-3.ts", .media), ("720p-iframes.m3u8", nil),
             ("player.ts", nil), ("720p-1-0.m4s", nil), ("720p-1.mp4", nil), ("720p-1-0.1.ts", nil),
@@ -30,7 +30,7 @@ struct TrackFilesTests {
         #expect(TrackFiles(tracks: Self.tracks, container: .mpegTS).kind(of: name) == kind)
     }
 
-    @Test("the track of a playlist")
+    @Test("a playlist's name gives its track; names of other files give nil")
     func playlists() {
         #expect(TrackFiles.track(ofPlaylist: "720p.m3u8") == "720p")
         #expect(TrackFiles.track(ofPlaylist: "720p-iframes.m3u8", isIFrames: true) == "720p")

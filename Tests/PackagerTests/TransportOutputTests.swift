@@ -76,7 +76,7 @@ struct TransportOutputTests {
     private static let encryption = EncryptionSettings(room: "r", rotation: 3, secret: Array("operator's".utf8))
 
     @Test(
-        "every encrypted segment decrypts as a whole with its key to its clear bytes"
+        "every encrypted segment decrypts with its listed key and vector to its clear bytes"
     )
     func encrypted() throws {
         let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]

@@ -74,7 +74,7 @@ struct VariantTests {
     }
 
     @Test(
-        "a rendition at half the rate has the same part and segment times, as soon as its last frame is there"
+        "a rendition at half the rate lists parts and segments of the same length, each part after its own last frame"
     )
     func halfRate() throws {
         let store = MemoryStore()
@@ -127,7 +127,7 @@ struct VariantTests {
         #expect(try bandwidth(.max) == bandwidth(1_000))
     }
 
-    @Test("a running room's variants are read from its directory; ended and empty directories have none")
+    @Test("a running room's tracks are read from its directory; ended and empty directories have none")
     func running() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tandem-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }

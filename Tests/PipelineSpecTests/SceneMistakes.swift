@@ -50,7 +50,7 @@ enum SceneMistakes {
         Case(
             PipelineMistakeTests.pane,
             #"{ "uid": "1001", "width": 64, "height": 64, "border": {"width": ^40} }"#,
-            "scenes[1].panes[0].border.width", "leaves no space inside a pane of 64x64", "write at most 30"),
+            "scenes[1].panes[0].border.width", "leaves no space inside a pane of 64x64", "write at most 31"),
         Self.pane(
             #""cornerRadius": ^-1"#, "cornerRadius", "-1 is out of range", "write an integer from 0 to 960"),
     ]

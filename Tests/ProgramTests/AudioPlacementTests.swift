@@ -8,7 +8,9 @@ struct SoundPlacementTests {
 
     private func placement() -> AudioPlacement { AudioPlacement(sampleRate: 48_000, limitPPB: 1_000_000) }
 
-    @Test("timestamps rounded to milliseconds cause no seam and no audible change of speed")
+    @Test(
+        "timestamps rounded to milliseconds cause no seam after the first block, and change the speed by at most 150 ppm"
+    )
     func wholeMilliseconds() {
         var placement = self.placement()
         var seams = 0
@@ -28,7 +30,7 @@ struct SoundPlacementTests {
     }
 
     @Test(
-        "a gap of 100 ms is kept at once, a step of 18 ms is followed within 140 blocks, jitter of 4 ms never",
+        "a step of 100 ms is followed at once, one of 30 ms within 4 blocks, one of 18 ms within 140, one of 4 ms never",
         arguments: [(100, 1...1), (30, 1...4), (18, 1...140), (4, 0...0)])
     func steps(ms: Int64, blocks: ClosedRange<Int>) {
         var placement = self.placement()

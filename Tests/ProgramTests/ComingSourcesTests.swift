@@ -77,7 +77,7 @@ struct ComingSourcesTests {
         func now() -> Int64 { 0 }
     }
 
-    @Test("a scene with a hidden audio-only source waits until the audio waiting in its socket is read")
+    @Test("a scene that makes a live source audible that was neither seen nor heard starts a tenth of a second later")
     func soundComesBack() throws {
         let buffer = SourceBuffer(source: Self.guest, isPaced: false)
         buffer.setStatus(.live, at: 0)
@@ -232,7 +232,7 @@ struct ComingSourcesTests {
         #expect(begins.volume == 1 && begins.isHeard && begins.isSeen, "a command came too late for the one before")
     }
 
-    @Test("a thousand sources added and removed, one per tick, are all released without leaking memory")
+    @Test("of a thousand sources added one per tick, each is released at the tick after its removal")
     func thousand() throws {
         let outcome = try Self.run(ticks: 1_010) { outcome, stage, tick in
             guard (1...1_000).contains(tick) else { return }

@@ -60,7 +60,7 @@ struct DamageTests {
         }
     }
 
-    @Test("packets without a frame among B-frames lose none of the frames")
+    @Test("packets that contain no frame, between packets with B-frames, cause no frame to be lost")
     func swallowed() throws {
         let (sets, packets) = try Material.pictures(100, bFrames: 2)
         let configuration = try #require(AVCRecord(annexB: sets))
@@ -114,7 +114,7 @@ struct DamageTests {
         #expect((steps.max() ?? 1) < 0.035, "largest step \(steps.max() ?? 1)")
     }
 
-    @Test("a short run of damage is left to the decoder")
+    @Test("46 damaged audio packets in a row do not reopen the decoder")
     func shortRun() throws {
         let run = StageRun.sound(try self.sound(good: 45, bad: 46), seconds: 3)
         #expect(run.stats.damaged == 46 && run.stats.reopened == 0 && run.failures.isEmpty)

@@ -79,7 +79,7 @@ struct OpeningBudgetTests {
         #expect(self.dropped(formats, key, wait: 500_000_000) == [15, 16])
     }
 
-    @Test("a video that is turned is decoded by the same decoder, without a key frame")
+    @Test("changes of only the orientation open no new decoder, so that no packet is dropped")
     func turned() throws {
         let (sets, packets) = try Material.pictures(1)
         let record = try #require(AVCRecord(annexB: sets)).record
@@ -110,7 +110,7 @@ struct OpeningBudgetTests {
         #expect(live.stage.stats.dropped == 0 && live.stage.stats.audioPackets == 20)
     }
 
-    @Test("the burst is available again after some seconds")
+    @Test("ten seconds later, five decoders can be opened at once again")
     func refills() {
         let live = Live()
         defer { live.stage.stop() }

@@ -89,7 +89,7 @@ struct FormatChangeTests {
         }
     }
 
-    @Test("in a capture of a rotated device the frame size changes once; no packet is damaged and audio continues")
+    @Test("in a capture of a rotated device the frame size changes once, no packet is damaged and audio is decoded")
     func rotation() throws {
         let items = try Self.capture()
         let result = self.decode(items)
@@ -106,7 +106,7 @@ struct FormatChangeTests {
         #expect(result.log.formats.withLock { $0 } == ["90x160", "160x90"])
     }
 
-    @Test("repeating every configuration ten times changes nothing")
+    @Test("repeating every video configuration ten times changes nothing")
     func repeatedConfigurations() throws {
         let items = try Self.capture().flatMap { item -> [SourceItem] in
             if case .configuration(let parameters) = item, parameters.kind == .video {
@@ -137,7 +137,7 @@ struct FormatChangeTests {
         #expect(result.log.formats.withLock { $0 } == ["160x90", "90x160"])
     }
 
-    @Test("a frame size over the limit is refused at its parameter set, once, and the audio continues")
+    @Test("a frame size over the limit is refused once; no frame is shown, but the audio is decoded")
     func tooLarge() throws {
         let result = self.decode(try Self.capture(), maxPixels: 160 * 90 - 1)
         #expect(result.log.failures.withLock { $0 } == [.tooLarge])
@@ -145,7 +145,7 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("a parameter set that cannot be parsed is passed to the decoder")
+    @Test("video whose first parameter set cannot be parsed is decoded")
     func unreadableParameterSet() throws {
         let items = try Self.capture().map { item -> SourceItem in
             guard case .configuration(let parameters) = item, parameters.kind == .video else { return item }

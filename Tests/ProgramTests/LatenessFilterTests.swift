@@ -56,8 +56,8 @@ struct PlacingTests {
         }
     }
 
-    /// The lateness of a decoder that takes 5 ms per frame at 30 fps, when a step of the timeline makes so many frames
-    /// due at once.
+    /// The largest lateness of a decoder that takes `decoding` nanoseconds per frame, when a step of the timeline makes
+    /// `pictures` frames due at once.
     private static func worst(pictures: Int64, step: Int64, decoding: Int64 = 5_000_000) -> Int64 {
         var placing = LatenessFilter()
         var (now, next, worst) = (10 * Self.second, Int64(0), Int64(0))

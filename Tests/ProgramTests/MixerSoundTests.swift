@@ -38,7 +38,7 @@ struct MixerSoundTests {
         for (a, b) in zip(left, left.dropFirst()) { #expect(abs(a - b) < 0.5 / 960 * 1.01) }
     }
 
-    @Test("200 % doubles the amplitude, and the limiter handles what is then too loud")
+    @Test("200 % doubles the amplitude, and the limiter keeps what is then too loud below 0.8914")
     func doubleVolume() {
         var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(2, of: self.anchor, at: -10)
@@ -181,7 +181,6 @@ struct MixerSoundTests {
     }
 }
 
-/// Separate and serialized: they count the allocations of the whole process.
 @Suite("The audio mixer: memory", .serialized)
 struct MixerCostTests {
     private static let ids = (0..<8).map { SourceID(uid: "u\($0)") }

@@ -60,7 +60,7 @@ struct PictureConversionTests {
     }
 
     @Test(
-        "display matrices: the four rotations and their mirror images",
+        "display matrices of the four rotations, and of two of them mirrored, give the orientation",
         arguments: [
             ([1, 0, 0, 1], 0, false), ([0, 1, -1, 0], 1, false), ([-1, 0, 0, -1], 2, false), ([0, -1, 1, 0], 3, false),
             ([-1, 0, 0, 1], 0, true), ([1, 0, 0, -1], 2, true),

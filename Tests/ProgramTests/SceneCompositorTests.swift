@@ -102,7 +102,7 @@ struct ScenePlayerTests {
             let composed = player.show(tick, pictures)
             #expect(try self.columns(composed.picture, 2) == [Canvases.colors[0], Canvases.colors[1]])
         }
-        // A phone is rotated: not expected, and shown in the same tick.
+        // A phone is rotated: no graph is ready for its new format.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[5], width: 360, height: 640)
         let turning = player.show(4, pictures)
         #expect(
@@ -197,7 +197,7 @@ struct ScenePlayerTests {
         init(_ composition: Composition?) { self.composition = composition }
     }
 
-    @Test("a replaced graph is freed on the builder's thread, when no tick uses it any more")
+    @Test("a replaced graph is still there at the tick that replaces it, and freed after the next one")
     func freedByBuilder() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -228,7 +228,9 @@ struct ScenePlayerTests {
         #expect(old.composition == nil)
     }
 
-    @Test("a covered source shows its card from the next tick, and its last frame never returns")
+    @Test(
+        "a covered source's card is shown at once, and stays after the cover until a graph for the new format is ready"
+    )
     func covers() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)

@@ -51,7 +51,7 @@ struct SceneFontsTests {
         #expect(self.runs("AB한", SceneFonts([font, latin])) == ["1:AB", "0:한"])
     }
 
-    @Test("Latin, Korean, Chinese, Japanese and emoji in one line each use the first font that has them")
+    @Test("Latin, Korean, Chinese and emoji in one line each use the first font that has them")
     func scripts() throws {
         let fonts = try TestFonts.scripts()
         #expect(fonts.missing(in: "Aé 안녕 中国 あ 🎉👍").isEmpty)
@@ -108,7 +108,7 @@ struct SceneFontsTests {
         #expect(refusal(try TestFonts.path(bitmaps)).contains("bitmaps of one size"))
     }
 
-    @Test("this machine's fonts draw ASCII, and no two of ten sample characters look alike")
+    @Test("this machine's fonts have the characters of a score, and no two of ten sample characters look alike")
     func machine() throws {
         let fonts = try SceneFonts.find()
         var seen: Set<[UInt8]> = [try self.look("\u{10FFFD}", fonts)]

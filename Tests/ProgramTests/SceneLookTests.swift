@@ -174,7 +174,7 @@ struct SceneLookTests {
         #expect(self.ink(shown, Rect(x: 130, y: 180, width: 70, height: 50)) > 0)
     }
 
-    @Test("a changed text, also a longer one, and changed scores are drawn at the next tick in the same graph")
+    @Test("changed texts, also longer ones, and scores are drawn at the next tick, and a countdown shows each second")
     func changes() throws {
         var scene = Canvases.columns("t", [0])
         let red = CanvasColor(red: 255, green: 0, blue: 0), blue = CanvasColor(red: 0, green: 0, blue: 255)

@@ -27,7 +27,7 @@ struct SoundFormatTests {
     }
 
     @Test(
-        "a change from 44.1 to 48 kHz and back has no step and no gap of 50 ms",
+        "changes between 44.1 and 48 kHz cause no step and no gap of 50 ms",
         arguments: [[44_100, 48_000], [48_000, 44_100, 48_000]])
     func rateChange(rates: [Int]) throws {
         var heard: [Float] = []

@@ -13,7 +13,7 @@ struct SoundRingTests {
         return stride(from: 0, to: target.count, by: 2).map { target[$0] }
     }
 
-    @Test("blocks a few milliseconds off are joined without a seam")
+    @Test("a block placed less than a millisecond after the end of the audio is joined without a gap")
     func jitterIsJoined() {
         var ring = AudioRing()
         ring.write(self.pairs(4, 1), at: 1_000)

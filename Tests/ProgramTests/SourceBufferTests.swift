@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Which frame a tick shows")
+@Suite("SourceBuffer: the frame that a tick shows, waiting for files, lip sync")
 struct SourceBufferTests {
     private let interval: Int64 = 33_333_333
 
@@ -45,7 +45,7 @@ struct SourceBufferTests {
         #expect(shown.count >= 299)
     }
 
-    @Test("no frame of a kicked publisher is shown, and every one of the next publisher")
+    @Test("no frame of a kicked publisher is shown, but the next publisher's is")
     func banished() throws {
         let buffer = self.buffer()
         let picture = try self.picture()

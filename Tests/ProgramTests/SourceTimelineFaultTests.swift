@@ -96,7 +96,7 @@ struct SourceTimelineFaultTests {
         #expect((190...210).contains(publisher.ahead(.audio, at: 19_992)))
     }
 
-    @Test("if only video restarts, audio does not move and they stay in sync")
+    @Test("if only video restarts, both tracks are due one jitter buffer after arrival again")
     func resetOfOneTrack() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<10_000, video: { $0 + 50_000 }, audio: { $0 + 50_000 })
@@ -106,7 +106,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "while timestamps stand at one value for five seconds, packets are spaced by arrival; then they continue",
+        "if timestamps stand at one value for five seconds, packets stay within 60 ms of the jitter buffer, also afterwards",
         arguments: [true, false])
     func stuck(catchesUp: Bool) {
         var publisher = SimulatedPublisher()

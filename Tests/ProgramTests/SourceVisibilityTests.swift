@@ -3,7 +3,6 @@ import Program
 import Threading
 import Testing
 
-/// Decides whether a source's socket is read at once or four times a second.
 @Suite("Which sources are seen and heard")
 struct ScenePresenceTests {
     /// One pane for each source, seen or heard as given.
@@ -25,7 +24,7 @@ struct ScenePresenceTests {
 
     private func sources(_ indices: Int...) -> Set<SourceID> { Set(indices.map { Canvases.source($0) }) }
 
-    @Test("a source without a pane is heard; one that is neither seen nor heard is hidden")
+    @Test("a source whose pane shows no video counts only as heard, one without both as neither")
     func soundAlone() {
         let director = Canvases.director(
             self.scene("one", [(0, true, true), (1, false, true), (2, true, false), (3, false, false)]))
@@ -33,7 +32,7 @@ struct ScenePresenceTests {
         #expect(now.seen == self.sources(0, 2) && now.heard == self.sources(0, 1))
     }
 
-    @Test("a source in a scene due within the next second counts as seen; one of a scene that has ended does not")
+    @Test("a source in a scene due by the given tick counts as heard; one of a scene that has ended does not")
     func coming() throws {
         let (first, second) = (
             self.scene("first", [(0, true, true), (1, false, true)]),

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Stores the reports of a source's decode stage.
+/// Stores the failures that a source's decode stage reports, and counts the ends of publications.
 final class StageLog: Sendable {
     let failures = Mutex<[MediaError.Code]>([])
     let ended = DispatchSemaphore(value: 0)
@@ -113,7 +113,7 @@ struct StageRun {
         return run
     }
 
-    /// Takes a publication that has ended, is then told to drop it, and takes another one.
+    /// Takes a publication that has ended, then drops it, and takes another one.
     static func cutPast(_ past: [SourceItem], before next: [SourceItem]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
@@ -146,7 +146,7 @@ struct StageRun {
         return run
     }
 
-    /// Frames still shown of a publication that is dropped while its first frame is being decoded.
+    /// The frame still shown of a publication that is dropped while its first frame is being decoded; `nil`: none.
     static func cutAtPicture(_ configuration: CodecParameters, _ packet: CodedPacket) -> Picture? {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
@@ -283,7 +283,7 @@ struct StageRun {
 }
 
 extension Picture {
-    /// A hash of its samples.
+    /// A hash of the samples of a frame of 320x180.
     var digest: Int {
         var hasher = Hasher()
         for plane in 0..<3 {

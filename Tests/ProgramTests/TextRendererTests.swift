@@ -37,7 +37,7 @@ struct TextRendererTests {
         #expect(taken < 5_000_000_000, "text \(index) took \(taken) ns of a processor")
     }
 
-    @Test("a text that is too wide is cut with an ellipsis; one that fits is complete")
+    @Test("the box of a short text is narrower than 200 samples, that of a text over its maximum width at least 300")
     func ellipsis() throws {
         let renderer = TextRenderer(fonts: try TestFonts.latin(), canvas: Self.canvas)
         func width(_ words: String) throws -> Int {

@@ -22,7 +22,7 @@ struct ChapterTests {
         #expect(Self.chapters([scene]) == [])
     }
 
-    @Test("each PK phase, and the solo time between two, becomes a chapter")
+    @Test("each PK phase, and the solo time before, between and after phases, becomes a chapter")
     func phases() {
         let ranges = [
             Self.phase("countdown", 10, 13), Self.phase("pk", 13, 40), Self.phase("punish", 40, 50),

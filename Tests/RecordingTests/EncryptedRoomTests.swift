@@ -7,7 +7,7 @@ import Recording
 import Synchronization
 import Testing
 
-@Suite("Recordings and clips of an encrypted room are in the clear")
+@Suite("Recordings and clips of an encrypted room are unencrypted; segments kept for clips")
 struct EncryptedRoomTests {
     private static let encryption = EncryptionSettings(
         room: "88231", rotation: 2, secret: Array("0123456789abcdef".utf8))
@@ -16,7 +16,7 @@ struct EncryptedRoomTests {
         FileManager.default.contents(atPath: path).map { [UInt8]($0) }
     }
 
-    @Test("an encrypted room's recording equals an unencrypted room's byte for byte; its live segments do not")
+    @Test("an encrypted room's recording has the same files as an unencrypted room's, unlike its live segments")
     func recording() throws {
         let room = try RecordedRoom()
         let plain = try RecordedRoom(like: room)
@@ -40,7 +40,7 @@ struct EncryptedRoomTests {
         #expect(sealed != nil && clear != nil && sealed != clear)
     }
 
-    @Test("a clip is unencrypted, and complete although the room deletes its segments while the clip is written")
+    @Test("a clip is unencrypted, and complete although its segments were deleted after they were hard-linked for it")
     func clip() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -81,7 +81,7 @@ struct EncryptedRoomTests {
                 && FileManager.default.contents(atPath: made.path)?.count == made.byteCount)
         let decoded = try Tool.require("ffmpeg").run(["-v", "error", "-i", made.path, "-f", "null", "-"])
         #expect(decoded.errors == "")
-        // Another room in the directory took the name first.
+        // The name is taken by the first clip.
         let before = Self.bytes(made.path)
         let taken = #expect(throws: MediaError.self) {
             try writer.write(
@@ -120,13 +120,13 @@ struct EncryptedRoomTests {
         }
         let directories = [".clip-3-1", ".clip-3-2", ".other", "clip-3-1"]
         ClipWriter.removeLeftovers(of: "88231", in: folder.path, hasHolds: false)
-        #expect(try left() == Set(others + directories), "other rooms' files stay, and so do holds outside of it")
+        #expect(try left() == Set(others + directories), "other rooms' files stay, and so do directories of hard links")
         ClipWriter.removeLeftovers(of: "88231", in: folder.path, hasHolds: true)
         ClipWriter.removeLeftovers(of: "88231", in: folder.path + "/nowhere", hasHolds: true)
         #expect(try left() == Set(others + [".other", "clip-3-1"]))
     }
 
-    @Test("a segment that cannot be hard-linked for a clip is not copied")
+    @Test("a segment that cannot be hard-linked for a clip is an error, and nothing is kept")
     func holdOnOther() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hold-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

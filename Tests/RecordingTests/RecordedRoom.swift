@@ -72,7 +72,7 @@ struct RecordedRoom {
         return recorder
     }
 
-    /// Runs a worker.
+    /// Runs a worker from its first packet to its last.
     ///
     /// - Parameters:
     ///   - marks: Phases by their first frame, counted from the start of the run.

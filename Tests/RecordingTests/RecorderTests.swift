@@ -19,7 +19,7 @@ struct RecorderTests {
         return result.output
     }
 
-    @Test("the segments of two workers give an MP4 with every frame, audio in sync, chapters and a manifest")
+    @Test("the segments of two workers give an MP4 with every frame and chapters, a manifest and valid VOD playlists")
     func whole() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -362,7 +362,7 @@ struct RecorderTests {
         recorder.stop(MediaError(.diskFull, "second", at: "recording", fix: "none"))
         goes.signal()
         recorder.settle()
-        // Whatever the segment saw, the stop comes before it.
+        // The first stop is reported first, whatever became of the segment.
         #expect(events.withLock { $0.first } == "stopped first" && events.withLock { $0.count } == 2)
         #expect(events.withLock { $0.last?.hasPrefix("not resumed") } == true, "\(events.withLock { $0 })")
         recorder.keep(slot)

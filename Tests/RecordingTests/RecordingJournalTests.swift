@@ -49,7 +49,7 @@ struct RecordingJournalTests {
         #expect(range.attributes == Self.range.attributes && range.end == 1_700_000_004_000_000_000)
     }
 
-    @Test("truncated anywhere, the complete lines before are read")
+    @Test("of a journal truncated anywhere, the complete lines are read")
     func cut() throws {
         let lines = [RecordingJournal.head(roomID: "1")] + (0..<3).map { RecordingJournal.line(Self.slot($0)) }
         let bytes = Array(lines.joined().utf8)
@@ -74,7 +74,7 @@ struct RecordingJournalTests {
     }
 
     @Test(
-        "a line that is not valid is an error",
+        "a journal with an invalid line is refused",
         arguments: [
             "slot\t1\t1\t0\t60", "slot\t1\t1\t60\t0\t720p\tvideo\ta.m4s\ta.mp4\t0\t1\t30\t0\t1\t0",
             "slot\t1\t1\t0\t60\t720p\tvideo\t../a.m4s\ta.mp4\t0\t1\t30\t0\t1\t0",

@@ -18,7 +18,7 @@ struct SegmentPlacesTests {
         for (index, date) in dates.enumerated().dropFirst(4) {
             #expect(places.last(notAfter: date) == index, "after the jump each is found by its own date")
         }
-        // Before it, segments that start after the smallest later date count as the last one before that date.
+        // A date below all those after the jump gives a segment before it, any other one the last that is not later.
         #expect(places.last(notAfter: 100) == 0 && places.last(notAfter: 104) == 0 && places.last(notAfter: 99) == nil)
         for date: Int64 in 105..<145 {
             let place = places.last(notAfter: date)

@@ -9,10 +9,10 @@ import Testing
 @Suite("Which segments belong to a recording that is started and stopped by command")
 struct TakeGateTests {
     private enum Step {
-        /// At a frame.
+        /// A command at a frame (`nil`: before the first frame), and its expected result.
         case start(Int64?, RecordingSessionGate.Start)
         case stop(Int64?, RecordingSessionGate.Stop)
-        /// By number, with 64 frames each.
+        /// A listed segment of 64 frames, by number, and the expected action.
         case slot(Int64, RecordingSessionGate.Action)
     }
 

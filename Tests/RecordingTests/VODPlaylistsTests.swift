@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Playlists of a recording: rfc8216bis §6.2.4")
 struct VODPlaylistsTests {
-    /// Two seconds of video in each; `360p` exists since the fourth, for less than a second each.
+    /// Two seconds of video; from the fourth segment on also `360p`, with less than a second.
     private static func slot(_ number: Int64) -> ListedSegmentSet {
         let incarnation: Int64 = number < 3 ? 1 : 2
         let tracks = (number < 3 ? ["720p"] : ["720p", "360p"]).map { name in

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A generated TrueType font, so that tests can draw texts on a machine without fonts. Every character is a filled
-/// rectangle of its own size.
+/// A generated TrueType font, so that tests can draw texts on a machine without fonts. Every character but the space is a
+/// filled rectangle, and the first 100 characters have different sizes.
 ///
 /// Spec: OpenType 1.9: `cmap` formats 4 and 12, `glyf`, `head`, `hhea`, `hmtx`, `loca`, `maxp`.
 package struct TestFont {
@@ -10,7 +10,7 @@ package struct TestFont {
     /// How far the pen moves after each character, in ``unitsPerEm``.
     package static let advance = 600
 
-    /// Characters that have a glyph; the em is wide enough for 100 different ones.
+    /// Characters that have a glyph, in the order of their glyphs. From the 101st on, sizes repeat.
     package var characters: [Unicode.Scalar]
     /// Characters in the map whose glyph looks like the missing glyph.
     package var boxes: [Unicode.Scalar] = []
@@ -27,7 +27,7 @@ package struct TestFont {
     /// The printable ASCII characters.
     package static let latin = String(String.UnicodeScalarView((0x20...0x7e).compactMap { Unicode.Scalar($0) }))
 
-    /// The file.
+    /// The content of the font file.
     package var bytes: [UInt8] {
         var glyphs: [[UInt8]] = [Self.box(width: 480, height: 720)]
         var map: [(scalar: Unicode.Scalar, glyph: Int)] = []
@@ -75,7 +75,7 @@ package struct TestFont {
         return file
     }
 
-    /// Writes the font into a directory, with a name derived from its content.
+    /// Writes the font into a directory, which is created if necessary, with a name derived from its content.
     ///
     /// - Returns: The file's path.
     package func write(to directory: String) throws -> String {

@@ -15,14 +15,15 @@ package struct TestRandom: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Bytes with many zeros and ones, so that start codes and near misses are common.
+    /// Bytes of which about three in eight are 0 and one in eight is 1, so that start codes and near misses are common.
     package mutating func sparseBytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in
             [0, 0, 0, 1, 3, 0x65, 0xFF, UInt8.random(in: 0...255, using: &self)].randomElement(using: &self) ?? 0
         }
     }
 
-    /// A valid NAL unit: no start code inside, no zero byte at the end.
+    /// A NAL unit of about `count` bytes, half of them zero: emulation prevention bytes keep start codes out, and the last
+    /// byte is not zero.
     package mutating func nal(type: UInt8, count: Int) -> [UInt8] {
         var unit: [UInt8] = [0x60 | type]
         var zeros = 0

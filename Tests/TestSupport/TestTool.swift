@@ -1,11 +1,11 @@
 import Foundation
 package import Testing
 
-/// Programs and permissions that a test needs from its machine. A test never passes without them: it is cancelled, and
-/// a log line says so, which `.ci/tests` counts.
+/// Programs and permissions that a test needs from its machine. If one is missing, then the test is cancelled or checks
+/// less, and a log line says so, which `.ci/tests` counts.
 package enum TestTool {
     /// Programs installed by `.ci/deps`. If one is missing while ``areRequired`` is set, then the test fails. Programs
-    /// downloaded by `.ci/players` are not included: an unavailable package index is not a fault of the program.
+    /// downloaded by `.ci/players` and `.ci/aiortc` are not included: an unavailable package index is not a fault of the program.
     package static let installed: Set<String> = ["ffmpeg", "ffprobe"]
 
     /// Whether ``installed`` must exist: in continuous integration, or if `TANDEM_REQUIRE_TOOLS` is set.
@@ -32,7 +32,7 @@ package enum TestTool {
         return path
     }
 
-    /// Ends the current test as skipped.
+    /// Ends the current test as skipped, and as failed if the tool is required.
     ///
     /// - Parameters:
     ///   - tool: What is missing, as the summary of `.ci/tests` names it: a program, a feature of one, a permission.
@@ -44,8 +44,8 @@ package enum TestTool {
         try Test.cancel("\(tool) is missing: \(reason)", sourceLocation: sourceLocation)
     }
 
-    /// Records that the current test continues without a tool and so checks less. The test fails if the tool is
-    /// required.
+    /// Prints that the current test continues without a tool and so checks less, or is about to be cancelled. The test
+    /// fails if the tool is required.
     package static func noteMissing(
         _ tool: String, _ reason: String = "it is not installed", sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -6,10 +6,10 @@ package struct WaitTimeout: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// Waits until `isEnough` holds for the value of `look`, which is called every two milliseconds.
+/// Waits until `isEnough` holds for the value of `look`, which is called with pauses of two milliseconds.
 ///
-/// Time in which the test's own thread does not run, because other tests use all threads, does not count: it calls
-/// `look` at least a hundred times per second of the timeout.
+/// The timeout needs both: the time has passed, and `look` was called 100 times per second of `seconds`. So a test that
+/// gets little CPU time, because other tests use all threads, does not fail early.
 ///
 /// - Parameters:
 ///   - what: The condition, as the failure names it.
@@ -39,7 +39,8 @@ package func waitUntil(_ what: String, seconds: Int = 20, _ isMet: () async thro
 }
 
 extension DispatchSemaphore {
-    /// Waits for a signal. If none arrives within `seconds`, then an issue is recorded and the test continues.
+    /// Waits for a signal. If none arrives within `seconds`, times ``Instrumented/factor``, then an issue is recorded and
+    /// the test continues.
     ///
     /// - Parameter what: The event, as the issue names it.
     package func wait(for what: String, seconds: Int = 20, sourceLocation: SourceLocation = #_sourceLocation) {

@@ -1,10 +1,10 @@
 import Threading
 import Testing
 
-@Suite("Back-off")
+@Suite("Backoff: delays between connection attempts")
 struct BackoffTests {
     @Test(
-        "delays double from half a second to eight seconds, with jitter, and reset",
+        "each delay is random from half a ceiling to the ceiling, which doubles from 1 s to 8 s; reset() restores 1 s",
         arguments: [0, 7, UInt64.max])
     func doubles(random: UInt64) {
         var backoff = Backoff()

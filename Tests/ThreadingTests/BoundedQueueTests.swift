@@ -14,7 +14,7 @@ struct BoundedQueueTests {
         #expect(queue.count == 2)
     }
 
-    @Test("a closed queue returns its elements, then ends, and accepts no more")
+    @Test("a closed queue returns its remaining elements, then nil, and accepts no more")
     func closedDrains() {
         let queue = BoundedQueue<Int>(capacity: 4)
         _ = queue.offer(1)
@@ -89,7 +89,7 @@ struct BoundedQueueTests {
         #expect(taken == [0, 1, 2, 3] && queue.poll() == 4 && queue.poll() == nil)
     }
 
-    @Test("offer(all:) adds all elements or none, and wakes as many waiting consumers")
+    @Test("offer(all:) adds all elements or none, and wakes a waiting consumer for each")
     func together() {
         let queue = BoundedQueue<Int>(capacity: 4)
         #expect(queue.offer(all: [1, 2, 3]) && !queue.offer(all: [4, 5]) && queue.count == 3)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Clocks of a room")
 struct ClocksTests {
-    @Test("the system clocks are the monotonic clock, the time of day and the CPU time of the process")
+    @Test("Clocks.system reads the monotonic clock, the time of day and the CPU time of the process")
     func system() {
         func isRead(_ clock: () -> Int64, between bound: () -> Int64) -> Bool {
             let before = bound()

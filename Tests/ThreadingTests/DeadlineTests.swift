@@ -1,7 +1,7 @@
 import Threading
 import Testing
 
-@Suite("Deadlines for operations that may never end")
+@Suite("Deadline: time limits for asynchronous operations")
 struct DeadlineTests {
     @Test("an operation that ends in time returns its result")
     func ends() async {
@@ -9,7 +9,7 @@ struct DeadlineTests {
     }
 
     @Test(
-        "an operation still running at the deadline is cancelled, nil is returned, a later result is ignored",
+        "an operation still running at the deadline is cancelled, its later result is ignored, and nil is returned",
         arguments: [0, 5_000_000, -1])
     func hangs(nanoseconds: Int64) async {
         let (never, source) = AsyncStream.makeStream(of: Int.self)
@@ -22,7 +22,7 @@ struct DeadlineTests {
         source.finish()
     }
 
-    @Test("cancelling the task that waits for the operation returns nil at once")
+    @Test("if the task that waits for the operation is cancelled, it gets nil before the deadline")
     func cancelled() async {
         let (never, source) = AsyncStream.makeStream(of: Int.self)
         let waiting = Task {

@@ -16,16 +16,16 @@ struct GateTests {
         #expect(passed == 1)
     }
 
-    /// Whether the resource behind the gate has ended.
+    /// Whether close() has returned, after which the resource behind the gate ends.
     private final class End: Sendable {
         let hasCome = Atomic<Bool>(false)
     }
 
-    @Test("close() returns only after running closures have ended")
+    @Test("no closure runs after close() has returned, even if four threads use the gate meanwhile")
     func waits() async {
         let gate = Gate()
         let end = End()
-        // Each of many either passes before the end, or does not pass at all.
+        // Each closure either runs before the end, or does not run at all.
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<4 {
                 group.addTask {

@@ -17,9 +17,9 @@ struct BucketClientTests {
 
         struct State {
             var objects: [String: String] = [:]
-            /// Statuses of the next answers, before the request is looked at.
+            /// Statuses of the next replies, whatever the requests are.
             var failures: [Int] = []
-            /// Replaces every list.
+            /// The reply to every list request, instead of a page; `nil`: a page.
             var list: String?
             var requests: [String] = []
             var port = 0
@@ -177,7 +177,8 @@ struct BucketClientTests {
         }
     }
 
-    @Test("a busy service is asked again; a refusal and a service that does not answer are errors that say why")
+    @Test(
+        "a request is repeated twice after a status of 5xx; the error names the status, S3 code or refused connection")
     func failures() async throws {
         let server = Server()
         server.state.withLock { $0.objects["a/b"] = "x" }
@@ -211,7 +212,7 @@ struct BucketClientTests {
         "<Contents><Key>a/b</Key><LastModified>2026-11-27T10:00:00.000Z</LastModified><Size>3</Size></Contents>"
 
     @Test(
-        "a list that is not complete, or not a list, is no empty list",
+        "an incomplete or malformed list gives nil instead of an empty list",
         arguments: [
             "", "<html></html>", "<Error><Code>NoSuchBucket</Code></Error>", "<ListBucketResult>",
             "<ListBucketResult><Contents><Key>a</Key></ListBucketResult>",
@@ -225,7 +226,7 @@ struct BucketClientTests {
         ])
     func incomplete(text: String) { #expect(ObjectPage(xml: Array(text.utf8)) == nil) }
 
-    @Test("an empty list, references in names, and a last page")
+    @Test("an empty list has no objects, references in keys are decoded, and a truncated list has a next page")
     func pages() {
         func page(_ text: String) -> ObjectPage? {
             ObjectPage(xml: Array("<ListBucketResult>\(text)</ListBucketResult>".utf8))

@@ -16,7 +16,7 @@ struct SignatureV4Tests {
         String(authorization.split(separator: "=").last ?? "")
     }
 
-    @Test("the signature of Amazon's example: GET of an object with a range")
+    @Test("the signature equals Amazon's example for GET of an object with a range")
     func get() {
         let value = Self.s3.authorization(
             method: "GET", path: "/test.txt",
@@ -30,7 +30,7 @@ struct SignatureV4Tests {
                 + "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41")
     }
 
-    @Test("the signature of Amazon's example: PUT of an object whose name must be percent-encoded")
+    @Test("the signature equals Amazon's example for PUT of an object whose name must be percent-encoded")
     func put() {
         let body = Array("Welcome to Amazon S3.".utf8)
         let hash = SignatureV4.hash(body)
@@ -46,7 +46,7 @@ struct SignatureV4Tests {
     }
 
     @Test(
-        "the signatures of Amazon's examples: GET with a valueless query, and with two sorted queries",
+        "the signatures equal Amazon's examples for GET with a query parameter without value, and with two parameters",
         arguments: [
             ([("lifecycle", "")], "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"),
             (
@@ -64,7 +64,7 @@ struct SignatureV4Tests {
         #expect(Self.signature(value) == signature)
     }
 
-    @Test("the signature of get-vanilla in Amazon's test suite")
+    @Test("the signature equals that of get-vanilla in Amazon's test suite")
     func vanilla() {
         let signer = SignatureV4(
             accessKey: "AKIDEXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", region: "us-east-1",
@@ -119,7 +119,7 @@ struct SignatureV4Tests {
     }
 
     @Test(
-        "the reported reason contains an S3 error's <Code> only if it is 1 to 64 ASCII letters, and no other text",
+        "the reported reason has an S3 error's <Code> only if it is 1 to 64 ASCII letters near the start, and no other text",
         arguments: [
             (
                 "<?xml version='1.0'?>\n<Error><Code>SignatureDoesNotMatch</Code><Message>m</Message></Error>",
@@ -152,7 +152,7 @@ struct SignatureV4Tests {
         #expect(!text.contains("hunter2"))
     }
 
-    @Test("two stores are the same if URL and keys are equal")
+    @Test("two stores are the same only if their URLs and keys are equal")
     func sameStore() {
         func bucket(_ secret: String, session: String? = nil) -> S3Bucket {
             S3Bucket(

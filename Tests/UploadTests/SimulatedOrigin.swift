@@ -68,7 +68,7 @@ struct SimulatedOrigin {
             nextMediaSequence: number + 1)
     }
 
-    /// Runs for a while.
+    /// Runs the room, the queue and the store.
     mutating func run(seconds: Double, _ mood: Mood = .up) {
         let end = self.now + Int64(seconds * 1_000) * 1_000_000
         while self.now < end {
@@ -128,7 +128,7 @@ struct SimulatedOrigin {
         if request.name.hasSuffix(".m3u8"), request.name != "index.m3u8" { self.look(at: request.name) }
         if request.name == "index.m3u8" {
             let isThere = ["v.m3u8", "v-iframes.m3u8", "a.m3u8"].allSatisfy { self.stored[$0] != nil }
-            #expect(isThere, "a name without its playlist")
+            #expect(isThere, "index.m3u8 names a playlist that is not stored")
         }
     }
 

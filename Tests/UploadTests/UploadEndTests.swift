@@ -78,13 +78,13 @@ struct UploadEndTests {
         return Set(deletions.names)
     }
 
-    @Test("all objects that are still to be deleted are deleted before the worker exits")
+    @Test("all objects that are still to be deleted are deleted before the uploader finishes")
     func all() async throws {
         let deleted = try await Self.deleted(Deletions(length: 0))
         #expect(deleted == Set(Self.leftovers.map { "/live/\($0)" }))
     }
 
-    @Test("if the store takes a second for each deletion, the worker exits before all objects are deleted")
+    @Test("if the store takes a second for each deletion, the uploader finishes before all objects are deleted")
     func bounded() async throws {
         let deleted = try await Self.deleted(Deletions(length: 1_000_000_000))
         #expect((1..<40).contains(deleted.count), "\(deleted.count) of \(Self.leftovers.count)")

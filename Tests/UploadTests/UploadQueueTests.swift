@@ -70,7 +70,7 @@ struct UploadQueueTests {
         #expect(Self.gaps(origin).isEmpty, "lost segments have left the window")
     }
 
-    @Test("with more patience than the outage is long nothing is lost, and queued segments arrive in order")
+    @Test("if the queue's patience exceeds the outage, no segment is lost and the queued ones arrive in order")
     func patient() {
         var rules = UploadRules()
         rules.patience = 15 * Self.second
@@ -84,7 +84,9 @@ struct UploadQueueTests {
         #expect(segments == (0..<10).map { "v-1-\($0).m4s" })
     }
 
-    @Test("the number of queued segments is limited; beyond it the oldest become gaps", arguments: [1, 3, 16])
+    @Test(
+        "in an outage at most `mostSlots` segments are queued; the others are lost, and then the live edge is listed",
+        arguments: [1, 3, 16])
     func bounded(most: Int) {
         var rules = UploadRules()
         rules.patience = 600 * Self.second
@@ -176,7 +178,7 @@ struct UploadQueueTests {
             nextMediaSequence: number + 1)
     }
 
-    @Test("a segment cut short by a resize may upload as long as a full one, and does not become a gap")
+    @Test("a segment cut short to 0.1 s may take longer than that to upload, and does not become a gap")
     func shortSegment() {
         var queue = UploadQueue(rules: UploadRules())
         queue.list(Self.canvases(0, ticks: 100), at: 0)
@@ -244,7 +246,7 @@ struct UploadQueueTests {
         #expect(queue.isSettled && queue.takeNotices().isEmpty)
     }
 
-    @Test("EXT-X-ENDLIST is in every playlist once all segments are stored")
+    @Test("EXT-X-ENDLIST is in the video and audio playlists once all segments are stored")
     func end() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
@@ -346,7 +348,7 @@ struct UploadQueueTests {
         #expect(Set(deleted).isSuperset(of: Set(read.leftovers).subtracting(listed)), "\(deleted)")
     }
 
-    @Test("deletions continue while the store accepts them, and do not count as unfinished uploads")
+    @Test("a deletion that the store refuses is not repeated at once, stays in the record and is no unfinished upload")
     func deleting() {
         let record = UploadRecord(origin: 5, next: 0, leftovers: ["old.m4s"])
         var queue = UploadQueue(rules: UploadRules())
@@ -396,7 +398,7 @@ struct UploadQueueTests {
         #expect(queue.waitingSlots == 8)
     }
 
-    @Test("a store in unknown state is sent everything that an ended room lists, not only its newest half")
+    @Test("with the rules for an ended room, a store in unknown state is sent all listed segments, beyond `mostSlots`")
     func wholeDebt() {
         let listing = SimulatedOrigin.listing(through: 40, isFirst: true, isEnded: true)
         var rules = UploadRules()

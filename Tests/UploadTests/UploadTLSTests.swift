@@ -109,7 +109,7 @@ struct UploadTLSTests {
             }.bind(host: "127.0.0.1", port: 0).get()
     }
 
-    @Test("an HTTPS store that stops reading does not delay the worker's exit")
+    @Test("an HTTPS store that stops reading does not keep the uploader from finishing")
     func deaf() async throws {
         try CertificateMaker.require()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path

@@ -46,7 +46,7 @@ struct UploaderTests {
     }
 
     @Test(
-        "if no disk read finishes, at most 64 listings queue up; then a full listing is requested"
+        "at most 64 listings wait to be processed; one more empties the queue and is refused, except the room's last"
     )
     func bounded() async {
         let uploader = Self.uploader()
@@ -96,7 +96,7 @@ struct UploaderTests {
         }
     }
 
-    @Test("a segment file whose read has not finished at the deadline is unfinished, not lost")
+    @Test("a file whose read has not finished at the deadline counts as unfinished, not as lost")
     func cutOff() async {
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         let files = Hanging { tell.yield() }
@@ -186,7 +186,7 @@ struct UploaderTests {
         let note = files.record()
         files.forget()
         #expect(await known.finish(by: 0) == .incomplete(isNoted: true) && files.record() == note && note != nil)
-        #expect(files.isDurable, "it could not be found out again")
+        #expect(files.isDurable, "nothing else could restore it")
         files.fill()
         #expect(await late.finish(by: 0) == .incomplete(isNoted: true), "an older record still counts")
         files.forget()

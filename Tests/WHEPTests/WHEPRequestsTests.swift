@@ -7,7 +7,9 @@ struct WHEPRequestsTests {
     private static let id = String(repeating: "ab", count: 16)
     private static let fragment = "a=ice-ufrag:EsAw\r\na=ice-pwd:P2uYro0UCOQ4zxjKXaWCBui1\r\n"
 
-    private func decide(_ method: String, _ path: String, change: (inout WHIPRequest) -> Void = { _ in }) -> WHEPDecision {
+    private func decide(_ method: String, _ path: String, change: (inout WHIPRequest) -> Void = { _ in })
+        -> WHEPDecision
+    {
         var request = WHIPRequest(method: method, path: path, body: [1])
         change(&request)
         return WHEPRequests.decision(on: request) { $0 == Self.id ? ("\"e\"", "remote") : nil }
@@ -77,7 +79,9 @@ struct WHEPRequestsTests {
                 ($0.contentType, $0.ifMatch, $0.body) = (type, tag, Array(body.utf8))
             }
         }
-        func status(_ decision: WHEPDecision) -> Int? { if case .reply(let reply) = decision { reply.status } else { nil } }
+        func status(_ decision: WHEPDecision) -> Int? {
+            if case .reply(let reply) = decision { reply.status } else { nil }
+        }
         #expect(status(patch("a=candidate:1 1 udp 1 192.0.2.1 9 typ host\r\n")) == 204)
         let remote = ICECredentials(ufrag: "EsAw", password: "P2uYro0UCOQ4zxjKXaWCBui1")
         #expect(patch(Self.fragment, tag: "*") == .restart(id: Self.id, remote: remote))

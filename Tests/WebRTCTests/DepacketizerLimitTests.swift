@@ -52,6 +52,17 @@ struct DepacketizerLimitTests {
         #expect(results.keys == [true] && results.damages == [.tooLarge])
     }
 
+    @Test("an access unit has at most 64 parameter sets, equal ones included")
+    func manyParameterSets() {
+        let pairs = (0..<32).flatMap { _ in Self.sets }
+        var sender = TestSender()
+        sender.send(pairs + [Self.idr])
+        sender.send(pairs + [Self.sets[0], Self.idr])
+        sender.send(Self.sets + [Self.idr])
+        let results = TestResults.h264(sender.packets)
+        #expect(results.keys == [true, true] && results.damages == [.tooLarge])
+    }
+
     @Test("parameter sets beyond 15 KiB are refused", arguments: [8, 7] as [UInt8])
     func parameterSets(type: UInt8) {
         var sender = TestSender()

@@ -201,6 +201,36 @@ struct ICELiteAgentTests {
         #expect(self.receive(&agent, self.check(5), from: self.here) == .ignored(.unknownUfrag))
     }
 
+    @Test("UDP is preferred to TCP until no check arrived by UDP for six seconds, whatever is nominated")
+    func transports() {
+        var agent = Self.agent()
+        let tcp = ICEAddress(ipv4: 0xC000_0201, port: 9, isTCP: true)
+        #expect(self.isMoved(self.receive(&agent, self.check(1), from: tcp)) == true)
+        #expect(self.isMoved(self.receive(&agent, self.check(2), from: self.here)) == true, "UDP replaces TCP")
+        #expect(self.isMoved(self.receive(&agent, self.check(3, nominates: true), from: tcp, at: 5)) == false)
+        _ = self.receive(&agent, self.check(4, nominates: true), from: self.here, at: 5)
+        #expect(self.isMoved(self.receive(&agent, self.check(5, nominates: true), from: tcp, at: 11)) == false)
+        #expect(self.isMoved(self.receive(&agent, self.check(6, nominates: true), from: tcp, at: 12)) == true)
+        #expect(self.isMoved(self.receive(&agent, self.check(7), from: self.here, at: 12)) == false)
+        #expect(self.isMoved(self.receive(&agent, self.check(8, nominates: true), from: self.here, at: 13)) == true)
+    }
+
+    @Test("a closed TCP connection leaves the address that was heard last")
+    func closed() {
+        var agent = Self.agent()
+        let tcp = ICEAddress(ipv4: 0xC000_0201, port: 9, isTCP: true)
+        _ = self.receive(&agent, self.check(1, nominates: true), from: tcp)
+        agent.remove(tcp)
+        #expect(agent.selected == nil && !agent.isKnown(tcp, now: 0))
+        _ = self.receive(&agent, self.check(2), from: self.here, at: 1)
+        _ = self.receive(&agent, self.check(3), from: self.there, at: 2)
+        #expect(agent.selected == self.here)
+        agent.remove(self.here)
+        #expect(agent.selected == self.there)
+        agent.remove(tcp)
+        #expect(agent.selected == self.there)
+    }
+
     @Test("an IPv4-mapped address is the IPv4 address; TCP and UDP differ")
     func addresses() {
         let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 1]

@@ -1,9 +1,8 @@
 """An S3 service that checks signatures, with a bucket `rooms`: bucket.py moto|swift|rclone DIRECTORY
 
-Prints its URL, region, access key and secret key. For every line that comes in, which names a directory, it prints as JSON the
-objects of the bucket, and of each whether it is the file of the same name there (null: there is none), and the playlists' text.
-What goes while it looks is left out. What is there is not asked for by S3 where the service has another way to tell. DIRECTORY is
-for its own files."""
+Prints its URL, region, access key and secret key. For every input line, which names a directory, it prints as JSON the objects of
+the bucket, whether each equals the file of the same name in that directory (null: there is no such file), and the text of the
+playlists. Objects that are deleted meanwhile are left out. DIRECTORY is for the service's own files."""
 import json, os, sys
 
 SECRET = "a-secret-of-the-rooms"

@@ -1,6 +1,6 @@
 """Requests to a room's control API at a rate: control_load.py PORT SECONDS RATE. Prints one JSON object.
 
-Mostly questions, some commands: of 400 requests 40 set a volume and one puts another scene on air.
+Mostly GET requests: of each 400 requests, 39 set a volume and one puts another scene on air.
 """
 import json
 import select

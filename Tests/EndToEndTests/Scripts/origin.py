@@ -1,8 +1,9 @@
-"""Takes objects by PUT: origin.py DIRECTORY AWAY_FILE TOKEN
+"""An HTTP store that accepts PUT and DELETE: origin.py DIRECTORY AWAY_FILE TOKEN
 
-Prints the port it listens on, and a line for every playlist that names what is not there or goes back. While AWAY_FILE exists,
-it hangs up on everybody. Without `Authorization: Bearer TOKEN` it answers 401; below /rooms/, as an S3 service without one of
-AWS Signature Version 4, whose secret it does not know. Objects of /rooms/ and the heads of their requests are in rooms/."""
+Prints the port it listens on, and for every playlist "playlist NAME NUMBER", with the number after its last segment. Also prints
+"missing" if a playlist names a file that is not stored, and "backwards" if that number decreases. While AWAY_FILE exists, it closes
+each connection without an answer. Requests without `Authorization: Bearer TOKEN` get 401. Below /rooms/ it is an S3 service that
+accepts any request with an AWS Signature Version 4, since it does not know the secret; objects and request heads are in rooms/."""
 import http.server, os, re, sys
 
 place, away, token = sys.argv[1:4]

@@ -1,5 +1,5 @@
-// Stands before libavcodec in a worker under test (LD_PRELOAD) and dies, as a decoder with a fault does, of every second picture of
-// a stream that is 336 samples wide. The worker itself knows nothing of it.
+// Wraps a function of libavcodec in a worker under test (LD_PRELOAD) and crashes, as a faulty decoder does, at the first packet of a
+// video for which the decoder already knows a width of 336 samples. The worker itself is unchanged.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libavcodec/avcodec.h>

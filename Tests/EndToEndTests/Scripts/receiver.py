@@ -1,7 +1,7 @@
 """Receives webhooks and a service's notifications: receiver.py SECRET NOTIFY_SOCKET REFUSE_FILE [PORT [SECONDS]]
 
-Prints the port it listens on, then a line for each event it takes (its number and type) and each notification. While
-REFUSE_FILE exists, webhooks are answered 503; all of them after so many SECONDS. A wrong signature (Standard Webhooks) ends it."""
+Prints the port it listens on, then a line for each accepted event (its number and types) and each notification. Each webhook is
+answered after SECONDS (0), with 503 while REFUSE_FILE exists. A wrong signature (Standard Webhooks) ends the program."""
 import base64, hashlib, hmac, http.server, json, os, socket, sys, threading, time
 
 secret, path, refuse = base64.b64decode(sys.argv[1].removeprefix("whsec_")), sys.argv[2], sys.argv[3]

@@ -1,7 +1,7 @@
 """Plays FLV over a WebSocket (RFC 6455): websocket.py HOST PORT PATH FILE MILLISECONDS
 
-Writes what the binary frames hold to FILE until the pictures' times have gone so far, then pings, closes and prints how many
-frames there were. Anything a server must not do ends it with an exception."""
+Writes the content of binary frames to FILE until video timestamps have advanced by MILLISECONDS, then sends a ping, closes and
+prints the number of frames. Anything that a server must not do ends the program with an exception."""
 import base64, hashlib, os, socket, struct, sys
 
 host, port, path, file, milliseconds = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5])

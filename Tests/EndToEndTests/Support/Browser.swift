@@ -73,8 +73,8 @@ final class Browser: @unchecked Sendable {
     /// Exceptions and crashes of its pages.
     var errors: [String] { self.locked { self.complaints } }
 
-    /// What it has logged about the players in a tab; see ``MediaLog``. It keeps about the newest hundred entries and
-    /// sends them before its first reply, so a tab that is never queried costs nothing.
+    /// What it has logged about the players in a tab; see ``MediaLog``. Chromium keeps about the newest hundred entries,
+    /// and sends them when a test first asks.
     func mediaLog(_ session: String) throws -> [String] {
         try self.call("Media.enable", [:], session)
         return self.locked { self.mediaLogs[session] ?? [] }

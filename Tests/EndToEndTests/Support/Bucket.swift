@@ -20,7 +20,7 @@ struct Bucket {
         var key: String
         var type: String?
         var caching: String?
-        /// Whether it equals the file of the same name, byte for byte; nil: there is no such file.
+        /// Whether it equals the room's file of the same name, byte for byte; nil: there is no such file.
         var isSame: Bool?
     }
 

@@ -7,7 +7,7 @@ final class CPUShare {
     private let isUnified: Bool
     private static let period = 100_000
 
-    /// - Returns: nil if this process may not create a control group.
+    /// Moves the process to a control group of its own; nil if this process may not create one.
     init?(pid: Int32) {
         let places = [("/sys/fs/cgroup/cpu", false), ("/sys/fs/cgroup/cpu,cpuacct", false), ("/sys/fs/cgroup", true)]
         for (root, isUnified) in places {
@@ -27,7 +27,10 @@ final class CPUShare {
         return nil
     }
 
+    /// Sets the limit.
+    ///
     /// - Parameter cores: The limit; nil: none.
+    /// - Returns: Whether the kernel accepted it.
     func set(cores: Double?) -> Bool {
         let quota = cores.map { max(1_000, Int($0 * Double(Self.period))) }
         guard self.isUnified else {
@@ -37,7 +40,7 @@ final class CPUShare {
         return Self.put("\(quota.map(String.init) ?? "max") \(Self.period)", "\(self.directory)/cpu.max")
     }
 
-    /// After the process has ended.
+    /// The process must have ended, since only an empty control group can be removed.
     deinit { rmdir(self.directory) }
 
     private static func put(_ text: String, _ path: String) -> Bool {

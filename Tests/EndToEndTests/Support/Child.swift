@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A process started by a test, with everything it has printed.
+/// A process started by a test. Keeps its standard error, and its standard output unless the caller reads that.
 final class Child: @unchecked Sendable {
     // @unchecked Sendable: `condition` guards all mutable state.
     let name: String
@@ -12,7 +12,7 @@ final class Child: @unchecked Sendable {
     private var errorBytes: [UInt8] = []
     private var openPipes = 0
     private var status: Int32?
-    /// Standard output, if the caller reads it.
+    /// Descriptor of its standard output, for a caller that reads it itself.
     let output: Int32
     /// Standard input, if it stays open.
     private let standardInput: Int32?
@@ -70,7 +70,7 @@ final class Child: @unchecked Sendable {
         if let input = self.standardInput { close(input) }
     }
 
-    /// Writes to its standard input.
+    /// Writes to its standard input; does nothing without `keepsInput`.
     func send(_ bytes: [UInt8]) {
         if let input = self.standardInput { Self.write(bytes, to: input) }
     }
@@ -112,7 +112,7 @@ final class Child: @unchecked Sendable {
     /// Waits for the process and all its output.
     ///
     /// - Returns: The exit code, or 128 + signal.
-    /// - Throws: ``Missing`` if the process still runs after the timeout; it is then killed.
+    /// - Throws: ``Missing`` if the process still runs, or its output is still open, after the timeout; it is then killed.
     @discardableResult
     func wait(timeout: Double) throws -> Int32 {
         let deadline = Date(timeIntervalSinceNow: timeout)
@@ -127,7 +127,7 @@ final class Child: @unchecked Sendable {
         return status
     }
 
-    /// Sends a signal if it still runs.
+    /// Sends a signal if it still runs, and waits for its end; kills it after ten seconds.
     func stop(_ number: Int32 = SIGTERM) {
         self.signal(number)
         _ = try? self.wait(timeout: 10)
@@ -203,7 +203,7 @@ final class Child: @unchecked Sendable {
     }
 }
 
-/// Programs that are run to their end.
+/// Runs programs to their end.
 enum Command {
     struct Result {
         var code: Int32

@@ -16,7 +16,7 @@ struct ColorShares {
         }
     }
 
-    /// Allowed distance of a sample from the color: less than a third of the distance between colors.
+    /// Allowed distance of a sample from the color in Cb and in Cr: less than half of the distance between two colors.
     private static let tolerance = 40
 
     /// Presentation time of each frame in seconds.

@@ -57,7 +57,7 @@ struct ColoredOutput {
 
     /// Times of frames that show a hidden publisher, and the highest amplitude of its tone while it is muted.
     func faults(_ span: HiddenSpan) -> (frames: [Double], amplitude: Double?) {
-        // A command takes effect within one tick and 50 ms, which is less than 2.5 frames. A mute is a ramp.
+        // A command takes effect within one tick and 50 ms, which are 2.5 frames. A mute is a ramp.
         let gone = span.start + 2.5 / 30
         let frames = self.colors.times(with: span.publisher.color, over: 0.002, from: gone, to: span.end)
         let amplitude = self.tones.peak(span.publisher.hertz, from: gone + 0.2, to: span.end)

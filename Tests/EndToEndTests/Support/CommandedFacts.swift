@@ -87,7 +87,7 @@ struct CommandedFacts {
 
     /// Members that differ between two moments, with both values.
     ///
-    /// - Parameter prefixes: Members with these names may differ.
+    /// - Parameter prefixes: Members whose names begin with one of these may differ.
     func differences(from before: CommandedFacts, except prefixes: [String] = []) -> [String] {
         Set(self.values.keys).union(before.values.keys).sorted().filter { name in
             self.values[name] != before.values[name] && !prefixes.contains { name.hasPrefix($0) }

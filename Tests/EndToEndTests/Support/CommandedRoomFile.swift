@@ -7,7 +7,7 @@ struct CommandedRoomFile {
 
     /// Directory of the room's HLS output.
     let directory: String
-    /// A date in 50 s: a scene may be scheduled 60 s ahead.
+    /// A date in 50 s: a scene may be scheduled at most 60 s ahead.
     var later: String { ISO8601DateFormatter().string(from: Date().addingTimeInterval(50)) }
 
     static func relay(_ key: String) -> String { #"{"url":"rtmp://\#(Self.nowhere)/live/\#(key)"}"# }

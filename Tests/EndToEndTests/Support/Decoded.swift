@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Push
 
-/// Position of a 1280x720 pattern in the frame: its own coordinates plus this offset.
+/// Position of a 1280x720 pattern in the frame: its own horizontal coordinate plus `offset`.
 struct PatternPane {
     var offset: Int
 
@@ -11,7 +11,7 @@ struct PatternPane {
     static let left = PatternPane(offset: -320)
     static let right = PatternPane(offset: 320)
 
-    /// The burned-in counter, and whether the square in the middle is lit.
+    /// The burned-in counter, nil if it cannot be read, and whether the square in the middle is lit.
     func read(_ luma: UnsafeBufferPointer<UInt8>, width: Int) -> (counter: UInt16?, isFlash: Bool) {
         func mean(_ x: Int, _ y: Int) -> Int {
             var sum = 0
@@ -73,7 +73,7 @@ struct Decoded {
 
     /// Times at which the square of pane `index` lights up.
     ///
-    /// The first frame of a publication does not count: its beep has lost its start, because FLV cannot signal an
+    /// The first three frames of a publication do not count: their beep has lost its start, because FLV cannot signal an
     /// encoder's priming.
     func flashes(_ index: Int) -> [Double] {
         let pictures = self.panes[index]
@@ -83,8 +83,8 @@ struct Decoded {
         }
     }
 
-    /// Number of steps between frames from `start` seconds on, and of those that advance the counter of pane `index` by
-    /// one.
+    /// Number of steps from one frame to the next, from `start` seconds after the first frame on, and number of those that
+    /// advance the counter of pane `index` by one.
     func steps(_ index: Int, from start: Double = 0) -> (steps: Int, good: Int) {
         let pictures = zip(self.times, self.panes[index]).drop { $0.0 < (self.times.first ?? 0) + start }.map(
             \.1.counter)
@@ -126,7 +126,7 @@ enum Beeps {
     }
 }
 
-/// Audio against video: beep minus flash, in milliseconds.
+/// Audio against video: for each flash with a beep within 300 ms, the nearest beep minus the flash, in milliseconds.
 struct LipSyncResult: CustomStringConvertible {
     var offsets: [Double]
 

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A `tandem edge` with its key directory.
+/// A running `tandem edge` with its key directory.
 final class Edge: Sendable {
     let child: Child
     /// URL of its RTMP listener.
@@ -31,7 +31,7 @@ final class Edge: Sendable {
 
     deinit { self.child.signal(SIGKILL) }
 
-    /// The file name of a path such as `live/KEY` in a key directory, by an independent program.
+    /// The file name of a path such as `live/KEY` in a key directory: its SHA-256, made by `sha256sum`.
     static func file(_ path: String) throws -> String {
         let program = try TestTool.require("sha256sum")
         return String(try Command.run(program, [], input: path).output.prefix(64))

@@ -4,8 +4,8 @@ import Testing
 /// Time limit of a test in minutes; long runs need more: `TANDEM_TEST_MINUTES=20`.
 let testMinutes = ProcessInfo.processInfo.environment["TANDEM_TEST_MINUTES"].flatMap { Int($0) } ?? 3
 
-/// Tests that start the real program and check it in real time. They run one at a time, so that the checking does not
-/// slow the program down. Tests without such limits are in ``Unhurried``.
+/// Tests that start the real program and check real-time limits. They run one at a time, so that they do not slow each
+/// other's program down. Tests without such limits are in ``Unhurried``.
 @Suite("End to end", .serialized, .timeLimit(.minutes(testMinutes)), .steadyMachine)
 enum EndToEnd {
     /// The root of the package.
@@ -32,7 +32,7 @@ enum EndToEnd {
     static func printLine(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 }
 
-/// Something did not arrive in time; has what is known about the reason.
+/// Something that a test needs failed or did not arrive in time; has what is known about the reason.
 struct Missing: Error, CustomStringConvertible {
     let description: String
 

@@ -18,6 +18,7 @@ struct Event: @unchecked Sendable {
     var type: String { self.text("type") ?? "" }
     func text(_ name: String) -> String? { self.members[name] as? String }
     func integer(_ name: String) -> Int? { (self.members[name] as? NSNumber)?.intValue }
+    func number(_ name: String) -> Double { (self.members[name] as? NSNumber)?.doubleValue ?? .nan }
     func strings(_ name: String) -> [String] { self.members[name] as? [String] ?? [] }
     func object(_ name: String) -> [String: Any] { self.members[name] as? [String: Any] ?? [:] }
     /// When it happened, in seconds since the Unix epoch.

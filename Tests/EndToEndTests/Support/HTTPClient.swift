@@ -19,6 +19,7 @@ enum HTTPClient {
 
     /// - Parameters:
     ///   - address: `http://host:port`, as in `room.ready`.
+    ///   - body: JSON unless `fields` has another `Content-Type`.
     ///   - fields: More header fields.
     static func request(
         _ method: String, _ address: String, _ path: String, body: String = "", fields: [String: String] = [:]
@@ -34,7 +35,7 @@ enum HTTPClient {
         }
         let text =
             "\(method) \(path) HTTP/1.1\r\nHost: \(parts[0]):\(port)\r\nConnection: close\r\n"
-            + (body.isEmpty ? "" : "Content-Type: application/json\r\n")
+            + (body.isEmpty || fields["Content-Type"] != nil ? "" : "Content-Type: application/json\r\n")
             + fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }.joined()
             + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
         _ = Array(text.utf8).withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }

@@ -103,7 +103,7 @@ final class LongPlay: Sendable {
     }
 
     var isRunning: Bool { self.child.isRunning }
-    /// Its error messages, each once.
+    /// The lines of its standard error, each once.
     var complaints: [String] {
         var seen: Set<String> = []
         return self.child.errors.split { $0.isNewline }.map { line in
@@ -115,7 +115,7 @@ final class LongPlay: Sendable {
     /// Seconds of media played so far.
     var position: Double { self.steps.withLock { ($0.last?.position ?? 0) - ($0.first?.position ?? 0) } }
 
-    /// The longest time without a step from `start` on, in seconds; from the first step if that is later.
+    /// The longest time without a step from `start`, or from the first step after it, until now, in seconds.
     func longestStandstill(since start: Double) -> Double {
         let times = self.steps.withLock { $0.map(\.at) }.filter { $0 >= start } + [Date().timeIntervalSince1970]
         return zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? 0

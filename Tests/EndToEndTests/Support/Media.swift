@@ -56,6 +56,7 @@ struct Media {
     /// One value a line, as ffprobe's `csv=p=0` gives it.
     func probe(_ path: String, _ arguments: [String]) throws -> [String] { try self.probing(path, arguments).lines() }
 
+    /// Number of decoded video frames; -1 if ffprobe does not report it.
     func frameCount(_ path: String) throws -> Int {
         let lines = try self.probe(
             path, ["-select_streams", "v:0", "-count_frames", "-show_entries", "stream=nb_read_frames"])

@@ -23,8 +23,8 @@ struct PartTally {
         self.late = all - sum("0.16")
     }
 
-    /// Checks that half of the parts took at most 150 ms, and 99 % of a hundred or more. With fewer parts at most one
-    /// in ten may be late, since one pause of the machine delays one part of every rendition.
+    /// Checks that half of the parts took at most 150 ms, and if there are a hundred or more, 99 % of them. With fewer
+    /// parts, at most one in ten may be ``late``, since one pause of the machine delays one part of every rendition.
     ///
     /// - Parameter latency: From the room's summary.
     func expectSoon(_ latency: [String: Any]) throws {

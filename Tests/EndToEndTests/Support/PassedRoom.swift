@@ -3,6 +3,7 @@ import Testing
 
 /// A room with passthrough, and its checks.
 enum PassedRoom {
+    /// Makes a clip with a low bit rate that a room passes through.
     static func clip(_ media: Media, _ path: String, seconds: Double, bFrames: Int, gop: Int = 30) throws {
         var arguments = Publisher.arguments(
             size: "640x360", seconds: seconds, hertz: 440, isRealTime: false, bFrames: bFrames)
@@ -30,6 +31,7 @@ enum PassedRoom {
 
     /// Checks that every frame appears once, and that the publisher's frames are unchanged, bit for bit and in order.
     ///
+    /// - Parameter whole: False: a frame may be held for up to seven frames.
     /// - Returns: Number of the publisher's frames.
     @discardableResult
     static func judge(

@@ -45,18 +45,19 @@ struct PlayerReport: Decodable {
 
     /// A frame whose clock is at another position than in the frame before. Media times in seconds.
     struct Layout: Decodable {
-        /// Index into the probe's panes: 0 in the whole frame, 1 in its left half.
+        /// Index into the probe's panes: 0 in the whole frame, 1 in its left half, 2 in its right half.
         var pane: Int
         var at: Double
         var before: Double?
     }
 
-    /// What hls.js may report of a room that runs as it should. hls.js 1.6.15 steps the queues of both source buffers when
-    /// one of them is done (`blockBuffers`, `stepOperationQueue(this.sourceBufferTypes)`). A queue whose append has just
-    /// ended, but not yet said so, loses that append; its `updateend` then counts for the next one, and the one after that
-    /// meets a buffer at work. It does so again (video-dev/hls.js#7321): 2 of 30 openings of a page, none of 70 with
-    /// hls.js made to step only the queue that is done. Where the append that is lost is the first one, it seeks over the
-    /// hole.
+    /// Whether an error is a known one of hls.js, not of the room.
+    ///
+    /// When one source buffer is done, hls.js 1.6.15 advances the queues of both (`blockBuffers`,
+    /// `stepOperationQueue(this.sourceBufferTypes)`). The other one then loses an append whose
+    /// `updateend` event is still to come, and a later append fails because the buffer is busy. hls.js repeats it
+    /// (video-dev/hls.js#7321): 2 of 30 openings of a page, none of 70 if only the queue that is done is advanced. If the
+    /// first append is lost, then hls.js seeks over the hole.
     static func isAllowed(_ problem: Problem) -> Bool {
         if problem.details == "bufferSeekOverHole", problem.fatal != true, problem.at < 2_000 { return true }
         return problem.details == "bufferAppendError" && problem.fatal != true
@@ -77,7 +78,7 @@ struct PlayerReport: Decodable {
     var errors: [Problem]
     var waits: [Wait]
     var sizes: [String]
-    /// Seconds from drawing a frame at its publisher to showing it, every tenth of a second.
+    /// Seconds from drawing a frame at its publisher to showing it, measured at most ten times per second.
     var clock: [Double]
     /// hls.js's own latency measurement.
     var latency: [Double]

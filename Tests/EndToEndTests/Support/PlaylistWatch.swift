@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Reads all media playlists of a room repeatedly, from any worker, and remembers what no update may change.
+/// Reads media playlists of a room repeatedly, from whichever worker answers, and remembers what no update may change.
 final class PlaylistWatch: Sendable {
     private struct History: Sendable {
         var mediaSequence: [String: Int] = [:]
         /// By playlist and number.
         var names: [String: String] = [:]
         var maps: [String: Set<String>] = [:]
-        /// Target durations, server control and part target.
+        /// Lines with target duration, server control, part target or version, by playlist.
         var promises: [String: Set<String>] = [:]
         var faults: [String] = []
         var reads = 0
@@ -39,12 +39,13 @@ final class PlaylistWatch: Sendable {
     func stop() { self.history.withLock { $0.isStopped = true } }
 
     var reads: Int { self.history.withLock(\.reads) }
-    /// Changes that are not allowed within one presentation.
+    /// Forbidden changes, invalid playlists, discontinuities, gaps and error statuses that it has seen.
     var faults: [String] { self.history.withLock(\.faults) }
-    /// Durations without an answer, in seconds.
+    /// Durations from a failed read to the next successful one, in seconds.
     var outages: [Double] { self.history.withLock(\.outages) }
-    /// All initialization segments that each playlist has named.
+    /// All EXT-X-MAP lines that each playlist has had.
     var maps: [String: Set<String>] { self.history.withLock(\.maps) }
+    /// All lines with target duration, server control, part target or version that each playlist has had.
     var promises: [String: Set<String>] { self.history.withLock(\.promises) }
 
     private func took(_ reply: HTTPClient.Reply?, _ name: String) {

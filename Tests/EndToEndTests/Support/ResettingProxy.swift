@@ -26,7 +26,7 @@ final class ResettingProxy: @unchecked Sendable {
         Thread.detachNewThread { self.run(listener, target, prefix) }
     }
 
-    /// Resets the room's connection.
+    /// Resets the room's connection, closes the publisher's, and waits until that is done.
     func cut() {
         self.lock.withLock { self.isCut = true }
         self.done.wait()

@@ -1,6 +1,6 @@
 extension RoomCommand {
-    /// Commands of each kind, in an order in which each is accepted and changes something. From the first three on the
-    /// guest is hidden and the third publisher is kicked.
+    /// Commands of each kind, in an order in which each is accepted and changes something. After the first three, the
+    /// guest is covered and muted, and the third publisher is kicked.
     static let all = [
         Self.safety, Self.scenes, Self.phases, Self.overlays, Self.sources, Self.relays, Self.documents,
         Self.replacements,

@@ -6,7 +6,7 @@ struct RoomCommand: Sendable {
     enum Durability: Sendable {
         /// When it is answered.
         case answered
-        /// 100 ms after it is answered.
+        /// At most about 100 ms after it is answered.
         case soon
     }
 
@@ -45,19 +45,21 @@ struct RoomCommand: Sendable {
         (self.changes, self.shows) = (changes, shows)
     }
 
-    /// The same command, written to disk 100 ms after its reply.
+    /// The same command, written to disk up to about 100 ms after its reply.
     var soon: RoomCommand {
         var command = self
         command.durability = .soon
         return command
     }
 
+    /// The same command with an `Idempotency-Key`.
     func keyed(_ key: String) -> RoomCommand {
         var command = self
         command.idempotencyKey = key
         return command
     }
 
+    /// The same command, which hides a publisher's video or audio (true), or shows or plays it again (false).
     func hiding(_ publisher: ColoredPublisher, video: Bool? = nil, audio: Bool? = nil) -> RoomCommand {
         var command = self
         command.visibility = Visibility(
@@ -93,7 +95,7 @@ struct RoomCommand: Sendable {
             fields: self.idempotencyKey.map { ["Idempotency-Key": $0] } ?? [:])
     }
 
-    /// Waits until the room shows the effect of the command.
+    /// Waits until the room shows the effect of the command; throws after three seconds.
     func waitForEffect(_ room: RunningRoom, _ file: CommandedRoomFile) throws {
         let limit = Date().addingTimeInterval(3)
         while try !self.shows(CommandedFacts(room, file.directory)) {

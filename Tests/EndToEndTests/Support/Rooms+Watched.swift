@@ -1,8 +1,11 @@
 extension Rooms {
-    /// A live room for real players: 640x360, the low-latency preset, both ports given.
+    /// A live room for real players: 640x360, the low-latency preset.
     ///
     /// - Parameters:
-    ///   - partFrames: 16 is the default; 10 is the short choice.
+    ///   - partFrames: Frames of a part; for any number but 16, a GOP has three parts.
+    ///   - rtmp: Address for publishers; by default the system chooses the port.
+    ///   - http: Address for viewers; by default the system chooses the port.
+    ///   - scene: `solo` or `pk`.
     ///   - second: Whether there is a smaller rendition, too.
     static func watched(
         _ directory: String, partFrames: Int = 16, rtmp: String = "127.0.0.1:0", http: String = "127.0.0.1:0",

@@ -2,7 +2,7 @@ import Foundation
 
 /// Pipelines of tests: two publishers, solo and side by side.
 enum Rooms {
-    /// One small rendition, for tests that do not check the video.
+    /// One small rendition with low CPU cost.
     static let small =
         #"[{ "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000, "preset": "ultrafast" } }]"#
     /// One large rendition, whose frames are read. Without B-frames: FFmpeg reads negative composition offsets as a
@@ -11,7 +11,7 @@ enum Rooms {
         [{ "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000, "preset": "ultrafast", "bFrames": 0 } }]
         """
 
-    /// A live room with the keys `a` (uid 1001) and `b` (uid 2002), both ports chosen by the system.
+    /// A live room with the keys `a` (uid 1001) and `b` (uid 2002), whose ports the system chooses by default.
     ///
     /// - Parameters:
     ///   - volumes: Volumes of the two sources, in percent.

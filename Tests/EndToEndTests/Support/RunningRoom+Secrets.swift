@@ -23,6 +23,7 @@ final class SecretWatch: @unchecked Sendable {
         self.replacing(#"("streamKey"\s*:\s*")([^"]*)""#, in: pipeline) { Self.long($0) }
     }
 
+    /// The key with a suffix if it has fewer than eight bytes.
     static func long(_ key: String) -> String { key.utf8.count < self.shortest ? key + self.suffix : key }
 
     /// - Parameters:
@@ -31,7 +32,7 @@ final class SecretWatch: @unchecked Sendable {
     init(_ pipeline: String, environment: [String: String]) {
         for word in ["streamKey", "url"] {
             for text in Self.matches(#""\#(word)"\s*:\s*"([^"]*)""#, in: pipeline) {
-                // In a URL, the part after the last slash and the query.
+                // In a URL, the stream id and passphrase, and for RTMP the part after the last slash.
                 if word == "streamKey" {
                     self.secrets.insert(text)
                 } else {
@@ -76,7 +77,8 @@ final class SecretWatch: @unchecked Sendable {
     /// Records a reply of the room.
     func note(_ reply: String) { self.lock.withLock { self.replies.append(reply) } }
 
-    /// Searches everything that the room has printed and written; runs once.
+    /// Searches events, log, recorded replies and text files in the output directories for secrets of eight bytes or more,
+    /// and records an issue for each. Only the first call does.
     func check(_ child: Child) {
         let (secrets, replies, isFirst) = self.lock.withLock { () -> ([String], [String], Bool) in
             defer { self.isChecked = true }

@@ -66,7 +66,9 @@ final class RunningRoom: Sendable {
 
     func events(_ type: String) -> [Event] { self.events.filter { $0.type == type } }
 
-    /// Waits for the next event of this type and user from line `start` on.
+    /// Waits for the first event of this type and user, from line `start` of the output on.
+    ///
+    /// - Parameter uid: Also matches a stream of the user, such as `1001/sub`; nil: any.
     @discardableResult
     func event(
         _ type: String, uid: String? = nil, from start: Int = 0, timeout: Double = 15,
@@ -87,7 +89,7 @@ final class RunningRoom: Sendable {
         return event
     }
 
-    /// Start index for events from now on.
+    /// Index after the last line of output so far: a start for ``event(_:uid:from:timeout:where:)``.
     var now: Int { self.child.outputLines.count }
 
     /// Waits until `count` more segments are published. The short segments at the start of a live room count as one.
@@ -118,7 +120,9 @@ final class RunningRoom: Sendable {
         return reply.json()
     }
 
-    /// Ends the room like an operator, and waits for its process.
+    /// Ends the room with `room:end`, and waits for its process.
+    ///
+    /// - Returns: The exit code.
     func end(timeout: Double = 20) throws -> Int32 {
         _ = try? self.state()
         let reply = try HTTPClient.request("POST", self.control, "/v1/room:end")
@@ -127,15 +131,18 @@ final class RunningRoom: Sendable {
         return try self.over(timeout: timeout)
     }
 
-    /// Waits for the process of a room that is ending.
+    /// Waits for the process of a room that is ending, but not for viewers that it still serves.
+    ///
+    /// - Returns: The exit code.
     func over(timeout: Double = 20) throws -> Int32 {
         self.endLingering(timeout: timeout)
         return try self.child.wait(timeout: timeout)
     }
 
-    /// Ends the time for which an ended room continues to serve its viewers. Its exit code is unchanged.
+    /// Waits for `room.closed`, and ends with SIGTERM the time for which the room continues to serve viewers. The exit
+    /// code is unchanged.
     ///
-    /// Viewers get three seconds to see the end.
+    /// If that time is longer than three seconds, then viewers get three seconds to see the end.
     private func endLingering(timeout: Double) {
         guard (try? self.event("room.closed", timeout: timeout)) != nil else { return }
         let limit = Date().addingTimeInterval(timeout)
@@ -151,6 +158,9 @@ final class RunningRoom: Sendable {
         self.child.signal(SIGTERM)
     }
 
+    /// Sends a signal and waits for the process.
+    ///
+    /// - Returns: The exit code, or 128 + signal.
     func terminate(_ signal: Int32, timeout: Double = 20) throws -> Int32 {
         self.child.signal(signal)
         defer { self.secrets.check(self.child) }

@@ -2,11 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A separate file system in memory, of a given size in MiB.
+/// A separate file system in memory.
 final class SmallDisk {
     let path: String
 
     /// Mounts it. If mounting is not permitted here, then the current test ends as skipped.
+    ///
+    /// - Parameter size: As tmpfs takes it, such as `5m`.
     init(_ path: String, size: String) throws {
         self.path = path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -28,7 +30,7 @@ final class SmallDisk {
 enum CrampedRoom {
     /// Size in MiB; 200 with `TANDEM_DISK_MIB=200`.
     static let size = ProcessInfo.processInfo.environment["TANDEM_DISK_MIB"].flatMap { Int($0) } ?? 5
-    /// Whether the disk takes minutes to fill, with segments of the usual length; otherwise everything is halved.
+    /// Whether the disk takes minutes to fill, with segments of the usual length; otherwise segments have half of it.
     static let isLong = Self.size >= 100
 
     /// Bit rate in bits per second. A recording leaves space for ten segments, which are a quarter of the large disk.
@@ -36,12 +38,12 @@ enum CrampedRoom {
         Self.isLong ? 20_000_000 : recording ? 2_000_000 : 5_000_000
     }
 
-    /// In seconds: twice the time to fill the disk, plus a start.
+    /// Time limit in seconds: twice the time to fill the disk, plus ten seconds for the start.
     static func patience(recording: Bool) -> Double {
         Double(Self.size) * 1_048_576 * 8 / Double(Self.bits(recording: recording)) * 2 + 10
     }
 
-    /// A window larger than any such disk, of video that no encoder can compress.
+    /// A room with a window of an hour, more than the disk can hold, at a constant high bit rate.
     static func pipeline(_ directory: String, recording: String? = nil) -> String {
         let bits = Self.bits(recording: recording != nil)
         let rendition = """
@@ -60,6 +62,7 @@ enum CrampedRoom {
             of: #""outputs": ["#, with: #""outputs": [ { "type": "record", "path": "\#(recording)" },"#)
     }
 
+    /// Makes a clip of noise, which no encoder can compress.
     static func noise(_ media: Media, _ path: String) throws {
         let result = try Command.run(
             media.ffmpeg,

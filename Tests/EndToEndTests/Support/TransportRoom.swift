@@ -13,7 +13,8 @@ enum TransportRoom {
             with: self.listener + #", { "type": "hls", "segmentFormat": "ts", "path": "\#(streams)" }"#)
     }
 
-    /// FFmpeg's warnings and errors; a metadata stream cannot be decoded.
+    /// FFmpeg's warnings and errors while it decodes video and audio; empty if there are none. Metadata streams are left
+    /// out, since FFmpeg has no decoder for them.
     static func complaints(_ path: String, _ media: Media, seconds: Int? = nil) throws -> String {
         let result = try Command.run(
             media.ffmpeg,
@@ -22,6 +23,7 @@ enum TransportRoom {
         return result.code == 0 ? result.errors : "exit \(result.code): \(result.errors)"
     }
 
+    /// The content of all MPEG-TS segments in a directory.
     static func segments(_ directory: String) throws -> [Data] {
         try Files.names(in: directory).filter { $0.hasSuffix(".ts") }.map { try Files.bytes("\(directory)/\($0)") }
     }

@@ -28,8 +28,8 @@ final class Viewers: Sendable {
         return viewers
     }
 
-    /// Starts a browser with hls.js; nil, and recorded, if this machine lacks either. For tests that have other checks
-    /// as well.
+    /// Starts a browser; nil if there is no Chromium. That, and a missing hls.js, is recorded. For tests that have other
+    /// checks as well.
     static func find() throws -> Viewers? {
         guard Browser.path != nil else {
             TestTool.noteMissing("chromium")

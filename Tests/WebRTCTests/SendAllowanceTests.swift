@@ -1,0 +1,43 @@
+import Testing
+import WebRTC
+
+@Suite("Bytes for addresses that have not proved themselves")
+struct SendAllowanceTests {
+    private let here = ICEAddress(ipv4: 0xC000_0201, port: 5000)
+
+    @Test("as many bytes as came from the address, then nothing, until more come")
+    func limit() {
+        var allowance = SendAllowance()
+        let isOpen = allowance.spend(0, on: self.here)
+        #expect(!isOpen && allowance.left(for: self.here) == 0)
+        allowance.received(100, from: self.here)
+        let spent = [64, 40, 36, 1].map { allowance.spend($0, on: self.here) }
+        #expect(spent == [true, false, true, false])
+        allowance.received(20, from: self.here)
+        #expect(allowance.left(for: self.here) == 20 && !allowance.isProven(self.here))
+    }
+
+    @Test("no limit for an address that has proved itself, or for TCP; other ports of its host are other addresses")
+    func proven() {
+        var allowance = SendAllowance()
+        allowance.received(10, from: self.here)
+        allowance.prove(self.here)
+        let isOpen = (0..<100).allSatisfy { _ in allowance.spend(1200, on: self.here) }
+        #expect(isOpen && allowance.isProven(self.here))
+        let other = ICEAddress(ipv4: 0xC000_0201, port: 5001)
+        let tcp = ICEAddress(ipv4: 0xC000_0201, port: 5001, isTCP: true)
+        let sent = [allowance.spend(1, on: other), allowance.spend(1200, on: tcp)]
+        #expect(sent == [false, true])
+    }
+
+    @Test("of many addresses eight are remembered, first those that have proved themselves")
+    func many() {
+        var allowance = SendAllowance()
+        allowance.received(10, from: self.here)
+        allowance.prove(self.here)
+        let others = (1...40).map { ICEAddress(ipv4: UInt32($0), port: 9) }
+        for address in others { allowance.received(50, from: address) }
+        #expect(allowance.isProven(self.here))
+        #expect(others.count { allowance.left(for: $0) == 50 } == 7 && allowance.left(for: others[0]) == 0)
+    }
+}
