@@ -35,7 +35,8 @@ package enum ViewerPage {
             .replacing(
                 "/*script*/",
                 with: "\(self.player)\n\(String(cString: tandem_viewer_webrtc_js()))\n"
-                    + String(cString: tandem_viewer_page_js()))
+                    + String(cString: tandem_viewer_page_js())
+            )
             .replacing("{{whep}}", with: hasWebRTC ? "whep" : "")
             .replacing("{{playlist}}", with: HTMLText.escaped(playlist))
             .replacing("{{title}}", with: HTMLText.escaped(title))

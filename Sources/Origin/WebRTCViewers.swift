@@ -7,9 +7,10 @@ package import WHEP
 /// Answers the requests of WebRTC viewers (WHEP) to the playback listener.
 package struct WebRTCViewers: Sendable {
     /// Answers a request by calling `answer` once, on any thread.
-    package typealias Responder = @Sendable (
-        _ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void
-    ) -> Void
+    package typealias Responder =
+        @Sendable (
+            _ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void
+        ) -> Void
 
     let respond: Responder
     /// Returns the number of connected viewers.

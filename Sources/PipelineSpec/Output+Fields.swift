@@ -79,7 +79,8 @@ extension HLSOutput {
                 "lowLatency", \.lowLatency, .boolean,
                 "whether the viewers' listener offers parts and blocking reload (low-latency HLS); playlists in the directory never do; default true, false if the clock is offline",
                 derived: true),
-            Field("preset", \.preset, .choice, "preset of renditions without their own, except those of a webrtc output"),
+            Field(
+                "preset", \.preset, .choice, "preset of renditions without their own, except those of a webrtc output"),
             Field(
                 "windowSeconds", \.windowSeconds,
                 .integer(3...86_400, beyond: "use a record output to keep older segments"),

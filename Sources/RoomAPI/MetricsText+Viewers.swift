@@ -9,7 +9,8 @@ extension MetricsText {
         self.sample("tandem_viewer_connections", Int64(traffic.connections))
         self.family(
             "tandem_viewers", .gauge,
-            "Viewers: hls is an estimate from the pace of playlist requests over 30 s, flv and webrtc are numbers of streams.")
+            "Viewers: hls is an estimate from the pace of playlist requests over 30 s, flv and webrtc are numbers of streams."
+        )
         let counts = [
             ("hls", traffic.playlistViewers), ("flv", traffic.streamViewers), ("webrtc", traffic.webRTCViewers),
         ]

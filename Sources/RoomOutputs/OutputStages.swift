@@ -44,7 +44,8 @@ package struct OutputStages: Sendable {
     package init(
         _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, recorder: SessionRecorder?,
         live: LiveFeeds?, webRTC: WebRTCFeeds? = nil, passthrough: PassthroughSwitch?, uploads: [Uploader],
-        snapshots: SnapshotService, transports: [MPEGTSOutput], slate: SlateJob?, clock: ProgramClock, machine: any SleepClock,
+        snapshots: SnapshotService, transports: [MPEGTSOutput], slate: SlateJob?, clock: ProgramClock,
+        machine: any SleepClock,
         events: any OutputEvents, saved: any OutputMemory, logger: Logger
     ) {
         (self.ladder, self.packager, self.recorder, self.live) = (ladder, packager, recorder, live)

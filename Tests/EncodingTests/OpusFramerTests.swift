@@ -29,7 +29,9 @@ struct OpusFramerTests {
         frames += framer.add(Self.block(2_048), at: 2_048)
         let samples = frames.flatMap { Array($0.samples) }
         #expect(samples.count == 3 * 960 * 2)
-        #expect(samples[2 * 1_023] == 1_023 && samples[2 * 1_024] == 0 && samples[2 * 2_047] == 0 && samples[2 * 2_048] == 2_048)
+        #expect(
+            samples[2 * 1_023] == 1_023 && samples[2 * 1_024] == 0 && samples[2 * 2_047] == 0
+                && samples[2 * 2_048] == 2_048)
         #expect(frames.allSatisfy { $0.position == 0 || $0.isContinued })
     }
 
@@ -68,7 +70,8 @@ struct OpusFramerTests {
         #expect(zip(packets, packets.dropFirst()).allSatisfy { $1.pts - $0.pts == 960 })
         let delay = 4_800 - (packets.first?.pts ?? 0)
         #expect((0...960).contains(delay), "\(delay)")
-        #expect(packets.allSatisfy { $0.timescale == 48_000 && $0.duration == 960 && $0.count > 0 && $0.kind == .audio })
+        #expect(
+            packets.allSatisfy { $0.timescale == 48_000 && $0.duration == 960 && $0.count > 0 && $0.kind == .audio })
     }
 
     @Test("the stage encodes only while packets are needed, and begins anew after a pause")

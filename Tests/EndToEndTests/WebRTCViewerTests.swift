@@ -6,7 +6,8 @@ extension EndToEnd {
     struct WebRTCViewerTests {
         private static func room(_ directory: String) -> String {
             Rooms.live(
-                directory, renditions: #"[{ "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000 } }]"#,
+                directory,
+                renditions: #"[{ "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000 } }]"#,
                 canvas: (320, 180)
             ).replacingOccurrences(
                 of: #""http": { "listen": "127.0.0.1:0" } }"#,
@@ -76,7 +77,9 @@ extension EndToEnd {
             let work = try WorkDirectory()
             let room = try RunningRoom(Self.room(work.path("out")))
             let viewer = try #require(room.viewer)
-            func status(_ method: String, _ path: String, _ fields: [String: String] = [:], body: String = "") throws -> Int {
+            func status(_ method: String, _ path: String, _ fields: [String: String] = [:], body: String = "") throws
+                -> Int
+            {
                 try HTTPClient.request(method, viewer, path, body: body, fields: fields).status
             }
             let type = ["Content-Type": "application/sdp"]

@@ -55,7 +55,8 @@ struct WebRTCOutputTests {
                 "outputs[1]", "there is none"
             ),
             (
-                #"{ "type": "webrtc", "udp": "127.0.0.1:8190" }"#, #"{ "path": "out", "encryption": {} }"#, "outputs[1]",
+                #"{ "type": "webrtc", "udp": "127.0.0.1:8190" }"#, #"{ "path": "out", "encryption": {} }"#,
+                "outputs[1]",
                 "is encrypted with keys"
             ),
             (
@@ -66,7 +67,10 @@ struct WebRTCOutputTests {
                 #"{ "type": "webrtc", "udp": "127.0.0.1:8190" }, { "type": "webrtc", "udp": "127.0.0.1:8191" }"#,
                 #"{ "path": "out" }"#, "outputs[2]", "only one webrtc output"
             ),
-            (#"{ "type": "webrtc", "udp": "127.0.0.1:8190" }"#, #"{ "type": "raw", "path": "o.y4m" }"#, "outputs[1]", "there is none"),
+            (
+                #"{ "type": "webrtc", "udp": "127.0.0.1:8190" }"#, #"{ "type": "raw", "path": "o.y4m" }"#, "outputs[1]",
+                "there is none"
+            ),
         ])
     func mistakes(output: String, hls: String, path: String, what: String) {
         let mistakes = Self.report(output, hls: hls).mistakes
