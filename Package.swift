@@ -164,8 +164,8 @@ let package = Package(
         .target(
             name: "Origin",
             dependencies: [
-                "Libc", "CPages", "Push", "HTTPListener", "HLS", "LibAV", "MediaTypes", "MediaKernels", httpTypes,
-                logging,
+                "Libc", "CPages", "Push", "WHEP", "WebRTC", "HTTPListener", "HLS", "LibAV", "PipelineSpec", "MediaTypes",
+                "MediaKernels", httpTypes, logging,
             ] + nio,
             exclude: ["Page"], swiftSettings: house),
         .target(
@@ -205,7 +205,7 @@ let package = Package(
         .target(
             name: "RoomOutputs",
             dependencies: [
-                "Control", "Events", "Push", "Upload", "Recording", "Packager", "Encoding", "Program", "LibAV",
+                "Control", "Events", "Push", "WHEP", "Upload", "Recording", "Packager", "Encoding", "Program", "LibAV",
                 "Secrets", "Egress",
                 "PipelineSpec", "HLS", "RTMP", "Threading", "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
@@ -213,7 +213,7 @@ let package = Package(
             name: "Room",
             dependencies: [
                 "Libc", "RoomAPI", "RoomSources", "RoomScenes", "RoomOutputs",
-                "Ingest", "Program", "Encoding", "Packager", "Recording", "Upload", "Push", "Events", "Origin",
+                "Ingest", "Program", "Encoding", "Packager", "Recording", "Upload", "Push", "WHEP", "Events", "Origin",
                 "Control",
                 "Egress",
                 "PipelineSpec", "Secrets",

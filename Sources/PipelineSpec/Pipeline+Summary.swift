@@ -57,6 +57,9 @@ extension Pipeline {
             case .rtmp(let push):
                 let name = self.rendition(of: push)?.name ?? "?"
                 add("output", ["\(push.outputID): \(name) over RTMP to \(push.shownTarget)"])
+            case .webRTC(let output):
+                let names = self.webRTCRenditions.map(\.name).joined(separator: ", ")
+                add("output", ["\(output.outputID): \(names) over WebRTC at /whep, media at UDP \(output.udp)"])
             }
         }
         if self.hasPublishers {
