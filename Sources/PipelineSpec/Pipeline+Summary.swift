@@ -81,10 +81,6 @@ extension Pipeline {
         }.joined()
     }
 
-    private var hasPublishers: Bool {
-        self.sources.contains { if case .rtmp = $0.input { true } else { false } }
-    }
-
     private static func line(_ source: Source) -> String {
         let name = source.name.map { " \(JSONNode.string($0).text())" } ?? ""
         let volume = source.volume == 100 ? "" : ", volume \(source.volume)"
