@@ -11,7 +11,7 @@ final class Viewer {
     let joined: Int64
     var etag: String
     var remoteUfrag: String
-    /// Of the answer, for an ICE restart.
+    /// Settings of the answer, for an ICE restart.
     var settings: AnswerSettings
     /// The user name fragments by which it is found.
     var ufrags: [String] = []
