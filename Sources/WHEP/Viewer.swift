@@ -7,9 +7,11 @@ final class Viewer {
     let id: String
     let rendition: Rendition
     let session: ViewerSession
+    /// When its offer was answered.
+    let joined: Int64
     var etag: String
     var remoteUfrag: String
-    /// Of the answer, for an ICE restart.
+    /// Settings of the answer, for an ICE restart.
     var settings: AnswerSettings
     /// The user name fragments by which it is found.
     var ufrags: [String] = []
@@ -21,12 +23,14 @@ final class Viewer {
     var hasEnded = false
 
     init(
-        number: Int, id: String, rendition: Rendition, session: ViewerSession, etag: String, settings: AnswerSettings
+        number: Int, id: String, rendition: Rendition, session: ViewerSession, joined: Int64, etag: String,
+        settings: AnswerSettings
     ) {
         self.number = number
         self.id = id
         self.rendition = rendition
         self.session = session
+        self.joined = joined
         self.etag = etag
         self.remoteUfrag = session.negotiated.remoteUfrag
         self.settings = settings

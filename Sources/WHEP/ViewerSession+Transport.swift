@@ -33,7 +33,7 @@ extension ViewerSession {
         }
     }
 
-    /// Bytes of a ClientHello, sent twice. A DTLS client answers no check before so many more bytes have come: the checks of a
+    /// Bytes of a ClientHello, sent twice. A DTLS client answers no check before so many more bytes were received: the checks of a
     /// peer that gets no answer are repeated.
     private static let firstFlights = 2 * 166
     /// Shortest time between two checks to one address, in nanoseconds.

@@ -36,6 +36,7 @@ extension WHEPListener {
         guard let rendition = self.renditions.first(where: { $0.feed.name == name }) else { throw .noSuchRendition }
         guard !self.isStopped, !rendition.feed.isOver else { throw .roomEnded }
         guard rendition.feed.isLive else { throw .notLiveYet }
+        if self.viewers.count >= self.settings.maxViewers { self.crowdOut() }
         guard self.viewers.count < self.settings.maxViewers else {
             throw .overloaded("the room has as many WebRTC viewers as it takes", retryAfter: 5)
         }
@@ -49,6 +50,16 @@ extension WHEPListener {
             self.restLater(rendition)
             throw error
         }
+    }
+
+    /// Time in nanoseconds for which a viewer that is not connected keeps its place when all places are taken.
+    private static let joiningTime: Int64 = 2_000_000_000
+
+    /// Ends the session that has waited longest for its viewer, so that offers without viewers do not keep others out.
+    private func crowdOut() {
+        let now = self.clock.now()
+        let waiting = self.viewers.values.filter { !$0.isConnected && now &- $0.joined > Self.joiningTime }
+        waiting.min { $0.joined < $1.joined }.map { self.close($0) }
     }
 
     private func viewer(
@@ -78,8 +89,8 @@ extension WHEPListener {
         }
         self.nextNumber += 1
         let viewer = Viewer(
-            number: self.nextNumber, id: place.id, rendition: rendition, session: session, etag: Self.makeETag(),
-            settings: settings)
+            number: self.nextNumber, id: place.id, rendition: rendition, session: session, joined: self.clock.now(),
+            etag: Self.makeETag(), settings: settings)
         return (viewer, place.path, answer)
     }
 

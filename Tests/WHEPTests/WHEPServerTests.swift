@@ -17,6 +17,14 @@ private struct SystemClock: MonotonicClock {
     }
 }
 
+/// A clock that stands until it is advanced.
+private final class StepClock: MonotonicClock {
+    private let time = Atomic<Int64>(1_000_000_000)
+
+    func now() -> Int64 { self.time.load(ordering: .relaxed) }
+    func advance(by duration: Int64) { self.time.wrappingAdd(duration, ordering: .relaxed) }
+}
+
 /// A viewer over loopback sockets.
 private final class LoopbackViewer: Sendable {
     private final class Handler: ChannelInboundHandler {
@@ -99,14 +107,15 @@ private final class LoopbackViewer: Sendable {
 struct WHEPServerTests {
     /// A server whose feed has frames up to some number.
     private static func start(
-        change: (inout WHEPSettings) -> Void = { _ in }, setDemand: @escaping @Sendable (Bool) -> Void = { _ in }
+        clock: any MonotonicClock = SystemClock(), change: (inout WHEPSettings) -> Void = { _ in },
+        setDemand: @escaping @Sendable (Bool) -> Void = { _ in }
     ) async throws -> (server: WHEPServer, feed: WHEPFeed) {
         let feed = WHEPFeed(name: "720p", hasVideo: true, hasAudio: true, setDemand: setDemand)
         feed.configure(TestProgram.configuration)
         var settings = WHEPSettings(udp: "127.0.0.1:0", rendition: "720p")
         change(&settings)
         let server = try await WHEPServer.start(
-            settings, feeds: [feed], clock: SystemClock(), wallClock: { 1_700_000_000_000_000_000 },
+            settings, feeds: [feed], clock: clock, wallClock: { 1_700_000_000_000_000_000 },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return (server, feed)
     }
@@ -194,6 +203,23 @@ struct WHEPServerTests {
         await server.stop()
         #expect(try await Self.post(server).status == 404)
         #expect(server.statistics.refused == 6)
+    }
+
+    @Test("when all places are taken, an offer whose viewer never came gives its place up after 2 s")
+    func crowdedOut() async throws {
+        let clock = StepClock()
+        let (server, feed) = try await Self.start(clock: clock) { $0.maxViewers = 2 }
+        feed.receive(TestProgram.frame(0))
+        let first = try await Self.post(server)
+        clock.advance(by: ms(1_500))
+        #expect(try await Self.post(server).status == 201)
+        #expect(try await Self.post(server).status == 503)
+        clock.advance(by: ms(1_000))
+        #expect(try await Self.post(server).status == 201)
+        #expect(try await Self.post(server).status == 503)
+        let place = try #require(first[name: "location"])
+        #expect(await Self.reply(server, WHIPRequest(method: "DELETE", path: place)).status == 404)
+        await server.stop()
     }
 
     @Test("a flood of requests of one address gets 429")
