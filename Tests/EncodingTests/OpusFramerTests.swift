@@ -17,7 +17,8 @@ struct OpusFramerTests {
         var frames: [OpusFramer.Frame] = []
         for index in 0..<45 { frames += framer.add(Self.block(2_048 + index * 1024), at: Int64(2_048 + index * 1024)) }
         #expect(frames.count == 48)
-        #expect(frames.map(\.position) == (0..<48).map { Int64(2_048 + $0 * 960) })
+        let positions = (0..<48).map { Int64(2_048 + $0 * 960) }
+        #expect(frames.map(\.position) == positions)
         #expect(frames.flatMap { Array($0.samples) } == Self.block(2_048, 48 * 960))
         #expect(frames.map(\.isContinued) == [false] + [Bool](repeating: true, count: 47))
     }
