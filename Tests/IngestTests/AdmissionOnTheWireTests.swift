@@ -28,7 +28,7 @@ struct AdmissionOnTheWireTests {
         }
     }
 
-    @Test("a signed key is accepted until it expires or its secret is replaced; no key or secret is in events or the log")
+    @Test("a signed key is accepted until it expires or its secret is replaced; no key or secret is in events and log")
     func signed() async throws {
         // The signatures are those of SignedKeyCheckTests, in the room 88231.
         let signature = "dyHoSYgbBJnqChPubkwCvSzsJERGFIusRg1e7sqiucI"

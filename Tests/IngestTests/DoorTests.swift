@@ -173,7 +173,7 @@ struct DoorTests {
         }
     }
 
-    @Test("of 500 idle connections from one address all but eight are closed; a publisher stays, and another is admitted")
+    @Test("of 500 idle connections from one address all but eight are closed; a publisher stays, another is admitted")
     func idleConnections() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()

@@ -38,7 +38,7 @@ struct HookTests {
     }
 
     @Test(
-        "a source without a stream key is published under its uid with the webhook's consent, and its media is delivered")
+        "a source without a stream key is published under its uid if the webhook allows it; its media is delivered")
     func named() async throws {
         try await Self.with(.answer(status: 200, body: #"{"code":0}"#)) { server, _ in
             let source = SourceID(uid: "3003")

@@ -11,7 +11,7 @@ struct KickTests {
         await publisher.outcomes.wait { $0.last == .closed && $0.contains(.failed(.rejected(status))) }
     }
 
-    @Test("a kicked publisher gets an error and is closed, its key is refused until the kick is lifted, others continue")
+    @Test("a kicked publisher gets an error and is closed; its key is refused until the kick ends; others continue")
     func kick() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()

@@ -154,7 +154,7 @@ struct RelayTests {
         }
     }
 
-    @Test("adding a relay again is accepted, a new URL replaces the old, a fifth is refused, and one can be removed once")
+    @Test("adding a relay again is accepted, a new URL replaces the old, a fifth is refused, one can be removed once")
     func names() async throws {
         try await TestServer.with { far in
             let near = Near()
