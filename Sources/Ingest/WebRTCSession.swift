@@ -44,7 +44,7 @@ package final class WebRTCSession {
 
         package var text: String {
             switch self {
-            case .neverChecked: "no connectivity check arrived at the UDP port in time"
+            case .neverChecked: "no valid connectivity check arrived at the UDP or TCP port in time"
             case .consentLost: "no connectivity check for 30 s"
             case .handshakeTimedOut: "the DTLS handshake took too long"
             case .handshakeFailed(let reason): reason
