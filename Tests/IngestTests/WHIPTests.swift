@@ -260,7 +260,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("a session of an earlier worker gets 404 for DELETE and PATCH, with the right key and with none")
+    @Test("a session of an earlier server gets 404 for DELETE and PATCH, with the right key and with none")
     func earlierWorker() async throws {
         var sessions: [String] = []
         try await Self.with { _, url in
