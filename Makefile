@@ -12,7 +12,7 @@ PIPELINE ?= pipelines/pk-landscape.json
 help: ## Print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## Install the system packages that are missing (apt; else prints the one line to run)
+deps: ## Install the system packages that are missing (apt as root or with sudo; else prints what to install)
 	@command -v swift > /dev/null || { echo "Building needs a Swift toolchain, 6.2 or later. Use one of:" >&2; \
 	    echo "  toolchain  https://www.swift.org/install/linux, then the same command again" >&2; \
 	    echo "  package    on Debian 12: apt-get install ./tandem_*_amd64.deb" >&2; \
@@ -44,7 +44,7 @@ test: deps ## Run all tests, including end-to-end tests with a real ffmpeg
 	swift build $(SWIFT_FLAGS) --build-tests
 	.ci/tests
 
-test-fast: ## Run only tests without ffmpeg and sockets
+test-fast: ## Run only the tests of the core modules, without rooms; a few of them run ffmpeg
 	swift test $(SWIFT_FLAGS) --filter 'MediaKernelsTests|MediaTypesTests|ThreadingTests|LibAVTests|RTMPTests|HLSTests|PipelineSpecTests|ProgramTests|EncodingTests|ArchitectureTests'
 
 demo: build ## Run a PK room with two RTMP publishers, HLS and a viewer page (ARGS="--duration 60")

@@ -105,6 +105,13 @@ let package = Package(
             name: "PublishAuth", dependencies: ["LibAV", "RTMP", "HLS", "PipelineSpec", "MediaTypes"],
             swiftSettings: house),
         .target(
+            name: "WHEP",
+            dependencies: [
+                "Libc", "PublishAuth", "PipelineSpec", "TLSFiles", "HTTPListener", "OpenSSLCrypto", "WebRTC",
+                "Threading", "MediaTypes",
+                "MediaKernels", httpTypes, logging, .product(name: "DequeModule", package: "swift-collections"),
+            ] + nio, swiftSettings: house),
+        .target(
             name: "Ingest",
             dependencies: [
                 "Libc", "PublishAuth", "TLSFiles", "Egress", "HTTPListener", "OpenSSLCrypto", "RTMP", "WebRTC", "LibAV",
@@ -157,8 +164,8 @@ let package = Package(
         .target(
             name: "Origin",
             dependencies: [
-                "Libc", "CPages", "Push", "HTTPListener", "HLS", "LibAV", "MediaTypes", "MediaKernels", httpTypes,
-                logging,
+                "Libc", "CPages", "Push", "WHEP", "WebRTC", "HTTPListener", "HLS", "LibAV", "PipelineSpec", "MediaTypes",
+                "MediaKernels", httpTypes, logging,
             ] + nio,
             exclude: ["Page"], swiftSettings: house),
         .target(
@@ -198,7 +205,7 @@ let package = Package(
         .target(
             name: "RoomOutputs",
             dependencies: [
-                "Control", "Events", "Push", "Upload", "Recording", "Packager", "Encoding", "Program", "LibAV",
+                "Control", "Events", "Push", "WHEP", "Upload", "Recording", "Packager", "Encoding", "Program", "LibAV",
                 "Secrets", "Egress",
                 "PipelineSpec", "HLS", "RTMP", "Threading", "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
@@ -206,7 +213,7 @@ let package = Package(
             name: "Room",
             dependencies: [
                 "Libc", "RoomAPI", "RoomSources", "RoomScenes", "RoomOutputs",
-                "Ingest", "Program", "Encoding", "Packager", "Recording", "Upload", "Push", "Events", "Origin",
+                "Ingest", "Program", "Encoding", "Packager", "Recording", "Upload", "Push", "WHEP", "Events", "Origin",
                 "Control",
                 "Egress",
                 "PipelineSpec", "Secrets",
@@ -235,7 +242,7 @@ let package = Package(
         .testTarget(name: "MediaKernelsTests", dependencies: ["TestSupport", "MediaKernels"], swiftSettings: house),
         .testTarget(
             name: "MediaTypesTests", dependencies: ["TestSupport", "MediaTypes", "MediaKernels"], swiftSettings: judged),
-        .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: judged),
+        .testTarget(name: "ThreadingTests", dependencies: ["TestSupport", "Threading"], swiftSettings: judged),
         .testTarget(
             name: "OpenSSLCryptoTests", dependencies: ["TestSupport", "OpenSSLCrypto", "COpenSSL", "MediaTypes"],
             swiftSettings: judged),
@@ -266,7 +273,7 @@ let package = Package(
         .target(
             name: "FuzzCases",
             dependencies: [
-                "RTMP", "WebRTC", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events",
+                "RTMP", "WebRTC", "WHEP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events",
                 "HTTPListener", "Control",
                 "MediaTypes", "MediaKernels", httpTypes,
             ],
@@ -299,6 +306,11 @@ let package = Package(
         .testTarget(
             name: "WebRTCTests", dependencies: ["TestSupport", "WebRTC", "MediaTypes", "MediaKernels"],
             exclude: ["Fixtures", "Golden", "Offers"], swiftSettings: house),
+        .testTarget(
+            name: "WHEPTests",
+            dependencies: [
+                "TestSupport", "WHEP", "WebRTC", "OpenSSLCrypto", "MediaTypes", "MediaKernels", logging,
+            ] + nio, swiftSettings: judged),
         .target(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
             swiftSettings: house),

@@ -4,7 +4,7 @@ usage: metrics.py PROGRAM [--seconds N] [--keep DIRECTORY]
 """
 import argparse, http.server, json, os, re, shutil, socket, ssl, subprocess, sys, tempfile, threading, time, urllib.parse, urllib.request
 
-# Queries that return no data for this room, and why. The room has no problem except an RTMP output without a server.
+# Queries that may return no data for this room, and why. The room has no problem except an RTMP output without a server.
 EMPTY = {
     "room:tandem_unwell:cause{frames}": "no frame is late or lost, unless this machine is overloaded",
     "room:tandem_unwell:cause{segments}": "segments are published",
@@ -76,7 +76,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 
 class Viewer(threading.Thread):
-    """Plays the top rendition as a low-latency player does, or one rendition over HTTP-FLV."""
+    """Plays the room's rendition as a low-latency player does; with `flv`, over HTTP-FLV until that ends."""
 
     def __init__(self, address, flv=False):
         super().__init__(daemon=True)

@@ -123,7 +123,7 @@ def judge(file):
         own = pod_of(one)["metadata"]["labels"]
         check(selects(one["spec"]["selector"]["matchLabels"], own), f"{file}: {one['metadata']['name']} does not select its pods")
         check(own["app.kubernetes.io/name"] != "tandem", f"{file}: {one['metadata']['name']} looks like a room")
-    # Every pod must satisfy the pod security level "restricted", except that it may have host ports.
+    # Every pod of a Job, DaemonSet or Deployment must satisfy the pod security level "restricted", except that it may have host ports.
     for one in objects:
         if (template := pod_of(one)) is None: continue
         pod, what = template["spec"], f"{file}: {one['kind']} {one['metadata']['name']}"

@@ -153,7 +153,8 @@ class Player:
         self.stalls, self.head, self.edge, self.isStopped = [], None, None, False
 
     async def fetch(self, link, name, query="", mayMiss=False, end=None):
-        """The body of an object; None if it is missing and may be. Repeats a request whose reply was cut off.
+        """The body of an object; None if it is missing and may be, or if it is a part that is asked for too late. Repeats a request
+        that fails, up to 30 times, and then ends the player.
 
         `end` is that of a part: parts are served for three target durations, and a player that asks later is too slow itself."""
         query = "&".join(text for text in (query, self.query) if text)

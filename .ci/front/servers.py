@@ -21,7 +21,8 @@ def reaches(at, seconds=15):
 
 
 def priority(process):
-    """Gives rooms and fronts a higher priority than the players of the test, which need much more CPU time here than real players would."""
+    """Gives rooms and fronts the normal priority, if it may be set. So if the test itself runs with a lower one (`nice`), its players,
+    which need much more CPU time than real players would, do not delay them."""
     try: os.setpriority(os.PRIO_PROCESS, process.pid, 0)
     except OSError: pass
     return process

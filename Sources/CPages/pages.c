@@ -23,6 +23,11 @@ static const char viewer_player_js[] = {
     0};
 const char *tandem_viewer_player_js(void) { return viewer_player_js; }
 
+static const char viewer_webrtc_js[] = {
+#embed "../Origin/Page/webrtc.js" suffix(, )
+    0};
+const char *tandem_viewer_webrtc_js(void) { return viewer_webrtc_js; }
+
 static const char viewer_page_js[] = {
 #embed "../Origin/Page/page.js" suffix(, )
     0};

@@ -43,6 +43,7 @@ package struct CostCoefficients: Sendable, Hashable {
             .ultrafast: 3_600_000, .superfast: 6_400_000, .veryfast: 10_400_000, .faster: 17_000_000,
             .fast: 23_000_000, .medium: 28_000_000, .slow: 45_000_000, .slower: 94_000_000, .veryslow: 166_000_000,
             .lowLatency: 10_000_000, .tandemFast: 8_200_000, .tandemFaster: 6_400_000, .tandemLowLatency: 7_700_000,
+            .tandemRealtime: 6_000_000,
         ],
         encodePerMegabit: 20_000_000, soundPerSecond: 4_000_000, aacPerSecond: 13_000_000, roomPerSecond: 30_000_000,
         networkPerMegabit: 200_000)

@@ -31,7 +31,9 @@ package struct CostModel: Sendable {
         }
         let heard = Int64(pipeline.sources.count) * self.coefficients.soundPerSecond
         let coded = Int64(pipeline.audioRenditions.count) * self.coefficients.aacPerSecond
-        cost.stages.append(RoomCost.Stage("sound", heard + coded))
+        // Opus for WebRTC viewers, which is encoded only while somebody watches; not measured, assumed to cost as much.
+        let opus = pipeline.webRTCOutput == nil ? 0 : self.coefficients.aacPerSecond
+        cost.stages.append(RoomCost.Stage("sound", heard + coded + opus))
         let moved = Self.megabits(
             cost.ingressBitsPerSecond + cost.egressBitsPerSecond + cost.writtenBytesPerHour / 3600 * 8)
         cost.stages.append(

@@ -17,8 +17,11 @@ package enum PassthroughCause: String, Sendable, CaseIterable {
     case profile, level
     /// The frame rate differs from the canvas's.
     case frameRate
-    /// IDR frames are further apart than a segment, or none arrived for the beginning of a segment.
+    /// IDR frames are further apart than a segment (for WebRTC viewers also further than 2.2 s), or none arrived for
+    /// the beginning of a segment.
     case keyInterval
+    /// The source sends B-frames, which WebRTC viewers of the rendition cannot show.
+    case bFrames
     /// The source's peak or average bit rate is higher than the rendition declares.
     case bitrate
     /// Frames of the source are missing.

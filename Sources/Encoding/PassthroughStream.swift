@@ -37,12 +37,15 @@ package struct PassthroughStream: Sendable {
         /// GOP.
         var taken: UInt32 = 0
         var isContinued: Bool
+        /// Whether a frame is decoded before one that is shown earlier.
+        var hasBFrames = false
     }
 
-    /// Number of frames and bytes of a complete GOP.
+    /// Number of frames and bytes of a complete GOP, and whether it has B-frames.
     private struct Past: Sendable {
         var frames: Int64
         var bytes: Int64
+        var hasBFrames = false
     }
 
     /// How far a frame may be from the tick it is assigned to, in thousandths of a tick: phones stamp in whole
@@ -124,6 +127,9 @@ package struct PassthroughStream: Sendable {
         return self.past.map(\.frames).max().map { max($0, open) }
     }
 
+    /// Whether frames of a recent GOP, including the open one, are decoded in another order than they are shown in.
+    package var hasBFrames: Bool { self.gop?.hasBFrames == true || self.past.contains(where: \.hasBFrames) }
+
     /// Bits per second over the last GOPs; `nil` before the first complete GOP.
     package var averageBitrate: Int64? {
         let frames = self.past.reduce(0) { $0 + $1.frames }
@@ -177,6 +183,7 @@ package struct PassthroughStream: Sendable {
         gop.bytes += Int64(packet.count)
         gop.last = max(gop.last, rank)
         if gop.last + 1 == gop.count {
+            gop.hasBFrames = gop.hasBFrames || gop.open.count > 1
             self.chunks.append(
                 Chunk(
                     first: gop.tick + gop.openFirst, end: gop.tick + gop.count, packets: gop.open,
@@ -215,7 +222,8 @@ package struct PassthroughStream: Sendable {
                 self.goodGops += 1
                 if self.goodGops > 1 { self.trouble = nil }
             }
-            self.past.append(Past(frames: before.last + 1, bytes: before.bytes))
+            self.past.append(
+                Past(frames: before.last + 1, bytes: before.bytes, hasBFrames: before.hasBFrames))
             if self.past.count > Self.remembered { self.past.removeFirst() }
         }
         self.gop = GOP(tick: tick, pts: pts, isContinued: isContinued)

@@ -13,6 +13,9 @@ package struct PassthroughTarget: Sendable, Hashable {
     package var bitrate: Int64
     package var maxBitrate: Int64
     package var bufferSize: Int64
+    /// Whether the rendition is sent to WebRTC viewers: then the stream must have no B-frames, and a key frame at least
+    /// every ``longestWait``.
+    package var isForWebRTC = false
 
     package init(
         track: Int, width: Int, height: Int, profile: UInt8, level: UInt8, bitrate: Int64, maxBitrate: Int64,
@@ -45,6 +48,10 @@ package struct PassthroughTarget: Sendable, Hashable {
     /// and to continue (`staying`). `AVERAGE-BANDWIDTH` has that margin, and rate control is never exact.
     private static let tolerance: (joining: Int64, staying: Int64) = (1_030, 1_100)
 
+    /// Maximum time between key frames for WebRTC viewers, in milliseconds: a viewer that joins or has lost a packet waits
+    /// for the next one.
+    package static let longestWait: Int64 = 2_200
+
     /// Returns why the stream cannot replace the rendition; `nil` if it can.
     ///
     /// - Parameters:
@@ -58,7 +65,9 @@ package struct PassthroughTarget: Sendable, Hashable {
         if let fps = stream.measuredFps, (fps - stream.fps * 1_000).magnitude > UInt64(stream.fps * 20) {
             return .frameRate
         }
-        if let longest = stream.longestGop, longest > limit { return .keyInterval }
+        if self.isForWebRTC, stream.hasBFrames { return .bFrames }
+        let wait = self.isForWebRTC ? min(limit, stream.fps * Self.longestWait / 1_000) : limit
+        if let longest = stream.longestGop, longest > wait { return .keyInterval }
         let share = isJoining ? Self.tolerance.joining : Self.tolerance.staying
         if let average = stream.averageBitrate, average > self.bitrate * share / 1_000 { return .bitrate }
         if stream.excess(over: self.maxBitrate) > self.bufferSize { return .bitrate }

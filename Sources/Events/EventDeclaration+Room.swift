@@ -15,6 +15,7 @@ extension EventDeclaration {
                 JSONField("srt", .orNull(.string), "Address of the SRT listener.", example: .null),
                 JSONField("whip", .orNull(.string), "URL of the WHIP endpoint for WebRTC publishers.", example: .null),
                 JSONField("viewer", .orNull(.string), "Address for viewers.", example: "http://127.0.0.1:8080"),
+                JSONField("whep", .orNull(.string), "URL of the WHEP endpoint for WebRTC viewers.", example: .null),
                 JSONField(
                     "playlist", .orNull(.string), "URL of the multivariant playlist.",
                     example: "http://127.0.0.1:8080/index.m3u8"),

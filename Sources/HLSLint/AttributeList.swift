@@ -78,7 +78,7 @@ struct AttributeList: Sendable, Hashable {
     }
 }
 
-/// An error in the text of a playlist, or in a segment.
+/// An error in the text of a playlist, in an initialization segment, or in a segment or part.
 struct PlaylistFault: Sendable, Hashable {
     let rule: Rule
     let what: String

@@ -5,7 +5,7 @@ package struct Finding: Sendable, Hashable {
     package let rule: Rule
     /// Description of what is wrong, in one sentence without trailing period.
     package let what: String
-    /// URL of the playlist or object with the error.
+    /// URL or path of the playlist that has the error, or that lists the object with the error.
     package let playlist: String
     /// Media sequence number of the segment; `nil` if the finding is about the playlist as a whole.
     package let mediaSequence: Int64?

@@ -8,7 +8,7 @@ struct InitializationFacts: Sendable {
         let isVideo: Bool
         /// Four-character code of the sample entry.
         let entry: String
-        /// RFC 6381 codec string; `nil` for an unknown codec.
+        /// RFC 6381 codec string; `nil` for H.265 and for codecs that are not read.
         let codec: String?
         let width: Int64
         let height: Int64
@@ -18,7 +18,7 @@ struct InitializationFacts: Sendable {
         let configuration: [UInt8]
         /// Whether the samples are encrypted, so that their bytes cannot be checked.
         let isProtected: Bool
-        /// Number of audio channels; `nil` if the sample entry does not contain it, or the codec is unknown.
+        /// Number of audio channels of AAC and Opus; `nil` if the sample entry does not contain it, and for other codecs.
         let channels: Int64?
         /// Whether the audio is certainly AAC-LC: its frames cannot contain spectral band replication, not even with
         /// implicit signaling.
@@ -77,7 +77,7 @@ struct InitializationFacts: Sendable {
         return result
     }
 
-    /// Checks that a header of the movie has no duration.
+    /// Checks that the header of the movie has no duration.
     ///
     /// - Parameters:
     ///   - short: Offset of the field before the duration in a header of version 0, relative to the header's body.
@@ -117,7 +117,7 @@ struct InitializationFacts: Sendable {
             defaultSize: trex[2], defaultFlags: trex[3])
     }
 
-    /// Returns the media time of the first edit that is not empty.
+    /// Returns the media time of the first edit that is not empty, in ticks; 0 if there is none.
     private static func shift(_ reader: BoxReader, _ trak: BoxReader.Box) -> Int64 {
         guard let list = reader.first(["edts", "elst"], in: trak.body), let count = reader.u32(list.body.lowerBound + 4)
         else { return 0 }
@@ -220,7 +220,7 @@ struct SampleEntryFacts: Sendable {
 /// The properties read from an `AudioSpecificConfig`: the number of channels, and whether frames may contain spectral
 /// band replication (SBR). Spec: ISO/IEC 14496-3 §1.6.2.1, §1.6.5, §4.4.1.
 struct AudioFacts: Sendable, Hashable {
-    /// Number of channels; `nil` if only the frames themselves describe their channels.
+    /// Number of channels; `nil` if only the frames themselves describe their channels, or for a reserved value.
     let channels: Int64?
     /// Whether the audio is AAC-LC that no decoder treats as HE-AAC: the configuration rules out SBR, or the sample
     /// rate is too high for it.
@@ -231,7 +231,7 @@ struct AudioFacts: Sendable, Hashable {
 
     /// Reads an `AudioSpecificConfig`.
     ///
-    /// - Returns: `nil` if the bytes end early or contain a reserved value.
+    /// - Returns: `nil` if the bytes end early or have a reserved sample rate.
     init?(_ bytes: [UInt8]) {
         var reader = BitReader(bytes)
         guard let short = reader.bits(5) else { return nil }

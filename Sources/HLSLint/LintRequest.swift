@@ -1,4 +1,4 @@
-/// A request of the linter, which the driver performs to pass the reply back.
+/// A request of the linter. The driver performs it and passes the reply back.
 package struct LintRequest: Sendable, Hashable {
     enum Purpose: Sendable, Hashable {
         /// The URL from the command line: a multivariant or a media playlist.
@@ -53,7 +53,8 @@ package struct LintRequest: Sendable, Hashable {
         (self.rangeStart, self.rangeCount) = (range.start, range.count)
     }
 
-    /// Parses an EXT-X-BYTERANGE value into its first byte and number of bytes; `nil` if it is invalid.
+    /// Parses an EXT-X-BYTERANGE value into its first byte, 0 without an offset, and number of bytes; `nil` if it is
+    /// invalid.
     static func range(_ text: String) -> (start: Int64, count: Int64)? {
         let pieces = text.split(separator: "@")
         guard let count = pieces.first.flatMap({ PlaylistScalars.integer($0) }) else { return nil }
@@ -73,9 +74,10 @@ package struct LintRequest: Sendable, Hashable {
 
 /// The reply to a request of the linter.
 package struct LintReply: Sendable {
-    /// HTTP status; 200 or 404 for local files; 0 if there was no reply.
+    /// HTTP status; 200 or 404 for local files; 0 if there was no reply; 200 for decoding.
     package var status: Int
-    /// Reason why there was no reply; `nil` if there was one.
+    /// Reason why there was no reply or why a file could not be read, or the damage that a decoder found; otherwise
+    /// `nil`.
     package var failure: String?
     /// Header fields, with names in lower case.
     package var headers: [String: String]

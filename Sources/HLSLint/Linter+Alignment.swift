@@ -35,8 +35,8 @@ extension Linter {
         }
     }
 
-    /// Checks that another playlist does not end earlier than this one by more than two target durations plus the time
-    /// since it was last read.
+    /// Checks, by dates, that another playlist does not end earlier than this one by more than two target durations plus
+    /// the time since it was last read and a tolerance.
     private mutating func compareEdges(_ list: MediaList, _ index: Int, _ other: PlaylistHistory) {
         guard let known = other.list, let mine = Self.end(list), let theirs = Self.end(known), !known.isEnded,
             let at = other.known?.at
@@ -71,8 +71,8 @@ extension Linter {
         }
     }
 
-    /// Returns the number of the segment in playlist `other` whose start is nearest, if it is within half a target
-    /// duration; otherwise `nil`.
+    /// Returns the number of the segment in playlist `other` whose start is nearest, if it is less than half a target
+    /// duration and half its own duration away, and no other segment of this playlist is nearer; otherwise `nil`.
     private func nearest(to index: Int, _ number: Int64, in other: Int) -> Int64? {
         guard let start = self.histories[index].records[number]?.digest?.main?.startTime else { return nil }
         let half = UInt64(max(0, self.histories[index].list?.targetDuration ?? 0) / 2)
@@ -120,7 +120,8 @@ extension Linter {
         }
     }
 
-    /// Whether two video segments have the same bytes; `nil` if one is unknown, or both have the same URL.
+    /// Whether two segments have the same bytes; `nil` if one is unknown, the first is not video, or both have the same
+    /// URL.
     private func isSame(_ index: Int, _ number: Int64, _ other: Int, _ match: Int64) -> Bool? {
         guard let mine = self.histories[index].records[number], let theirs = self.histories[other].records[match],
             let first = mine.digest, let second = theirs.digest, first.main?.isVideo == true,

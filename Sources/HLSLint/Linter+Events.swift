@@ -1,7 +1,9 @@
-/// Checks of event messages (`emsg`): each must be in the segment that contains its time, only once per rendition, and
-/// the same in all video renditions. Spec: ISO/IEC 23009-1 §5.10.3.3, ISO/IEC 23000-19 §7.4.5.
+/// Checks of event messages (`emsg`): each must be in the segment that contains its time or, if it is late, up to one
+/// target duration after it; only once per rendition; and the same in all video renditions. Spec: ISO/IEC 23009-1
+/// §5.10.3.3, ISO/IEC 23000-19 §7.4.5.
 extension Linter {
-    /// Maximum number of events per rendition that are stored to detect repeats.
+    /// Number of stored events per rendition from which on those that are 256 segments old or older are removed. Events
+    /// are stored to detect repeats.
     private static let rememberedEvents = 4_096
 
     mutating func checkEvents(_ digest: MediaDigest, _ index: Int, _ number: Int64) {

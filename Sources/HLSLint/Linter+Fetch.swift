@@ -2,8 +2,8 @@
 extension Linter {
     /// Stores a new version of a playlist and decides which media to fetch.
     ///
-    /// - Returns: Requests for all new media, and for media that has left the playlist, at the end of its retention
-    ///   time.
+    /// - Returns: Requests for all new media, and for media that has left the playlist, shortly before the end of its
+    ///   retention time.
     mutating func adopt(_ list: MediaList, _ index: Int, _ reply: LintReply) -> [LintRequest] {
         let old = self.histories[index].list
         if old == nil { self.histories[index].joinedNext = list.nextNumber }
@@ -61,7 +61,7 @@ extension Linter {
         ]
     }
 
-    /// Returns requests for the listed parts that were not already fetched as hints.
+    /// Returns requests for the listed parts that were not requested yet, as parts or as hints.
     private mutating func fetchParts(_ segment: MediaList.Segment, _ index: Int, isOpen: Bool) -> [LintRequest] {
         var requests = isOpen ? self.fetchMap(segment.map, index) + self.fetchKey(segment.key, index) : []
         for (place, part) in segment.parts.enumerated() where !part.isGap {

@@ -1,7 +1,7 @@
 /// Checks of the HTTP headers of playlists and media. Spec: rfc8216bis §4, appendix B.1; Apple's authoring
 /// specification 10.
 extension Linter {
-    /// Minimum size in bytes of a playlist for which compression is expected.
+    /// Size in bytes up to which a playlist need not be compressed.
     private static let worthCompressing = 300
 
     mutating func checkPlaylistHeaders(_ reply: LintReply, _ url: String, target: Int64?, isLive: Bool) {

@@ -67,7 +67,8 @@ extension Linter {
         }
     }
 
-    /// Checks that EXTINF of an I-frame entry is the distance to the next listed frame.
+    /// Checks that EXTINF of the previous and this I-frame entry is the distance to the next listed frame, give or take
+    /// one frame.
     private mutating func checkDistance(_ index: Int, _ number: Int64) {
         for first in [number &- 1, number] {
             guard let one = self.histories[index].records[first], let start = one.iFrameStart,

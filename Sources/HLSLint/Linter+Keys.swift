@@ -11,12 +11,12 @@ extension Linter {
     /// The attributes of EXT-X-KEY that are needed to decrypt a whole segment.
     struct Lock: Sendable, Hashable {
         let uri: String
-        /// Initialization vector of 16 bytes; `nil` if it is the media sequence number.
+        /// Initialization vector of 16 bytes; `nil` if IV is missing or invalid: then the media sequence number is used.
         let vector: [UInt8]?
 
         /// Reads the attributes of EXT-X-KEY.
         ///
-        /// - Returns: `nil` for another method than AES-128 or another key format.
+        /// - Returns: `nil` for another method than AES-128, another key format, or a missing URI.
         init?(_ attributes: String) {
             let list = AttributeList(attributes)
             guard list.members["METHOD"]?.text == "AES-128", let uri = list.members["URI"]?.text,
@@ -101,7 +101,7 @@ extension Linter {
     }
 
     /// The bytes to request for a byte range of an encrypted segment: complete cipher blocks, plus the block before
-    /// them, which is the initialization vector of the first one. Spec: §6.3.6.
+    /// them if there is one, which is the initialization vector of the first one. Spec: §6.3.6.
     struct BlockRange: Sendable, Hashable {
         private static let blockSize: Int64 = 16
         /// First byte to request.
@@ -132,7 +132,8 @@ extension Linter {
         var text: String { "\(self.count)@\(self.start)" }
     }
 
-    /// Returns the byte range to request for a segment or I-frame entry; `nil` for the whole resource.
+    /// Returns the byte range to request for a segment or I-frame entry: that of an I-frame entry which can be decrypted
+    /// is extended to whole cipher blocks. `nil` for the whole resource.
     func wideRange(_ segment: MediaList.Segment, _ index: Int) -> String? {
         guard let range = segment.byteRange else { return nil }
         guard self.histories[index].list?.isIFramesOnly == true, !segment.key.isEmpty, self.cipher != nil,

@@ -145,8 +145,8 @@ extension Linter {
         self.checkDrift(span, record, index)
     }
 
-    /// Checks that the sum of EXTINF over every run of segments is within a frame of the media's duration, and that
-    /// dates advance with media time.
+    /// Checks that the sum of EXTINF over every run of segments between two discontinuities is within a frame of the
+    /// media's duration, and that dates advance with media time.
     private mutating func checkDrift(_ span: MediaDigest.Span, _ record: PlaylistHistory.Record, _ index: Int) {
         let number = record.listed.discontinuityNumber
         let delta = span.startTime &- record.position
@@ -204,8 +204,8 @@ extension Linter {
         }
     }
 
-    /// Checks that the first frame of a segment is presented one frame duration after the last frame of the previous
-    /// segment.
+    /// Checks that the frames of the previous segment are presented over its duration, and that the first frame of a
+    /// segment is presented one frame duration after the last frame of the previous one. Only for even frame rates.
     private mutating func checkPresentation(
         _ last: MediaDigest.Span, _ span: MediaDigest.Span, _ index: Int, _ number: Int64
     ) {

@@ -1,8 +1,8 @@
 /// Checks of the multivariant playlist and of its attributes against the media. Spec: rfc8216bis §4.4.6, Apple's
 /// authoring specification 1 and 9.
 extension Linter {
-    /// Minimum duration in nanoseconds for which averages are checked, since Apple's rule is about the long-term
-    /// average.
+    /// Minimum duration of the received media in nanoseconds from which on averages are checked, since Apple's rule is
+    /// about the long-term average.
     private static let longestRun: Int64 = 60_000_000_000
 
     mutating func checkMultivariant(_ list: MultivariantList) {
@@ -49,7 +49,7 @@ extension Linter {
         return codecs.split(separator: ",").allSatisfy { codec in sound.contains { codec.lowercased().hasPrefix($0) } }
     }
 
-    /// Runs the checks that need the data of the whole run.
+    /// Runs the checks that need the data of the whole run; all of them are about a multivariant playlist.
     package mutating func finish(at now: Int64) {
         self.now = now
         guard let list = self.multivariant else { return }
@@ -74,7 +74,8 @@ extension Linter {
         }
     }
 
-    /// Checks that CHANNELS of an audio rendition matches its initialization segments. Spec: rfc8216bis §4.4.6.1.
+    /// Checks that CHANNELS of an audio rendition is the highest number of channels in its initialization segments.
+    /// Spec: rfc8216bis §4.4.6.1.
     private mutating func checkChannels(_ rendition: AttributeList) {
         guard let text = rendition.quoted("CHANNELS"), let uri = rendition.quoted("URI") else { return }
         let url = Location.resolve(uri, against: self.url)

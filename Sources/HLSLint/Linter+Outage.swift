@@ -54,7 +54,7 @@ extension Linter {
         again.notBefore = self.now &+ Self.retryPause
         switch request.purpose {
         case .entry: return nil
-        // These requests are not repeated: the retention time of the objects has passed meanwhile.
+        // Not repeated: a probe is not important, and the retention time of a part has passed meanwhile.
         case .probe, .retainedPart: return []
         case .playlist(let index):
             // The playlist has ended, so its server may have stopped.

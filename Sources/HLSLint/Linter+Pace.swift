@@ -6,12 +6,13 @@ extension Linter {
     private static let smallLateness: Int64 = 250_000_000
     /// Number of consecutive segments that, if all take longer to receive than their duration, are a finding.
     private static let slowSegments = 4
-    /// Number of target durations for which an ended playlist is read again.
+    /// Number of target durations for which a playlist that was live is read again after its end.
     private static let readsOfEnd: Int64 = 3
 
     // MARK: The end
 
-    /// Notes whether a playlist has ended. It is read for a while after that, to detect an end that is revoked.
+    /// Notes whether a playlist has ended. If it was live, it is read for a while after that, to detect an end that is
+    /// revoked.
     mutating func noteEnd(_ list: MediaList, _ index: Int) {
         guard list.isEnded else {
             self.histories[index].endedAt = nil
@@ -46,7 +47,8 @@ extension Linter {
             index, segment: list.nextNumber &- 1)
     }
 
-    /// Checks that a listed segment is received in less time than its duration.
+    /// Checks that a listed segment is received in less time than its duration: a finding is one that takes
+    /// ``timingSlack`` longer, or the fourth consecutive one that takes longer.
     mutating func checkSpeed(_ reply: LintReply, _ record: PlaylistHistory.Record, _ index: Int) {
         // Segments of the first playlist version are all fetched at the same time, so they are not checked.
         guard !reply.isLocal, record.listed.number >= self.histories[index].joinedNext ?? .max else { return }

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Checks of a media playlist that do not depend on earlier versions.
+/// Checks of one version of a media playlist. Segments, parts and dates of earlier versions are not checked again.
 extension Linter {
     mutating func checkStatic(_ list: MediaList, _ index: Int) {
         let known = self.histories[index].list
@@ -111,7 +111,8 @@ extension Linter {
 
     // MARK: Dates
 
-    /// Checks that dates advance by EXTINF.
+    /// Checks that a live playlist has a date, and that dates advance by EXTINF, except at a discontinuity, where they
+    /// must not go back.
     private mutating func checkDates(_ list: MediaList, _ index: Int) {
         let all = list.segments + [list.open].compactMap { $0 }
         if !list.isEnded, !all.isEmpty, !all.contains(where: { $0.date != nil }) {

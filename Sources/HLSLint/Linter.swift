@@ -9,8 +9,8 @@ package struct Linter: Sendable {
     static let timingSlack: Int64 = 500_000_000
     /// Tolerance for dates in nanoseconds, since dates are rounded to milliseconds and may be up to one AAC frame off.
     static let dateSlack: Int64 = 21_400_000
-    /// Maximum number of replies that are kept until their initialization segment or key has arrived; further replies
-    /// are dropped.
+    /// Maximum number of replies per playlist that are kept until their initialization segment or key has arrived;
+    /// further replies are dropped.
     static let longestWait = 64
     /// Number of consecutive failed reads after which a playlist is no longer read.
     static let mostFailures = 20
@@ -18,7 +18,8 @@ package struct Linter: Sendable {
     let url: String
     /// Decrypts segments that are encrypted as a whole; `nil`: their content is not checked.
     let cipher: LintCipher?
-    /// Whether the driver has a decoder, to which every H.264 segment is passed.
+    /// Whether the driver has a decoder, to which H.264 segments are passed if they begin with an IDR frame and have no
+    /// damage that is found without decoding.
     let decodes: Bool
     var log = FindingLog()
     var histories: [PlaylistHistory] = []
@@ -42,7 +43,7 @@ package struct Linter: Sendable {
     ///   - url: URL of a multivariant or media playlist: http, https or a local path.
     ///   - longestOutage: Maximum time in nanoseconds for which the server may not reply at all, for example while a
     ///     worker is replaced; a longer outage is a finding.
-    ///   - decodes: Whether to ask the driver to decode every H.264 segment (``LintRequest/samples``).
+    ///   - decodes: Whether to ask the driver to decode H.264 segments (``LintRequest/samples``).
     ///   - cipher: Decrypts segments that are encrypted as a whole; `nil`: their content is not checked.
     package init(
         url: String, longestOutage: Int64 = 5_000_000_000, decodes: Bool = false, cipher: LintCipher? = nil
@@ -103,14 +104,15 @@ package struct Linter: Sendable {
             let record = self.histories[index].records.removeValue(forKey: number)
             if !reply.isGood, let record {
                 self.add(
-                    .segmentGone, "\(record.listed.uri): \(reply.reason) before its retention time", index,
+                    .segmentGone, "\(record.listed.uri): \(reply.reason) before the end of its retention time", index,
                     segment: number)
             }
             return []
         case .retainedPart(let index, let uri, let number, let part):
             if !reply.isGood {
                 self.add(
-                    .partGone, "\(uri): \(reply.reason) before its retention time", index, segment: number, part: part)
+                    .partGone, "\(uri): \(reply.reason) before the end of its retention time", index,
+                    segment: number, part: part)
             }
             return []
         }
@@ -122,7 +124,7 @@ package struct Linter: Sendable {
         self.log.add(rule, what, in: self.histories[index].url, segment: segment, part: part, at: self.now)
     }
 
-    /// Adds a finding, unless the same finding was added before.
+    /// Adds a finding, unless this function has added one of the same rule, text and playlist before.
     mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, segment: Int64? = nil) {
         guard self.said.count < 10_000, self.said.insert("\(rule.rawValue) \(playlist) \(what)").inserted else {
             return

@@ -11,19 +11,19 @@ package struct LintSamples: Sendable, Hashable {
 }
 
 extension MediaDigest.Span {
-    /// Whether all sample durations fit a constant frame rate, allowing for rounding to ticks and to milliseconds.
+    /// Whether all sample durations fit a constant frame rate, allowing for rounding to ticks and to milliseconds, and
+    /// for 5 %.
     var lastsEvenly: Bool {
         guard let low = self.durations.keys.min(), let high = self.durations.keys.max(), low > 0 else { return false }
         return high &- low <= max(1, self.timescale / 900, low / 20)
     }
 }
 
-/// Checks of samples that consist of NAL units, without decoding them. Spec: ISO/IEC 14496-15 §5.3.2; ITU-T H.264,
-/// H.265 §7.4.1.
+/// Checks of H.264 and H.265 samples without decoding them. Spec: ISO/IEC 14496-15 §5.3.2; ITU-T H.264, H.265 §7.4.1.
 extension MediaDigest {
     /// Describes damage of a sample that an encoder cannot have written: lengths that do not fill the sample, an
     /// invalid NAL unit header, or three bytes that emulation prevention excludes from a NAL unit. `nil` if there is
-    /// none.
+    /// none, or if the sample is encrypted or of another codec.
     static func damage(_ reader: BoxReader, _ sample: Range<Int>, _ track: InitializationFacts.Track) -> String? {
         guard track.lengthSize > 0, !track.isProtected, sample.upperBound <= reader.bytes.count,
             ["avc1", "avc3", "hvc1", "hev1"].contains(track.entry)

@@ -40,8 +40,8 @@ extension MediaDigest {
         if map == nil { self.fault(.segmentUnreadable, "it has no program association table") }
     }
 
-    /// Returns the packet identifier of the first program's map table; `nil` if the association table does not fit in
-    /// the packet.
+    /// Returns the packet identifier of the first program's map table; `nil` if the packet of the association table has
+    /// no program.
     private static func mapIdentifier(_ packet: ArraySlice<UInt8>) -> Int? {
         let start = packet.startIndex
         var position = start + 4
@@ -55,8 +55,8 @@ extension MediaDigest {
         return Int(packet[position + 2] & 0x1F) << 8 | Int(packet[position + 3])
     }
 
-    /// Describes an error of a packet's continuity counter; `nil` if there is none. A packet may be repeated once, and
-    /// a discontinuity may be signaled.
+    /// Describes an error of a packet's continuity counter; `nil` if there is none. A packet may be repeated, and a
+    /// discontinuity may be signaled.
     private static func hole(in packet: ArraySlice<UInt8>, after last: UInt8?) -> String? {
         let start = packet.startIndex
         let control = packet[start + 3] >> 4 & 3

@@ -11,9 +11,10 @@ struct MediaDigest: Sendable, Hashable {
         var start: Int64
         /// Decoding time at which the last sample ends.
         var end: Int64
-        /// Whether the first sample is an IDR frame; always true for audio.
+        /// Whether the first sample is an IDR frame (H.265: also CRA and BLA; other codecs: a sync sample); always true
+        /// for audio.
         var startsIndependent: Bool
-        /// Whether at least one sample is an IDR frame; always true for audio.
+        /// Whether at least one sample is such a frame; always true for audio.
         var hasIndependent: Bool
         /// The most frequent sample duration; 0 without samples.
         var commonDuration: Int64 = 0
@@ -49,7 +50,7 @@ struct MediaDigest: Sendable, Hashable {
     var events: [Event] = []
     /// The video samples for a decoder; removed before the digest is kept.
     var coded: LintSamples?
-    /// Presentation times of video samples, used while the bytes are read.
+    /// Presentation times of the first video track's samples, used while the bytes are read.
     private var shown: [Int64] = []
 
     /// The track whose times are used as those of the segment: video if there is any.
@@ -261,8 +262,8 @@ struct MediaDigest: Sendable, Hashable {
         self.spans[index].lastShown = max(self.spans[index].lastShown, run.lastShown)
     }
 
-    /// Whether a sample contains an IDR slice; `nil` if that cannot be determined. Spec: ITU-T H.264 §7.4.1, H.265
-    /// §7.4.2.
+    /// Whether the first slice of a sample is IDR (H.265: also CRA and BLA); `nil` if that cannot be determined. Spec:
+    /// ITU-T H.264 §7.4.1, H.265 §7.4.2.
     private static func isIDR(_ reader: BoxReader, _ sample: Range<Int>, _ track: InitializationFacts.Track) -> Bool? {
         let isAVC = track.entry.hasPrefix("avc")
         guard track.lengthSize > 0, isAVC || track.entry.hasPrefix("h"), sample.upperBound <= reader.bytes.count else {

@@ -68,7 +68,7 @@ struct MediaList: Sendable, Hashable {
     var partTarget: Int64?
     var skipped: Int64 = 0
     var segments: [Segment] = []
-    /// The incomplete segment with its parts, whose URI is empty; `nil` if there is none.
+    /// The incomplete segment, whose URI is empty, with its parts; `nil` if no part of it is listed.
     var open: Segment?
     var hints: [Hint] = []
     var reports: [Report] = []

@@ -225,8 +225,8 @@ struct MediaListReader {
         self.hasAnySegment = true
     }
 
-    /// Adds the offset to a byte range without one: it follows the previous range of the same resource. Spec: §4.4.4.2,
-    /// §4.4.4.9.
+    /// Adds the offset to a byte range without one if the previous range is of the same resource: it follows that range.
+    /// Spec: §4.4.4.2, §4.4.4.9.
     private static func placed(_ text: String?, of uri: String, behind last: inout RangeEnd) -> String? {
         guard let text, let range = LintRequest.range(text) else {
             last = RangeEnd()

@@ -8,7 +8,7 @@ struct PlaylistHistory: Sendable {
         /// Time at which the segment was first listed; for segments of the first playlist version, an estimate from the
         /// distance to the end.
         var seenAt: Int64
-        /// Sum of EXTINF from the first record to the start of this segment.
+        /// Sum of EXTINF from the first segment that was ever listed to the start of this one, in nanoseconds.
         var position: Int64
         var digest: MediaDigest?
         /// Digests of the segment's parts, by index in the segment.
@@ -41,7 +41,8 @@ struct PlaylistHistory: Sendable {
     var events: [String: Int64] = [:]
     var list: MediaList?
     var records: [Int64: Record] = [:]
-    /// Digests of the parts of the incomplete segment, by URI.
+    /// Digests of parts of the incomplete segment, and of hinted parts, by URI with `@` and the byte range if there is
+    /// one.
     var openParts: [String: MediaDigest] = [:]
     var maps: [MediaList.Map: MapState] = [:]
     /// Replies with segments and parts whose initialization segment or key has not arrived yet.
@@ -59,7 +60,8 @@ struct PlaylistHistory: Sendable {
     /// Positions of this playlist's end that other playlists reported, with the time and the name of the reporting
     /// playlist.
     var claims: [(edge: MediaList.Edge, at: Int64, by: String)] = []
-    /// Position of the playlist's end in the last reply, and the time of the reply.
+    /// Position of the playlist's end in the last reply, and the time of the reply; `nil` at the start and after an
+    /// outage.
     var known: (edge: MediaList.Edge, at: Int64)?
     var dateRanges: [String: (attributes: [String: AttributeList.Value], seenAt: Int64)] = [:]
     var meter = PeakMeter()
@@ -73,14 +75,14 @@ struct PlaylistHistory: Sendable {
     var partCount = 0
     var byteCount: Int64 = 0
     var hasVideo = false
-    /// Frame duration of the video, in nanoseconds.
+    /// Shortest frame duration of the video so far, in nanoseconds; 0 before the first.
     var frame: Int64 = 0
     var width: Int64 = 0
     var height: Int64 = 0
     var codecs: Set<String> = []
     /// Channel counts of all initialization segments so far.
     var channels: Set<Int64> = []
-    /// Whether the playlist's audio is certainly AAC-LC.
+    /// Whether an initialization segment of the playlist has audio that is certainly AAC-LC.
     var isPlainAAC = false
 
     /// Start of an outage; `nil` again after the first playlist version after it.
@@ -94,7 +96,8 @@ struct PlaylistHistory: Sendable {
     var wasLive = false
     /// Media sequence number after the segments of the first playlist version.
     var joinedNext: Int64?
-    /// Whether the ended playlist has been read again for long enough to detect that the end is revoked.
+    /// Whether the ended playlist need not be read again: it was read for long enough to detect an end that is revoked,
+    /// or it can no longer be read.
     var isSettled = false
 
     var isEnded: Bool { self.list?.isEnded == true }

@@ -1,6 +1,6 @@
 /// Splits a playlist into lines and checks its text. Spec: rfc8216bis §4.1.
 struct PlaylistLines: Sendable {
-    /// Lines that are neither empty nor comments.
+    /// Lines that are neither empty nor comments: tags, which begin with `#EXT`, and URIs.
     let lines: [String]
     let faults: [PlaylistFault]
 

@@ -9,6 +9,7 @@ enum PlaylistScalars {
 
     /// Parses decimal seconds as whole nanoseconds; digits after the ninth are dropped. Spec: §4.2.
     ///
+    /// - Parameter signed: Whether a minus sign may precede the digits.
     /// - Returns: `nil` for anything but digits with at most one point, and for 10^7 s or more, so that sums of a few
     ///   values fit in 64 bits.
     static func nanoseconds(_ text: some StringProtocol, signed: Bool = false) -> Int64? {

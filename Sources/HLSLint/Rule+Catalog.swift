@@ -2,8 +2,9 @@ extension Rule {
     /// The clause of a specification on which a rule is based, and the remedy.
     package struct Entry: Sendable, Hashable {
         /// The clause: one of rfc8216bis (draft 22) if it begins with §, one of Apple's HLS Authoring Specification if
-        /// it begins with AAS.
+        /// it begins with AAS, otherwise one of the named standard. A comma separates several clauses.
         package let clause: String
+        /// What to do against a finding, as an imperative sentence without trailing period.
         package let remedy: String
 
         init(_ clause: String, _ remedy: String) {

@@ -10,8 +10,8 @@ package struct IngestConfiguration: Sendable {
     /// What happens when a second encoder publishes with a key that is in use.
     package enum DuplicatePolicy: Sendable, Hashable {
         /// The newer publisher replaces the older one: nearly always it is the same user on a new network path while
-        /// the old connection is half open. At most two takeovers in ten seconds, so that two encoders do not fight
-        /// forever.
+        /// the old connection is half open. At most two takeovers in ten seconds from a publisher that sends media, so
+        /// that two encoders do not fight forever; see ``TakeoverLimiter``.
         case takeover
         /// The older publisher stays, and the newer one is refused with `NetStream.Publish.BadName`.
         case reject
@@ -80,16 +80,18 @@ package struct IngestConfiguration: Sendable {
     package var session = RTMPServerConfiguration()
     /// Codecs that publishers may send.
     package var codecs = FLVDemuxer.usualCodecs
-    /// Codecs of the sources that have a list of their own.
+    /// Codecs that publishers of these sources may send, in place of ``codecs``.
     package var sourceCodecs: [SourceID: Set<CodecName>] = [:]
-    /// Nanoseconds from the accepted publish until a publisher that sends only unsupported codecs is refused.
+    /// Nanoseconds from the accepted publish until a publisher is refused whose video codec is not supported, or that
+    /// sends no supported codec.
     package var unsupportedCodecTimeout: Int64 = 5_000_000_000
-    /// How long received bytes may wait in the socket, for sources with a jitter buffer of their own; see
+    /// How long received bytes may wait in the socket; for other sources, ``ReadDelayLimits/usual`` applies. See
     /// ``ReadScheduler``.
     package var readPatience: [SourceID: ReadDelayLimits] = [:]
     /// Sources that refuse publishers from the start.
     package var refused: [SourceID: Refused] = [:]
-    /// Nanoseconds between a wrong key and its refusal, to slow down guessing.
+    /// Nanoseconds between a publish request and its refusal, for a wrong key or a source that is published too often. It
+    /// slows down guessing.
     package var wrongKeyDelay: Int64 = 1_000_000_000
     /// Maximum number of connections. If another connection arrives, the server closes one of those that do not
     /// publish.

@@ -155,7 +155,8 @@ package final class IngestCore {
         return answer
     }
 
-    /// Marks a single-use key as unused again, because the request failed after ``identify(_:)`` had accepted the key.
+    /// Marks a single-use key as unused again, because the request was refused after ``identify(_:)`` had accepted the
+    /// key. Does nothing for other keys.
     package func giveBack(_ request: PublishRequest) {
         self.admission.giveBack(request.address, now: self.configuration.wallClock())
         if let use = self.admission.takeUse() { self.emit(.keyUsed(use)) }

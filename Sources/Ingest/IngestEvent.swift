@@ -20,7 +20,8 @@ package enum IngestEvent: Sendable, Hashable {
     /// The first video packet of a publication has arrived; ``firstAudio(_:)`` reports the first audio packet.
     case firstVideo(SourceID)
     case firstAudio(SourceID)
-    /// A track uses a codec that is not supported; the other tracks continue.
+    /// A track uses a codec that is not supported. If it is video, or no track is supported, the publication ends after
+    /// ``IngestConfiguration/unsupportedCodecTimeout``; otherwise the other tracks continue.
     case unsupportedCodec(SourceID, codec: String)
     /// A data message from the publisher for players: the name of the message and an array of values, as JSON text.
     case data(SourceID, name: String, values: String)
@@ -36,12 +37,14 @@ package enum IngestEvent: Sendable, Hashable {
     case pullFailed(SourceID, reason: String, retryMs: Int)
     /// A newer connection with the same key takes the source over; ``publishing(_:_:)`` follows.
     case takenOver(SourceID)
-    /// The publish webhook failed; `isAllowed`: the publisher was accepted anyway, as `onError` says.
+    /// The publish webhook did not answer in time, or its answer was no decision, such as a 5xx status. `isAllowed`: the
+    /// publisher is accepted anyway, as `onError` says.
     case hookFailed(SourceID, reason: String, isAllowed: Bool)
     /// Two encoders keep taking a source over from each other; the last takeover was refused.
     case flapping(SourceID, remote: String)
     /// A single-use stream key was used, or was given back unused. Only the hash of the key is reported.
     case keyUsed(Admission.KeyUse)
-    /// A publisher was refused, or a connection ended before it published; then `code` is `nil` if no error occurred.
+    /// A publisher was refused, or a connection ended before it published. `code` is nil if the connection was closed without
+    /// an error.
     case refused(remote: String, key: RedactedKey?, reason: String, code: ErrorCode?)
 }

@@ -89,7 +89,8 @@ package final class IngestServer: Sendable {
     /// Time that publishers get to read the request to reconnect before the server closes their connections.
     private static let handOverTime = TimeAmount.milliseconds(500)
 
-    /// Bytes per read before a connection publishes: more than the handshake and `connect` together.
+    /// Bytes per read of an RTMP connection before it publishes, and of an ICE-TCP connection: more than the RTMP
+    /// handshake and `connect` together.
     private static let usualRead = 16 << 10
 
     /// The hub that delivers `source`; nil if the source is unknown.
@@ -101,7 +102,8 @@ package final class IngestServer: Sendable {
     /// Opens the configured listeners and starts to accept publishers.
     ///
     /// - Returns: The bound addresses, `HOST:PORT`, and the URL of the WHIP endpoint; they are also reported as events.
-    /// - Throws: ``MediaError/Code/bindFailed``, ``MediaError/Code/rejected`` for a certificate that cannot be used.
+    /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` for a certificate or public addresses that
+    ///   cannot be used; ``MediaError/Code/internal`` if OpenSSL fails.
     @discardableResult
     package func start() async throws(MediaError) -> (plain: String?, secure: String?, srt: String?, whip: String?) {
         var bound: (plain: String?, secure: String?, srt: String?, whip: String?) = (nil, nil, nil, nil)

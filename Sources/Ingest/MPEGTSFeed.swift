@@ -15,18 +15,19 @@ package final class MPEGTSFeed: Sendable {
         package var codecs: Set<CodecName>
         /// Largest access unit in bytes.
         package var maximumBytes = 8 << 20
-        /// Nanoseconds within which the sender must connect and its first access unit must arrive; otherwise the feed
-        /// ends.
+        /// Nanoseconds within which the SRT connection must be made and the first access unit must arrive; otherwise the
+        /// feed ends.
         package var openTimeout: Int64 = 20_000_000_000
         /// Nanoseconds without an access unit after which the feed ends.
         package var idleTimeout: Int64 = 90_000_000_000
-        /// Nanoseconds from the first access unit until a stream without a supported track ends.
+        /// Nanoseconds from the first access unit until the feed ends if no track is supported, or if the video codec is
+        /// not.
         package var codecTimeout: Int64 = 5_000_000_000
         package var place: String
     }
 
     enum Event: Sendable {
-        /// The sender has connected to the feed.
+        /// The SRT connection is made.
         case opened
         case configuration(CodecParameters)
         case firstVideo
@@ -74,7 +75,7 @@ package final class MPEGTSFeed: Sendable {
         }
     }
 
-    /// Sets the hub that gets the packets. Packets before this call are dropped.
+    /// Sets the hub that gets the packets. Packets read before this call are dropped.
     func deliver(into hub: SourceHub) { self.gate.withLock { $0.hub = hub } }
 
     /// Stops the feed: no packets are delivered from now on, and the connection closes within a tenth of a second.

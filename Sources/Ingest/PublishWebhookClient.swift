@@ -21,7 +21,7 @@ package struct PublishWebhookClient: Sendable {
     package struct Verdict: Sendable, Hashable {
         /// Why the publisher is refused; nil: the publisher is accepted.
         package var refusal: PublishRefusal?
-        /// What went wrong, for the operator; nil: the webhook answered.
+        /// What went wrong, for the operator; nil: the webhook has decided.
         package var failure: String?
     }
 
@@ -86,7 +86,7 @@ package struct PublishWebhookClient: Sendable {
                     return .failure(error)
                 }
             }
-            // A refusal stands even if its body is too long or breaks off.
+            // A decision by status stands even if the body is too long or breaks off.
             if let said { return said }
             guard let body = try reading?.get() else { return .failed("deadlineExceeded") }
             return self.hook.answer(status: status, body: Array(body.readableBytesView))

@@ -2,7 +2,7 @@ package import RTMP
 
 /// A connection that publishes or asks to, over RTMP, SRT or WebRTC. Bound to the server's event loop.
 package protocol PublishingConnection: AnyObject {
-    /// Number of the connection, unique in this worker.
+    /// Number of the connection, unique in its ingest server.
     var number: Int { get }
     /// Remote address of the client, `IP:PORT`.
     var remote: String { get }

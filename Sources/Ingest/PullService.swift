@@ -6,7 +6,7 @@ import Synchronization
 
 /// The sources of a room that are pulled from other servers: each one connects, plays, and reconnects forever.
 ///
-/// The packets take the same path as those of a publisher: same hub, same events, same limits. Runs one event-loop
+/// The packets are delivered as those of a publisher: by a ``SourceHub``, with the same events. Runs one event-loop
 /// thread of its own. Life cycle: ``start()`` once, then ``stop()`` once.
 package final class PullService: Sendable {
     private let hubs: [SourceID: SourceHub]

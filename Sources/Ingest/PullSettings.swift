@@ -5,7 +5,7 @@ import RTMP
 package struct PullSettings: Sendable {
     package let source: SourceID
     package let url: RTMPURL
-    /// Nanoseconds without media after which the connection is closed and made again.
+    /// Nanoseconds without media after which the connection is closed; the next attempt follows after the back-off.
     package var idleTimeout: Int64 = 90 * TimeMath.nanoseconds
 
     /// Codecs that the server may send.

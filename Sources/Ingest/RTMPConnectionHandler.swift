@@ -9,8 +9,8 @@ import Threading
 
 /// Performs the actions of one connection's ``RTMPServerSession``.
 ///
-/// States: open → closing (the session is closed; input is discarded, and the peer has one second to read the status) →
-/// inactive.
+/// States: open → closing (the session is closed; input is discarded, and a refused peer has one second to read the
+/// status) → inactive.
 final class RTMPConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -29,8 +29,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var logger: Logger
 
     private var hub: SourceHub?
-    /// Empty between two reads; kept to reuse its memory. Arrays over ``keptItems`` are not kept, because the heap
-    /// consolidates its free memory whenever a block that large is freed.
+    /// Empty between two reads; kept to reuse its memory, unless its capacity exceeds ``keptItems``.
     private var items: [SourceItem] = []
     private static let keptItems = 64
     private var publishingSince: Int64 = 0
@@ -39,7 +38,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var key: RedactedKey?
     private var wasAccepted = false
     private var wasDenied = false
-    /// Reason of the last refusal, for the operator's log; nil if nothing was refused.
+    /// Reason of the last refusal, for the operator's log; nil if nothing was refused or the status says it all.
     private var denial: String?
     private var isClosing = false
     private var isPaused = false

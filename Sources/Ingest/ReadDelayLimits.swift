@@ -4,8 +4,8 @@ package struct ReadDelayLimits: Sendable, Hashable {
     /// ``ReadTimer/interval`` longer. It must be shorter than the source's jitter buffer, or the data arrives too late.
     /// 0: nothing waits.
     package var usual: Int64
-    /// Maximum wait for a source that no viewer sees or hears. If it is not more than ``usual``, then ``usual``
-    /// applies.
+    /// Maximum wait for a source that no viewer sees or hears. If it is not more than ``usual``, or shorter than one
+    /// ``ReadTimer/interval``, then ``usual`` applies.
     package var away: Int64
 
     package init(usual: Int64, away: Int64) {
@@ -15,9 +15,9 @@ package struct ReadDelayLimits: Sendable, Hashable {
 
     /// Derives both limits from the length of the source's jitter buffer.
     ///
-    /// A source on air may wait for a fifth of the jitter buffer; the rest is for the network, and a gap in the stream
-    /// can still be distinguished from a wait. A source that no viewer sees or hears may wait for a quarter of a
-    /// second, or less with a short jitter buffer. When that source goes on air, its socket is read at the next tick of
+    /// A source on air may wait for a fifth of the jitter buffer, at most 40 ms; the rest is for the network, and a gap
+    /// in the stream can still be distinguished from a wait. A source that no viewer sees or hears may wait for 250 ms,
+    /// or less if the jitter buffer is shorter than 200 ms. When that source goes on air, its socket is read at the next tick of
     /// ``ReadTimer``, and its scene waits for a tenth of a second. The wait in the socket does not count as network
     /// delay; see ``ArrivalEstimate``. A longer wait saves little.
     ///

@@ -31,8 +31,8 @@ package struct ReadScheduler: Sendable {
     /// on the timer, in bytes. It is half of ``readBytes``, because a key frame is several times as large as the other
     /// frames.
     package static let mostBytes = readBytes / 2
-    /// The low-water mark (`SO_RCVLOWAT`) of a source that no viewer sees or hears, in bytes: four times the size of a
-    /// read, which also makes the receive window that large. The mark is constant, because to set it costs as much as a
+    /// The low-water mark (`SO_RCVLOWAT`) of a source that no viewer sees or hears, in bytes: four times ``mostBytes``,
+    /// which also makes the receive window that large. The mark is constant, because to set it costs as much as a
     /// read.
     ///
     /// Spec: `tcp_set_rcvlowat` of Linux.
@@ -94,7 +94,7 @@ package struct ReadScheduler: Sendable {
     /// - Parameters:
     ///   - missing: Bytes that the message in progress still lacks; 0 between two messages.
     ///   - isAway: No viewer sees or hears the source.
-    /// - Returns: The mark to set; nil if it is set already.
+    /// - Returns: The mark to set; nil if it is set already, or if nothing may wait.
     package mutating func received(_ count: Int, missing: Int, isAway: Bool, now: Int64) -> Int? {
         guard self.patience.usual > 0 else { return nil }
         self.isAway = isAway && self.mayBeAway

@@ -5,7 +5,8 @@ import RTMP
 /// Performs the actions of ``RelayStateMachine``: connects a relay to its remote server and writes the queued packets.
 /// Bound to the relays' event loop.
 final class RelayDriver: RTMPClientOwner {
-    /// If the remote server reads no data for this long, the connection counts as failed.
+    /// If the connection can take no more data for this long, because the remote server reads too slowly, it counts as
+    /// failed.
     private static let stallTimeout = TimeAmount.seconds(10)
 
     private let relay: Relay
@@ -199,7 +200,7 @@ final class RelayDriver: RTMPClientOwner {
         }
     }
 
-    /// Sends `onMetaData` before the first configuration, and again when a track starts later.
+    /// Sends `onMetaData` before the first configuration, and again when the main video or audio track starts later.
     private func announce(_ parameters: [CodecParameters], on connection: RTMPClientHandler) {
         let new = parameters.filter { $0.track == 0 && self.announced[$0.kind] == nil }
         if new.isEmpty { return }

@@ -4,16 +4,14 @@ import NIOCore
 /// Packets that wait to be sent to one remote server, bounded by time and by bytes.
 ///
 /// Pure; times are nanoseconds of one monotonic clock. If the remote server is too slow, whole GOPs are dropped, up to
-/// the newest key frame. What is sent can always be decoded, and is late by at most ``maximumWait`` and one GOP. The
-/// publisher never waits for the remote server.
+/// the newest key frame; if that is not enough, all packets are. The publisher never waits for the remote server.
 ///
-/// States: *open* (packets are queued) and *awaiting a key frame* (packets are dropped: at the start of a publication,
-/// and after more than one GOP had to be dropped; for at most ``keyPatience`` video frames if the publication has no
-/// key frames).
+/// States: *open* (packets are queued) and *awaiting a key frame* (packets are dropped: after each video configuration,
+/// and after all packets had to be dropped; for at most ``keyPatience`` video frames if no key frame follows).
 package struct RelayQueue: Sendable {
-    /// Maximum time the oldest packet may wait, in nanoseconds. Longer than the usual GOP of two seconds, so that a
-    /// short stall of the remote server loses nothing; short enough that two hosts in a PK battle do not take the delay
-    /// for a lost connection.
+    /// Maximum time the oldest packet may wait, in nanoseconds, checked whenever a packet is queued. Longer than the
+    /// usual GOP of two seconds, so that a short stall of the remote server loses nothing; short enough that two hosts
+    /// in a PK battle do not take the delay for a lost connection.
     package static let maximumWait: Int64 = 3 * TimeMath.nanoseconds
     /// Maximum size in bytes, by ``SourceItem/cost``: a full ``GOPCache`` and two seconds of the fastest publisher.
     package static let maximumBytes = GOPCache.maximumBytes + (4 << 20)

@@ -27,7 +27,8 @@ package final class RelayService: Sendable {
     ///
     /// - Parameters:
     ///   - egress: Checks whether the address of another room is allowed; `nil`: any address is.
-    ///   - events: Receives the relay's id and URL with each event, on the relays' thread; must not block.
+    ///   - events: Called on the relays' thread with each event; must not block. Its status holds only the relay's id and
+    ///     URL.
     package init(
         egress: EgressGate? = nil, clock: any MonotonicClock,
         events: @escaping @Sendable (SourceID, RelayStatus, RelayEvent) -> Void
@@ -40,7 +41,7 @@ package final class RelayService: Sendable {
     /// Relays the source of `hub` to `url` under the id `id`. If the relay exists with the same URL, nothing changes;
     /// with another URL, it is replaced.
     ///
-    /// - Returns: nil if the source has ``maximumPerSource`` relays already, or the room has ended.
+    /// - Returns: The relay's status; nil if the source has ``maximumPerSource`` relays already, or the room has ended.
     @discardableResult
     package func put(_ hub: SourceHub, id: String, url: RTMPURL) -> RelayStatus? {
         self.state.withLock { state -> RelayStatus? in

@@ -3,8 +3,8 @@ import Threading
 /// State machine of one relay: events of its source and its connection in, actions out. No sockets, timers or clocks.
 ///
 /// States: waiting (the source sends nothing, or the last connection is too recent) → connecting → live (the remote
-/// server takes packets) → waiting, as soon as the source ends; connecting or live → failed (until the back-off ends) →
-/// connecting or waiting; any → stopped, which is final.
+/// server takes packets); connecting or live → waiting, as soon as the source ends; connecting or live → failed (until
+/// the back-off ends) → connecting or waiting; any → stopped, which is final.
 ///
 /// The end of the source ends the connection at once. So the remote room learns of the loss when it happens, and only
 /// its own grace period runs. If the source returns, the relay connects again, but at most once every ``interval``: a
@@ -45,7 +45,7 @@ package struct RelayStateMachine: Sendable {
         case tell(RelayEvent)
     }
 
-    /// Minimum time between two connection attempts.
+    /// Minimum time between two connection attempts, apart from retries after a failure, which wait for the back-off.
     package static let interval: Int64 = 1_000_000_000
     /// A connection that was live for longer than this resets the back-off.
     package static let steady: Int64 = 10_000_000_000

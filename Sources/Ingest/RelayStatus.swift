@@ -1,7 +1,7 @@
 /// The state and the counters of one relay.
 package struct RelayStatus: Sendable, Hashable {
     package enum State: String, Sendable, CaseIterable {
-        /// The source sends nothing; the relay is not connected.
+        /// Not connected: the source sends nothing, or the last connection is too recent.
         case waiting
         case connecting
         /// The remote server takes the source's packets.
@@ -14,13 +14,13 @@ package struct RelayStatus: Sendable, Hashable {
     /// URL of the remote room, without the stream key; see ``RTMPURL/redacted``.
     package let url: String
     package var state = State.waiting
-    /// Bytes sent over all connections, including protocol overhead but not the handshakes.
+    /// Bytes of media written to all connections, with chunk headers, but without handshakes and metadata.
     package var bytes: UInt64 = 0
     /// Number of packets dropped because the remote server was too slow.
     package var dropped = 0
-    /// Number of connection attempts after the first one.
+    /// Number of connection attempts that followed a failed connection.
     package var retries = 0
-    /// Why the last connection ended or failed; nil if none has.
+    /// Why a connection last failed; nil if none has. Kept when the relay connects again.
     package var lastError: String?
 }
 

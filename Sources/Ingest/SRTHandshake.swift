@@ -30,7 +30,7 @@ package struct SRTHandshake: Sendable, Hashable {
 
     /// The fields of a conclusion's extensions that the worker uses.
     package struct Extensions: Sendable, Hashable {
-        /// The stream id, which names the stream and its key; nil if it is absent or not UTF-8.
+        /// The stream id, which names the stream and its key; nil if it is absent, not UTF-8 or longer than 512 bytes.
         package var streamID: String?
         /// Version of the sender's SRT library as `0x00MMmmpp` (major, minor, patch); 0: absent.
         package var softwareVersion: UInt32 = 0

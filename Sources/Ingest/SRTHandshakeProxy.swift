@@ -20,8 +20,8 @@ package struct SRTCaller: Sendable, Hashable {
 /// encryption, retransmission and timing remain between the two libraries.
 ///
 /// States of a peer: (unknown) → deciding (``receive(_:from:now:)``) → joining (``admit(_:)``) → concluding (the
-/// listener has sent its cookie) → relaying (the listener has accepted); deciding or concluding → refused
-/// (``refuse(_:code:now:)``, or the listener has refused); any → unknown (``forget(_:)``). Refused peers are remembered
+/// listener has sent its cookie) → relaying (the listener has accepted); any of these → refused
+/// (``refuse(_:code:now:)``), and concluding → refused (by the listener); any → unknown (``forget(_:)``). Refused peers are remembered
 /// separately, at most ``maximumRefusals`` of them, and do not count for the maximum number of peers.
 ///
 /// Spec: draft-sharabayko-srt-01 §4.3.1.

@@ -191,7 +191,8 @@ final class SRTListener: ChannelInboundHandler {
         self.refuse(publisher, code: code, reason: reason, errorCode)
     }
 
-    /// Refuses a wrong key after a delay. A client with too many wrong keys gets no answer.
+    /// Refuses a wrong key, or a valid one that is used too often, after a delay. A client with too many wrong keys gets
+    /// no answer.
     private func turnAway(_ publisher: SRTPublisher, _ refusal: PublishRefusal, _ reason: String) {
         guard self.core.failed(at: publisher.address) == .explain else { return self.drop(publisher, reason) }
         self.core.denied(publisher)
@@ -372,7 +373,7 @@ final class SRTListener: ChannelInboundHandler {
             publisher, code: refusal.srtCode, reason: reason, refusal.errorCode, isKick: refusal == .kicked)
     }
 
-    /// Disconnects a publisher, or refuses a caller with a code that its encoder shows.
+    /// Disconnects a publisher, or refuses a caller with an SRT rejection code.
     private func refuse(
         _ publisher: SRTPublisher, code: Int, reason: String, _ errorCode: ErrorCode = .requestFailed,
         isKick: Bool = false
@@ -445,7 +446,7 @@ final class SRTListener: ChannelInboundHandler {
         }
     }
 
-    /// Refuses all callers from now on, and disconnects the current publishers.
+    /// Refuses all callers from now on, and disconnects the current publishers and waiting callers.
     func stop() {
         self.isStopped = true
         for publisher in self.publishers.values { self.refuse(publisher, .ended, reason: "the room has ended") }

@@ -7,7 +7,7 @@ package struct SRTPullSettings: Sendable {
     package let url: SRTURL
     /// Nanoseconds within which the listener must accept and send its first access unit.
     package var openTimeout: Int64 = 20 * TimeMath.nanoseconds
-    /// Nanoseconds without media after which the connection is closed and made again.
+    /// Nanoseconds without media after which the connection is closed; the next attempt follows after the back-off.
     package var idleTimeout: Int64 = 90 * TimeMath.nanoseconds
     /// Largest access unit in bytes.
     package var maximumBytes = 8 << 20

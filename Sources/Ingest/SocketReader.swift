@@ -7,7 +7,7 @@ import Libc
 /// left to the channel, which learns of them anyway. Bound to one event loop; all its publishers share one reader, so
 /// that the buffer stays in the CPU caches.
 package final class SocketReader {
-    /// Maximum number of bytes per read; the channel reports what remains.
+    /// Maximum number of bytes per read; the rest stays in the socket.
     private let size: Int
     private var buffer = ByteBuffer()
 
@@ -23,7 +23,8 @@ package final class SocketReader {
     ///
     /// - Parameter socket: The channel's own socket. To look it up each time would take a tenth of this function's
     ///   time.
-    /// - Returns: Number of bytes read; 0 if there were none; nil if the channel is closed.
+    /// - Returns: Number of bytes read; 0 if there were none, at the end of the stream, and after an error; nil if the
+    ///   channel is closed.
     package func read(_ socket: NIOBSDSocket.Handle, of channel: any Channel) -> Int? {
         // A channel closes its socket and becomes inactive in one step on its loop; later the descriptor may belong to
         // another file.

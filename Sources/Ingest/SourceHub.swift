@@ -46,7 +46,7 @@ package final class SourceHub: Sendable {
     /// Adds a subscriber, which gets the configurations and the cached GOP before the function returns. The subscriber
     /// needs its items at once until ``setPatient(_:for:)`` says otherwise.
     ///
-    /// If no GOP is cached, as of a browser that sent its last key frame long ago, a key frame is requested.
+    /// If no GOP is cached, for example because a browser sent its last key frame long ago, a key frame is requested.
     package func subscribe(_ subscriber: any SourceSubscriber) -> SubscriptionToken {
         let (token, hasPackets) = self.delivery.withLock { delivery in
             let token = SubscriptionToken(id: delivery.nextID)

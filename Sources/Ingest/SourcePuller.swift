@@ -4,7 +4,8 @@ import Threading
 
 /// Pulls one source and reconnects after every failure. Bound to the service's event loop.
 ///
-/// States: idle → connecting → live (the server has accepted) → waiting (a timer runs) → connecting …; any → stopped.
+/// States: idle → connecting → live (the server has accepted); connecting or live → waiting (a timer runs) → connecting;
+/// any → stopped.
 class SourcePuller {
     enum State: Hashable { case idle, connecting, live, waiting, stopped }
 
@@ -15,7 +16,7 @@ class SourcePuller {
     private(set) var state = State.idle
     private var backoff = Backoff()
     private var retryTimer: Scheduled<Void>?
-    /// Time before which the puller does not connect, in nanoseconds; 0: no limit.
+    /// Time before which ``start()`` does not connect, in nanoseconds; 0: no limit.
     private var heldUntil: Int64 = 0
 
     init(
@@ -68,7 +69,7 @@ class SourcePuller {
         self.retry(in: max(0, deadline &- self.clock.now()))
     }
 
-    /// Records that the server has accepted the request to play the stream.
+    /// Records that the server has accepted the SRT connection or the RTMP request to play the stream.
     final func opened(encoder: String, remote: String) {
         self.state = .live
         self.hub.updateStatistics {

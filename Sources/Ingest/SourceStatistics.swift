@@ -6,14 +6,15 @@ package struct SourceStatistics: Sendable, Hashable {
     package var publications = 0
     /// True while a publisher is connected.
     package var isPublishing = false
-    /// Bytes received on accepted connections, protocol included. WebRTC: packets of media that were authentic.
+    /// Bytes received. RTMP publishers: all bytes of the connection. WebRTC: authentic RTP and RTCP packets. SRT and
+    /// RTMP pull sources: payload without protocol overhead.
     package var bytes: UInt64 = 0
     package var videoPackets = 0
     package var keyFrames = 0
     package var audioPackets = 0
-    /// What the demuxer dropped or repaired in the current or last publication.
+    /// What the demuxer dropped or repaired in the current or last publication by RTMP or SRT.
     package var demuxed = FLVDemuxer.Counters()
-    /// Deviations of the publisher from the specification, in the current or last publication.
+    /// Deviations of the current or last RTMP publisher from the specification.
     package var quirks: RTMPQuirks = []
     /// Nanoseconds of the monotonic clock when the last packet arrived; 0 before the first.
     package var lastPacket: Int64 = 0

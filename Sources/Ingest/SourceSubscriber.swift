@@ -4,9 +4,10 @@ package import MediaTypes
 package protocol SourceSubscriber: AnyObject, Sendable {
     /// Gets the source's items in order, one call at a time.
     ///
-    /// Called on the publisher's event loop, and during ``SourceHub/subscribe(_:)`` on the caller's thread for what was
-    /// cached. Must not block, and must not call ``SourceHub/subscribe(_:)``, ``SourceHub/unsubscribe(_:)`` or
-    /// ``SourceHub/receive(_:)``; ``SourceHub/setFull(_:for:)`` and ``SourceHub/setPatient(_:for:)`` are fine.
+    /// Called on the publisher's thread (an event loop, or the thread of an SRT feed), and during
+    /// ``SourceHub/subscribe(_:)`` on the caller's thread for what was cached. Must not block, and must not call
+    /// ``SourceHub/subscribe(_:)``, ``SourceHub/unsubscribe(_:)`` or ``SourceHub/receive(_:)``;
+    /// ``SourceHub/setFull(_:for:)`` and ``SourceHub/setPatient(_:for:)`` are fine.
     func receive(_ item: SourceItem)
     /// Gets several items that arrived together, in order.
     func receive(_ items: [SourceItem])

@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// Drops the items of a WebRTC publisher while its subscribers are full, and video frames from then on until the next key
+/// Drops the packets of a WebRTC publisher while a subscriber is full, and video frames from then on until the next key
 /// frame. UDP cannot be stopped as TCP can.
 ///
 /// It also keeps the configurations, which a publication that continues after silence needs again.
@@ -11,13 +11,13 @@ package struct WebRTCFrameGate {
     package var isPaused = false {
         didSet { if self.isPaused { self.needsKeyFrame = true } }
     }
-    /// Whether video has to begin with a key frame.
+    /// Whether video frames are dropped until the next key frame.
     package private(set) var needsKeyFrame = false
     private var configurations: [CodecParameters] = []
 
     package init() {}
 
-    /// The next publication begins: it gets the configurations known so far, and video from a key frame on.
+    /// Begins the next publication: it gets the configurations known so far, and video from a key frame on.
     ///
     /// - Returns: The items to deliver first.
     package mutating func begin() -> [SourceItem] {
@@ -25,7 +25,7 @@ package struct WebRTCFrameGate {
         return self.configurations.map { .configuration($0) }
     }
 
-    /// Removes the packets that must not be delivered.
+    /// Removes the packets that must not be delivered; configurations stay.
     package mutating func filter(_ items: inout [SourceItem]) {
         for case .configuration(let parameters) in items { self.keep(parameters) }
         guard self.isPaused || self.needsKeyFrame else { return }

@@ -251,7 +251,8 @@ extension WebRTCListener {
         publisher.answer = nil
     }
 
-    /// Refuses a wrong key after a delay. A client with too many wrong keys gets 429 at once.
+    /// Refuses a wrong key, or a valid one that is used too often, after a delay. A client with too many wrong keys gets
+    /// 429 at once.
     private func turnAway(_ publisher: WebRTCPublisher, _ refusal: PublishRefusal, _ reason: String) {
         guard self.core.failed(at: publisher.address) == .explain else { return self.drop(publisher, reason) }
         self.core.denied(publisher)
@@ -261,7 +262,7 @@ extension WebRTCListener {
         }
     }
 
-    /// Ends a client's request with 429, and without a log line.
+    /// Ends a client's request with 429, and logs it at debug level only.
     private func drop(_ publisher: WebRTCPublisher, _ reason: String, _ code: ErrorCode = .authDenied) {
         self.reply(publisher, .tooManyRequests(retryAfter: 5))
         self.end(publisher, refused: reason, code, at: .debug)

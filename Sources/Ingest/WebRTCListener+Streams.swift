@@ -8,7 +8,7 @@ extension WebRTCListener {
     /// Maximum number of TCP connections of one session. Clients have few network interfaces.
     static let mostStreams = 8
 
-    /// Makes the handler of a new connection; nil if its address may not publish.
+    /// Makes the handler of a new connection; nil if its address may not publish, or the listener has stopped.
     func stream(from remote: SocketAddress?) -> WebRTCStreamHandler? {
         guard !self.isStopped, let remote, let address = ICEAddress(remote, isTCP: true),
             self.core.admission.allows(address.ipAddress)
@@ -17,7 +17,8 @@ extension WebRTCListener {
         return WebRTCStreamHandler(self, number: self.streamCount, remote: remote, address: address)
     }
 
-    /// A connection is open. Too many of one network that prove nothing are closed, as those of other listeners.
+    /// Registers an open connection. If a network has too many without a valid connectivity check, some are closed; see
+    /// ``ConnectionLimiter``.
     func opened(_ stream: WebRTCStreamHandler) {
         self.streams[stream.number] = stream
         let leaving = self.streamLimiter.opened(
@@ -87,7 +88,7 @@ extension WebRTCListener {
         return true
     }
 
-    /// Closes those connections of a publisher that `isOver` says.
+    /// Closes the connections of a publisher for whose addresses `isOver` returns true.
     func closeStreams(of publisher: WebRTCPublisher, _ isOver: (ICEAddress) -> Bool) {
         for (address, stream) in publisher.streams where isOver(address) {
             publisher.streams[address] = nil

@@ -11,8 +11,8 @@ import WebRTC
 /// The UDP socket and the sessions of a room's WebRTC publishers. ``WebRTCListener+Requests`` has their HTTP requests, and
 /// ``WebRTCListener+Streams`` their TCP connections.
 ///
-/// Datagrams are found by their content (RFC 7983): connectivity checks by our user name fragment, everything else by an
-/// address from which a valid check came. All others are dropped without an answer.
+/// The session of a connectivity check is found by our user name fragment in it, that of other datagrams (RFC 7983) by
+/// their sender, from which a valid check came before. Datagrams without a session are dropped without an answer.
 ///
 /// Bound to the server's event loop. Clients pass the same admission, limits and webhook as RTMP publishers when they POST
 /// their offer; a client becomes the publisher of its source when its DTLS handshake is complete.
@@ -20,7 +20,7 @@ final class WebRTCListener: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     typealias OutboundOut = AddressedEnvelope<ByteBuffer>
 
-    /// Shortest time between two runs of a session's timer.
+    /// Minimum time from setting a session's timer until it fires, in nanoseconds.
     static let shortestTimer: Int64 = 5_000_000
 
     let core: IngestCore
@@ -29,15 +29,15 @@ final class WebRTCListener: ChannelInboundHandler {
     let loop: any EventLoop
     let identity: DTLSIdentity
     let limits: WebRTCSession.Limits
-    /// Rate limit of POST requests per client network.
+    /// Rate limit of POST, PATCH and DELETE requests per client network.
     var posts = ClientRateLimiter((perSecond: 4, burst: 32))
     /// TCP connections that are open, by number.
     var streams: [Int: WebRTCStreamHandler] = [:]
     var streamCount = 0
     var streamLimiter: ConnectionLimiter
-    /// Whether ``streamLimiter`` will be asked again.
+    /// Whether a second check of ``streamLimiter`` is scheduled.
     var isSweepDue = false
-    /// Candidates of every answer; empty before the socket is bound.
+    /// Candidates of every answer; empty before the sockets are bound.
     var candidates: [AnswerSettings.Candidate] = []
     /// `HOST:PORT` of the HTTP listener.
     var address = ""
@@ -52,7 +52,7 @@ final class WebRTCListener: ChannelInboundHandler {
     /// Publishers whose timer may have to be set again after this read.
     private var touched: [Int: WebRTCPublisher] = [:]
     var isStopped = false
-    /// Datagrams that belong to no session.
+    /// Number of datagrams and TCP packets that belong to no session.
     private(set) var strangers: UInt64 = 0
 
     init(core: IngestCore, settings: WebRTCSettings, identity: DTLSIdentity, loop: any EventLoop) {
@@ -72,7 +72,7 @@ final class WebRTCListener: ChannelInboundHandler {
         self.limits = limits
     }
 
-    /// Both sockets are open.
+    /// Stores the candidates and the address of the HTTP listener, once all sockets are open.
     func opened(_ candidates: [AnswerSettings.Candidate], address: String, isSecure: Bool) {
         self.candidates = candidates
         self.address = address
@@ -197,7 +197,7 @@ final class WebRTCListener: ChannelInboundHandler {
         }
     }
 
-    /// Datagrams of the address belong to the publisher from now on, unless another one keeps it.
+    /// Assigns the datagrams of an address to the publisher, unless another publisher keeps it.
     private func route(_ address: ICEAddress, to publisher: WebRTCPublisher, _ now: Int64) {
         self.routes.claim(address, by: publisher) { self.keeps($0, address, against: publisher, now) }
         let ufrags = publisher.session?.ufrags ?? []
@@ -262,7 +262,7 @@ final class WebRTCListener: ChannelInboundHandler {
         publisher.session = nil
     }
 
-    /// Refuses all clients from now on, and disconnects the current publishers.
+    /// Refuses all clients from now on, and disconnects the current publishers and waiting clients.
     func stop() {
         self.isStopped = true
         for publisher in Array(self.publishers.values) {

@@ -29,10 +29,10 @@ final class WebRTCPublisher: PublishingConnection {
     /// The webhook request about this client; nil unless its answer is awaited.
     var question: Task<Void, Never>?
     var session: WebRTCSession?
-    /// The session's id in its URL; nil before the answer. Secret.
+    /// The session's id in its URL; nil before the offer is answered. Secret.
     var sessionID: String?
     var answerSettings: AnswerSettings?
-    /// Path and answer of the session, until the POST is answered.
+    /// Path and answer of the session, until the POST is answered; nil before and after.
     var pendingAnswer: (path: String, answer: String)?
     var etag = ""
     var remoteUfrag = ""

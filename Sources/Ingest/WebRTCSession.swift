@@ -6,9 +6,9 @@ package import WebRTC
 /// source items and changes of the state come out.
 ///
 /// It has no socket, timer or thread. States: checking (no valid connectivity check yet) → handshaking → connected →
-/// ended; any → ended. The caller calls ``advance(to:into:)`` at ``deadline`` at the latest. Nothing is sent to an address
-/// before a valid check came from it, and never more bytes than came from there before it has proved in the DTLS handshake
-/// that it receives them.
+/// ended; any → ended. The caller calls ``advance(to:into:)`` at ``deadline`` at the latest. Before a valid check came from
+/// an address, only STUN errors are sent there. Before the address has proved in the DTLS handshake that it receives what
+/// is sent, it gets no more bytes than came from there.
 ///
 /// Times are nanoseconds of one monotonic clock.
 package final class WebRTCSession {
@@ -19,9 +19,9 @@ package final class WebRTCSession {
         package var handshake: Int64 = 10_000_000_000
         /// From the end of the handshake to the first RTP packet.
         package var firstMedia: Int64 = 20_000_000_000
-        /// Without RTP and RTCP until the publisher counts as lost. A publisher without a track sends reports only.
+        /// Time without RTP and RTCP until the publisher counts as lost. A publisher that has removed its track sends reports only.
         package var silence: Int64 = 2_000_000_000
-        /// Without RTP until the session ends.
+        /// Time without RTP until the session ends.
         package var idle: Int64 = 90_000_000_000
 
         package init() {}
@@ -44,7 +44,7 @@ package final class WebRTCSession {
 
         package var text: String {
             switch self {
-            case .neverChecked: "no connectivity check arrived at the UDP port in time"
+            case .neverChecked: "no valid connectivity check arrived at the UDP or TCP port in time"
             case .consentLost: "no connectivity check arrived for 30 s"
             case .handshakeTimedOut: "the DTLS handshake took too long"
             case .handshakeFailed(let reason): reason
@@ -60,7 +60,7 @@ package final class WebRTCSession {
     package struct Counters: Equatable {
         /// From an address that has not proved that it belongs to the publisher.
         package var strangers: UInt64 = 0
-        /// Connectivity checks without the right password, or copies of others.
+        /// Connectivity checks that were ignored; see ``ICELiteAgent/Refusal``.
         package var badChecks: UInt64 = 0
         package var forged: UInt64 = 0
         package var replayed: UInt64 = 0
@@ -96,7 +96,7 @@ package final class WebRTCSession {
     private var lastRTP: Int64?
     /// Time of the last authentic RTP or RTCP packet, or of the end of the handshake.
     private var lastMedia: Int64 = 0
-    /// Where it came from.
+    /// Where that packet came from, or the address with which the handshake ended.
     private var mediaAddress: ICEAddress?
     private var isSilent = false
     private var handshakeDeadline: Int64 = .max
@@ -119,7 +119,7 @@ package final class WebRTCSession {
     ///   - credentials: This side's ICE credentials in the answer.
     ///   - localSSRC: SSRC of the receiver in its reports; any number.
     ///   - maxBitrate: Highest bit rate of video in bits per second for publishers that expect REMB.
-    /// - Throws: ``MediaError`` if no fingerprint of the offer can be used.
+    /// - Throws: ``MediaError`` if no fingerprint of the offer can be used, or OpenSSL has no memory.
     package init(
         _ negotiated: NegotiatedSession, credentials: ICECredentials, identity: DTLSIdentity, localSSRC: UInt32,
         now: Int64, limits: Limits = Limits(), maxBitrate: Int? = nil, timer: DTLSTransport.Timer = .doubling
@@ -161,7 +161,7 @@ package final class WebRTCSession {
     /// Whether a valid check came from the address, and consent lasts.
     package func isKnown(_ address: ICEAddress, now: Int64) -> Bool { self.agent.isKnown(address, now: now) }
 
-    /// The TCP connection of an address was closed.
+    /// Records that the TCP connection of an address was closed.
     package func lost(_ address: ICEAddress) { self.agent.remove(address) }
 
     /// Begins an ICE restart with new credentials of this side.
@@ -307,7 +307,8 @@ package final class WebRTCSession {
 
     // MARK: Time and the handshake
 
-    /// Sends what is due, gives out what no longer waits for lost packets, and ends the session when its time is over.
+    /// Sends what is due, gives out what no longer waits for lost packets, reports silence, and ends the session when one
+    /// of its ``Limits`` has passed.
     package func advance(to now: Int64, into output: inout WebRTCSessionOutput) {
         guard self.end == nil else { return }
         if now >= self.handshakeDeadline {

@@ -9,7 +9,7 @@ package struct WebRTCSessionOutput {
     }
 
     package enum Change: Equatable {
-        /// An address has proved that it belongs to the publisher.
+        /// A valid connectivity check arrived from this address; reported for each check.
         case known(ICEAddress)
         /// The handshake is complete: media can be received.
         case connected

@@ -23,7 +23,7 @@ package struct WebRTCSettings: Sendable {
     package var allowedOrigins = ["*"]
     /// Highest bit rate of video in bits per second that publishers are asked to send; nil: their own limit.
     package var maxBitrate: Int?
-    /// Replies to `GET` of other paths than `/whip/…`, such as the files of a page that publishes; nil: 404. The path is
+    /// Replies to `GET` and `HEAD` of other paths than `/whip/…`, such as the files of a page that publishes; nil: 404. The path is
     /// without query.
     package var page: (@Sendable (_ path: String) -> ListenerReply?)?
 
@@ -39,7 +39,8 @@ extension WebRTCSettings {
     /// - Parameters:
     ///   - bound: Address of the UDP socket.
     ///   - hasTCP: Whether a TCP socket has the same port.
-    /// - Throws: ``MediaError/Code/rejected`` if there is no address that publishers could reach.
+    /// - Throws: ``MediaError/Code/rejected`` if there is no address that publishers could reach, or an entry is not an IP
+    ///   address.
     func candidates(bound: SocketAddress?, hasTCP: Bool) throws(MediaError) -> [AnswerSettings.Candidate] {
         let port = UInt16(clamping: bound?.port ?? 0)
         var addresses = self.publicAddresses
@@ -62,7 +63,7 @@ extension WebRTCSettings {
 }
 
 extension WebRTCSettings {
-    /// Most addresses of a pipeline and of a variable together.
+    /// Maximum number of addresses of a pipeline and a variable together; those after it are ignored.
     package static let mostAddresses = 16
 
     /// The addresses of a pipeline and those of an environment variable, each once.

@@ -8,13 +8,15 @@ package struct WebRTCStatistics: Sendable, Hashable {
     package var transport: String?
     /// Loss, jitter, retransmissions and round-trip time.
     package var media = RTCMediaStatistics()
-    /// Frames that could not be given out because packets of them or of an earlier frame are missing.
+    /// Sum of losses, of frames that are malformed or too large, and of complete frames that were dropped because an earlier
+    /// frame is missing.
     package var damagedFrames: UInt64 = 0
     /// The part of ``damagedFrames`` that is video.
     package var damagedVideoFrames: UInt64 = 0
-    /// Packets of media that were dropped because the room was full.
+    /// Frames and audio packets that were dropped because a subscriber was full, or while waiting for a key frame.
     package var dropped: UInt64 = 0
-    /// Datagrams that were refused: not authentic, repeated, malformed, or from an address without a valid check.
+    /// Datagrams that were refused: not authentic, repeated, malformed, from an address without a valid check, or of too
+    /// many senders.
     package var refused: UInt64 = 0
 
     package init() {}

@@ -83,7 +83,7 @@ extension KubernetesManifest {
 
     private static func ports(_ needs: RoomDeployment) -> [YAMLNode] {
         let doors = needs.doors.map { port -> YAMLNode in
-            // A host port: publishers reach it directly, and the scheduler never places two rooms with the same port on
+            // A host port: publishers and WebRTC viewers reach it directly, and the scheduler never places two rooms with the same port on
             // one node.
             var entries = [
                 YAMLEntry("name", .text(port.name)), YAMLEntry("containerPort", .number(Int64(port.number))),

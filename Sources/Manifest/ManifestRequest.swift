@@ -87,11 +87,12 @@ struct RoomDeployment: Sendable {
     /// Seconds from the stop request until the orchestrator may kill: `shutdown.endTimeoutMs`, plus a margin of 10 s.
     var graceSeconds: Int { (self.pipeline.shutdown.endTimeoutMs + 999) / 1000 + 10 }
 
-    /// The ports for publishers, which must be reachable from outside.
+    /// The ports for publishers and for the media of WebRTC viewers, which must be reachable from outside.
     var doors: [Port] {
         let ingest = self.pipeline.ingest
+        let viewers = [Self.port("whep", self.pipeline.webRTCOutput?.udp, isUDP: true)].compactMap(\.self)
         guard self.pipeline.sources.contains(where: { if case .rtmp = $0.input { true } else { false } }) else {
-            return []
+            return viewers
         }
         let doors = [
             Self.port("rtmp", ingest.rtmp.listen), Self.port("rtmps", ingest.rtmps?.listen),
@@ -100,8 +101,10 @@ struct RoomDeployment: Sendable {
         ].compactMap(\.self)
         // WebRTC publishers whose network blocks UDP connect to the same number by TCP, unless a listener has it.
         let taken = (doors + [self.viewers, self.control].compactMap(\.self)).filter { !$0.isUDP }.map(\.number)
-        guard let tcp = Self.port("icetcp", ingest.webRTC?.udp), !taken.contains(tcp.number) else { return doors }
-        return doors + [tcp]
+        guard let tcp = Self.port("icetcp", ingest.webRTC?.udp), !taken.contains(tcp.number) else {
+            return doors + viewers
+        }
+        return doors + [tcp] + viewers
     }
 
     /// The port for viewers; nil if the room has no HTTP listener with a fixed port.

@@ -3,8 +3,8 @@ package import MediaTypes
 
 /// A certificate with its private key, and the settings of every handshake in which it is used.
 ///
-/// Made once per process: ECDSA on P-256, signed by itself, valid for ten years. Peers do not check a chain; they compare
-/// the certificate's digest with the one in the session description (RFC 8827 §6.5).
+/// Made once for each listener of WebRTC publishers: ECDSA on P-256, signed by itself, valid for ten years. Peers do
+/// not check a chain; they compare the certificate's digest with the one in the session description (RFC 8827 §6.5).
 @safe
 package final class DTLSIdentity: @unchecked Sendable {
     // @unchecked Sendable: `context` is changed only before `init` returns; afterwards only SSL_new uses it, which

@@ -4,11 +4,11 @@ package import MediaTypes
 /// The DTLS 1.2 connection with one peer, which gives the keys for SRTP.
 ///
 /// Takes and gives datagrams; it has no socket. States: ``State/handshaking`` → ``State/connected(_:)`` by
-/// ``receive(_:)`` → ``State/closed`` by ``close()`` or the peer's close_notify. Each of the first two can become
-/// ``State/failed(_:)``. The last two are final: nothing is sent or read any more.
+/// ``receive(_:from:)``. Both can become ``State/closed`` by ``close()`` or the peer's close_notify, or
+/// ``State/failed(_:)``; these two are final: nothing is sent or read any more.
 ///
-/// A server first asks every address for a cookie that it has sent there (HelloVerifyRequest), and keeps no state until a
-/// ClientHello repeats it: so its flights, which are longer than a ClientHello, go to no forged address.
+/// A server sends each address a cookie (HelloVerifyRequest) until a ClientHello repeats that of its address, and keeps no
+/// state before: so its flights, which are longer than a ClientHello, go to no forged address.
 ///
 /// Keys exist only after the peer's certificate was compared with the fingerprints of its session description.
 /// Application data is discarded, and renegotiation is refused.
@@ -192,7 +192,7 @@ package final class DTLSTransport {
 
     /// Time until ``handleTimeout()`` should be called, in nanoseconds; `nil` if no timer runs.
     ///
-    /// The timer starts with 50 ms and doubles up to 1 s; OpenSSL regards it as expired 15 ms early.
+    /// See ``Timer``; OpenSSL regards the timer as expired 15 ms early.
     package func nextTimeout() -> Int64? {
         guard case .handshaking = self.state else { return nil }
         var left = timeval()

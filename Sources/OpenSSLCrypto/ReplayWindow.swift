@@ -2,7 +2,7 @@
 ///
 /// Spec: RFC 3711 §3.3.2.
 package struct ReplayWindow: Sendable {
-    /// Number of indices below the highest that are remembered. Retransmissions without their own stream are old
+    /// Number of indices that are remembered, up to and including the highest. Retransmissions without their own stream are old
     /// packets that were never received, and a second of video at 8 Mbit/s is about 900 packets.
     package static let size: UInt64 = 1_024
 
@@ -18,7 +18,7 @@ package struct ReplayWindow: Sendable {
         self.set(first)
     }
 
-    /// Whether a packet with this index is new.
+    /// Whether a packet with this index may be accepted: it was not received before, and is not too old to know that.
     package func admits(_ index: UInt64) -> Bool {
         if index > self.highest { return true }
         guard self.highest - index < Self.size else { return false }

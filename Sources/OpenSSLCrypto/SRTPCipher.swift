@@ -30,7 +30,8 @@ final class SRTPCipher {
     /// The session salt at the beginning of a vector, as two numbers in network order.
     private let salt: Vector
 
-    /// - Throws: ``MediaError/Code/internal`` if OpenSSL lacks a cipher or memory.
+    /// - Throws: ``MediaError/Code/rejected`` if a key or salt has the wrong size; ``MediaError/Code/internal`` if OpenSSL
+    ///   lacks a cipher or memory.
     init(_ keys: SRTPSessionKeys, seals: Bool) throws(MediaError) {
         guard keys.encryption.count == keys.profile.keySize, keys.salt.count == keys.profile.saltSize else {
             throw MediaError(.rejected, "a session key has the wrong size", at: "srtp", fix: "pass the derived keys")

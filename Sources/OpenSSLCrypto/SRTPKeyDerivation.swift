@@ -57,7 +57,7 @@ package enum SRTPKeyDerivation {
     ///
     /// - Parameters:
     ///   - key: 16 bytes.
-    ///   - salt: 12 or 14 bytes; a shorter salt is extended by zeros at its end.
+    ///   - salt: 12 or 14 bytes; it is extended to 16 bytes by zeros at its end.
     package static func derive(
         _ label: Label, _ key: [UInt8], _ salt: [UInt8], forRTCP: Bool, count: Int
     ) throws(MediaError) -> [UInt8] {

@@ -7,7 +7,7 @@ package import MediaTypes
 ///
 /// Spec: RFC 3711 §3.3, §3.4; RFC 7714.
 package final class SRTPReceiver {
-    /// Number of senders (SSRCs) of one peer, for RTP and for RTCP each: audio, and three simulcast layers of video
+    /// Maximum number of senders (SSRCs) of one peer, for RTP and for RTCP each: audio, and three simulcast layers of video
     /// with their retransmissions, are seven.
     package static let mostSSRCs = 8
 

@@ -2,7 +2,7 @@
 package enum SRTPResult: Sendable, Hashable {
     /// It is authentic and now in clear, or it is now protected.
     case ok
-    /// Its index was used before, or it is more than ``ReplayWindow/size`` packets old.
+    /// Its index was used before, or is at least ``ReplayWindow/size`` below the highest of its sender.
     case replay
     /// It was not made with these keys, or was changed.
     case forged
@@ -10,6 +10,6 @@ package enum SRTPResult: Sendable, Hashable {
     case malformed
     /// It is from a new sender, and there are already ``SRTPReceiver/mostSSRCs``.
     case tooManySSRCs
-    /// The keys may not protect more packets (2^48 RTP packets or 2^31 RTCP packets of a sender, RFC 3711 §9.2).
+    /// The keys may not protect more packets (2^48 RTP packets of an SSRC, or 2^31 RTCP packets, RFC 3711 §9.2).
     case exhausted
 }

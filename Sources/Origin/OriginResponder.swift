@@ -3,6 +3,8 @@ package import HTTPListener
 import HTTPTypes
 import NIOCore
 package import Push
+import WebRTC
+import WHEP
 
 /// Answers viewers' requests from the published objects.
 package struct OriginResponder: Sendable {
@@ -12,6 +14,8 @@ package struct OriginResponder: Sendable {
     private let gate: SignedURLVerifier?
     /// Renditions over HTTP-FLV and WebSocket-FLV; `nil` for none.
     private let live: LiveOutputs?
+    /// Answers WHEP requests; `nil`: the room has no WebRTC output.
+    private let webRTC: WebRTCViewers?
     private let page: [UInt8]
     /// Content security policy of the player page.
     private let pagePolicy: String
@@ -24,20 +28,23 @@ package struct OriginResponder: Sendable {
     ///   - gate: Checks the signed URL of every object request; `nil`: anyone may watch. The player page is always
     ///     public, because it contains no media.
     ///   - live: Renditions that are served as `live/NAME.flv`; `nil` for none.
+    ///   - webRTC: Answers the requests at `/whep` and below; `nil`: the room has no WebRTC output. The page then plays
+    ///     only HLS.
     ///   - playlist: File name of the multivariant playlist, which the player page loads.
     ///   - keyURI: URI of an external key server; `nil` if this listener serves the keys.
     ///   - streams: Counts the viewers of `live/NAME.flv`.
     package init(
         content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: SignedURLVerifier? = nil,
-        live: LiveOutputs? = nil, playlist: String = "index.m3u8", keyURI: String? = nil,
-        streams: StreamViewers = StreamViewers()
+        live: LiveOutputs? = nil, webRTC: WebRTCViewers? = nil, playlist: String = "index.m3u8",
+        keyURI: String? = nil, streams: StreamViewers = StreamViewers()
     ) {
         self.gate = gate
         self.live = live
+        self.webRTC = webRTC
         self.streams = streams
         self.content = content
         self.policy = policy
-        self.page = Array(ViewerPage.html(title: roomTitle, playlist: playlist).utf8)
+        self.page = Array(ViewerPage.html(title: roomTitle, playlist: playlist, hasWebRTC: webRTC != nil).utf8)
         self.pagePolicy = ViewerPage.contentSecurityPolicy(keyURI: keyURI)
     }
 
@@ -53,6 +60,7 @@ package struct OriginResponder: Sendable {
     private func completed(_ reply: ListenerReply, for request: ListenerRequest) -> ListenerReply {
         var reply = reply
         for field in self.policy.fields(origin: request.head.headerFields[.origin]) {
+            if field.name == .accessControlExposeHeaders, reply.fields[field.name] != nil { continue }
             let isFurther = field.name == .vary && reply.fields[.vary] != nil
             reply.fields[field.name] = isFurther ? "\(reply.fields[.vary] ?? ""), \(field.value)" : field.value
         }
@@ -68,6 +76,10 @@ package struct OriginResponder: Sendable {
     }
 
     private func route(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
+        if let webRTC = self.webRTC, request.head.path?.contains("/whep") == true {
+            let path = WHIPRequest(request).path
+            if WHEPServer.isPath(path) { return self.pass(request, path, to: webRTC, answer) }
+        }
         switch request.head.method {
         case .get, .head: break
         case .options: return answer(ListenerReply(.noContent, fields: CORSPolicy.preflight))
@@ -111,6 +123,28 @@ package struct OriginResponder: Sendable {
                     .plain(
                         .serviceUnavailable, reason, fields: [.cacheControl: "no-store", .retryAfter: "1"]))
             }
+        }
+    }
+
+    /// Passes a request of a WebRTC viewer on. A request that begins to watch needs a signed URL, if URLs are signed; its
+    /// session then needs none, since its path cannot be guessed.
+    private func pass(
+        _ request: ListenerRequest, _ path: String, to webRTC: WebRTCViewers,
+        _ answer: @escaping @Sendable (ListenerReply) -> Void
+    ) {
+        if let gate = self.gate, request.head.method == .post, WHEPServer.isEndpoint(path) {
+            guard let target = request.target else { return answer(.plain(.badRequest, "the path cannot be read")) }
+            if let reason = gate.verdict(path: target.path, query: target.query).reason {
+                return answer(.plain(.forbidden, reason, fields: [.cacheControl: "no-store"]))
+            }
+        }
+        let origin = request.head.headerFields[.origin]
+        let exposed = self.policy.fields(origin: origin)[.accessControlExposeHeaders]
+        webRTC.respond(request) { reply in
+            var reply = reply
+            // Kept when the fields of CORS are added.
+            if let exposed { reply.fields[.accessControlExposeHeaders] = "\(exposed), \(WHEPServer.exposedHeaders)" }
+            answer(reply)
         }
     }
 

@@ -6,20 +6,25 @@ package import NIOCore
 package import Push
 import Synchronization
 package import TLSFiles
+import WHEP
 
-/// The playback listener, a public, read-only HTTP server. It serves the published objects, and at `/` a page that
-/// plays them.
+/// The playback listener, a public HTTP server that is read-only except for the sessions of WebRTC viewers. It serves the
+/// published objects, and at `/` a page that plays them.
 package final class OriginServer: Sendable {
     private let listener: HTTPListener
     private let content: ViewerActivity
     private let streams: StreamViewers
+    private let webRTC: WebRTCViewers?
     private let expiry: RepeatedTask
     private let isStopped = Mutex(false)
 
-    private init(listener: HTTPListener, content: ViewerActivity, streams: StreamViewers) {
+    private init(
+        listener: HTTPListener, content: ViewerActivity, streams: StreamViewers, webRTC: WebRTCViewers?
+    ) {
         self.listener = listener
         self.content = content
         self.streams = streams
+        self.webRTC = webRTC
         self.expiry = listener.eventLoop.scheduleRepeatedTask(initialDelay: Self.expiryPace, delay: Self.expiryPace) {
             _ in content.expire()
         }
@@ -51,7 +56,7 @@ package final class OriginServer: Sendable {
         ViewerTraffic(
             connections: self.connectionCount, replies: self.listener.counters.rows,
             sentBytes: self.listener.counters.sentBytes, playlistViewers: self.content.viewers,
-            streamViewers: self.streams.count, watched: self.content.watched)
+            streamViewers: self.streams.count, webRTCViewers: self.webRTC?.count() ?? 0, watched: self.content.watched)
     }
 
     /// Binds the address and starts to serve.
@@ -61,6 +66,7 @@ package final class OriginServer: Sendable {
     ///   - roomTitle: Title on the player page.
     ///   - gate: Checks the signed URLs of viewers; `nil`: anyone may watch.
     ///   - live: Renditions over HTTP-FLV and WebSocket-FLV; `nil` for none.
+    ///   - webRTC: Answers the requests of WebRTC viewers; `nil`: the room has no WebRTC output.
     ///   - playlist: File name of the multivariant playlist, which the player page loads.
     ///   - keyURI: URI of an external key server; `nil` if this listener serves the keys.
     ///   - players: The playlists whose requests are counted to estimate the number of players.
@@ -72,8 +78,8 @@ package final class OriginServer: Sendable {
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, content: any OriginContent, allowOrigins: [String], roomTitle: String,
-        gate: SignedURLVerifier? = nil, live: LiveOutputs? = nil, playlist: String = "index.m3u8",
-        keyURI: String? = nil, players: PlayerPlaylists = PlayerPlaylists(),
+        gate: SignedURLVerifier? = nil, live: LiveOutputs? = nil, webRTC: WebRTCViewers? = nil,
+        playlist: String = "index.m3u8", keyURI: String? = nil, players: PlayerPlaylists = PlayerPlaylists(),
         certificates: CertificateStore? = nil, connections: Int = 8_192, connectionsPerAddress: Int? = nil,
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> OriginServer {
@@ -81,10 +87,12 @@ package final class OriginServer: Sendable {
         let streams = StreamViewers()
         let responder = OriginResponder(
             content: content, policy: CORSPolicy(allowOrigins: allowOrigins), roomTitle: roomTitle, gate: gate,
-            live: live, playlist: playlist, keyURI: keyURI, streams: streams)
-        // No request needs a body; a few bytes are still read, so that a well-behaved client receives its 405.
+            live: live, webRTC: webRTC, playlist: playlist, keyURI: keyURI, streams: streams)
+        // Only offers of WebRTC viewers have a body; a few bytes of others are still read, so that a well-behaved client
+        // receives its 405.
+        let body = webRTC == nil ? 4 << 10 : WHEPServer.largestBody
         let limits = HTTPListenerLimits(
-            connections: min(connections, Self.descriptors - Self.mostFiles), bodyBytes: 4 << 10,
+            connections: min(connections, Self.descriptors - Self.mostFiles), bodyBytes: body,
             connectionsPerAddress: connectionsPerAddress, files: Self.mostFiles)
         let listener = try await HTTPListener.start(
             listen: listen, limits: limits, certificates: certificates, group: group, place: "viewer", logger: logger
@@ -94,7 +102,7 @@ package final class OriginServer: Sendable {
         if group == nil {
             listener.eventLoop.execute { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
         }
-        return OriginServer(listener: listener, content: content, streams: streams)
+        return OriginServer(listener: listener, content: content, streams: streams, webRTC: webRTC)
     }
 
     /// Nanoseconds since a viewer requested a playlist; `nil` if none has.

@@ -27,11 +27,17 @@ package enum ViewerPage {
     /// - Parameters:
     ///   - title: Title of the room; any text.
     ///   - playlist: File name of the multivariant playlist.
-    package static func html(title: String, playlist: String = "index.m3u8") -> String {
+    ///   - hasWebRTC: Whether the page offers playback over WebRTC.
+    package static func html(title: String, playlist: String = "index.m3u8", hasWebRTC: Bool = false) -> String {
         // The title is inserted last, so that its content is never replaced.
         String(cString: tandem_viewer_page_html())
             .replacing("/*style*/", with: String(cString: tandem_viewer_page_css()))
-            .replacing("/*script*/", with: "\(self.player)\n\(String(cString: tandem_viewer_page_js()))")
+            .replacing(
+                "/*script*/",
+                with: "\(self.player)\n\(String(cString: tandem_viewer_webrtc_js()))\n"
+                    + String(cString: tandem_viewer_page_js())
+            )
+            .replacing("{{whep}}", with: hasWebRTC ? "whep" : "")
             .replacing("{{playlist}}", with: HTMLText.escaped(playlist))
             .replacing("{{title}}", with: HTMLText.escaped(title))
     }

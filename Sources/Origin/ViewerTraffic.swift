@@ -13,19 +13,22 @@ package struct ViewerTraffic: Sendable {
     package var playlistViewers: Int64
     /// Number of viewers connected over HTTP-FLV and WebSocket-FLV.
     package var streamViewers: Int64
+    /// Number of connected WebRTC viewers.
+    package var webRTCViewers: Int64
     /// Playback time in milliseconds that playlist requests cover: it grows by one second per second and player.
     package var watched: Int64
 
     /// Makes statistics; without arguments, those of a listener that has served nothing.
     package init(
         connections: Int = 0, replies: [ReplyCounters.Row] = [], sentBytes: Int64 = 0, playlistViewers: Int64 = 0,
-        streamViewers: Int64 = 0, watched: Int64 = 0
+        streamViewers: Int64 = 0, webRTCViewers: Int64 = 0, watched: Int64 = 0
     ) {
         self.connections = connections
         self.replies = replies
         self.sentBytes = sentBytes
         self.playlistViewers = playlistViewers
         self.streamViewers = streamViewers
+        self.webRTCViewers = webRTCViewers
         self.watched = watched
     }
 }

@@ -53,7 +53,7 @@ package struct HLSOutput: Sendable, Hashable {
     /// Whether the viewers' listener offers parts and blocking reload (low-latency HLS). Playlists in the directory
     /// never do. Default true; false if the clock is offline.
     package var lowLatency = true
-    /// Encoder preset of renditions that have no preset of their own. Default ``VideoEncoding/Preset/veryfast``.
+    /// Encoder preset of renditions that have no preset of their own and belong to no WebRTC output. Default ``VideoEncoding/Preset/veryfast``.
     package var preset = VideoEncoding.Preset.veryfast
     /// Length of a live playlist in seconds (3…86,400), at least three target durations. Default 60.
     package var windowSeconds = 60

@@ -10,7 +10,7 @@ extension Output {
                     [
                         HLSOutput.rule.schema, TransportOutput.rule.schema, RawOutput.rule.schema,
                         RecordOutput.rule.schema, HTTPOutput.rule.schema, S3Output.rule.schema, ImageOutput.rule.schema,
-                        RTMPOutput.rule.schema,
+                        RTMPOutput.rule.schema, WebRTCOutput.rule.schema,
                     ].map { .object($0) }))
         ],
         read: { node, path, log in
@@ -22,6 +22,7 @@ extension Output {
             case "s3": return S3Output.rule.read(node, path, &log).map { .s3($0) }
             case "image": return ImageOutput.rule.read(node, path, &log).map { .image($0) }
             case "rtmp": return RTMPOutput.rule.read(node, path, &log).map { .rtmp($0) }
+            case "webrtc": return WebRTCOutput.rule.read(node, path, &log).map { .webRTC($0) }
             case let word where type == nil || word == "hls":
                 return node[key: "segmentFormat"]?.string == "ts"
                     ? TransportOutput.rule.read(node, path, &log).map { .transport($0) }
@@ -32,7 +33,7 @@ extension Output {
                     "\(path).type",
                     word.map { "\(SpecText.quoted($0)) is not an output type" }
                         ?? "is \(type?.kind ?? "null"), not a string",
-                    fix: "write \"hls\", \"raw\", \"record\", \"rtmp\", \"http\", \"s3\" or \"image\"")
+                    fix: "write \"hls\", \"raw\", \"record\", \"rtmp\", \"webrtc\", \"http\", \"s3\" or \"image\"")
                 return nil
             }
         })
@@ -78,7 +79,8 @@ extension HLSOutput {
                 "lowLatency", \.lowLatency, .boolean,
                 "whether the viewers' listener offers parts and blocking reload (low-latency HLS); playlists in the directory never do; default true, false if the clock is offline",
                 derived: true),
-            Field("preset", \.preset, .choice, "preset of renditions without their own"),
+            Field(
+                "preset", \.preset, .choice, "preset of renditions without their own, except those of a webrtc output"),
             Field(
                 "windowSeconds", \.windowSeconds,
                 .integer(3...86_400, beyond: "use a record output to keep older segments"),

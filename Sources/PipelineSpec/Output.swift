@@ -8,6 +8,7 @@ package enum Output: Sendable, Hashable {
     case image(ImageOutput)
     case rtmp(RTMPOutput)
     case transport(TransportOutput)
+    case webRTC(WebRTCOutput)
 
     /// Id that names the output in events and in the control API.
     package var outputID: String {
@@ -20,6 +21,7 @@ package enum Output: Sendable, Hashable {
         case .image(let output): output.outputID
         case .rtmp(let output): output.outputID
         case .transport(let output): output.outputID
+        case .webRTC(let output): output.outputID
         }
     }
 
@@ -31,7 +33,7 @@ package enum Output: Sendable, Hashable {
         case .record(let output): output.path
         case .image(let output): output.path
         case .transport(let output): output.path
-        case .http, .s3, .rtmp: nil
+        case .http, .s3, .rtmp, .webRTC: nil
         }
     }
 
@@ -45,6 +47,7 @@ package enum Output: Sendable, Hashable {
         case .http: "http"
         case .s3: "s3"
         case .image: "image"
+        case .webRTC: "webrtc"
         }
     }
 }

@@ -46,8 +46,15 @@ extension PipelineRules {
         guard self.pipeline.clock == .live else { return }
         let ingest = self.pipeline.ingest
         self.checkCollisions(self.pipeline.listeners(hasPublishers: hasPublishers), &log)
-        guard hasPublishers, let srt = ingest.srt, let webRTC = ingest.webRTC else { return }
-        self.checkCollisions([("ingest.srt.listen", srt.listen), ("ingest.webrtc.udp", webRTC.udp)], &log)
+        var datagrams: [(place: String, address: ListenAddress)] = []
+        if hasPublishers {
+            if let srt = ingest.srt { datagrams.append(("ingest.srt.listen", srt.listen)) }
+            if let webRTC = ingest.webRTC { datagrams.append(("ingest.webrtc.udp", webRTC.udp)) }
+        }
+        for (index, output) in self.pipeline.outputs.enumerated() {
+            if case .webRTC(let webRTC) = output { datagrams.append(("outputs[\(index)].udp", webRTC.udp)) }
+        }
+        self.checkCollisions(datagrams, &log)
     }
 
     private func checkCollisions(_ listeners: [(place: String, address: ListenAddress)], _ log: inout SpecLog) {

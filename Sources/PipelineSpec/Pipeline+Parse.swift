@@ -70,7 +70,10 @@ extension Pipeline {
         for index in self.renditions.indices {
             let path = "renditions[\(index)]"
             if !log.isWritten("\(path).fps") { self.renditions[index].fps = self.canvas.fps }
-            if !log.isWritten("\(path).video.preset") { self.renditions[index].video.preset = preset }
+            if !log.isWritten("\(path).video.preset") {
+                self.renditions[index].video.preset =
+                    self.isForWebRTC(self.renditions[index]) ? WebRTCOutput.preset : preset
+            }
             self.renditions[index].video.fillIn(
                 isBFramesWritten: log.isWritten("\(path).video.bFrames"),
                 isLookaheadWritten: log.isWritten("\(path).video.lookaheadFrames"))

@@ -57,6 +57,9 @@ extension Pipeline {
             case .rtmp(let push):
                 let name = self.rendition(of: push)?.name ?? "?"
                 add("output", ["\(push.outputID): \(name) over RTMP to \(push.shownTarget)"])
+            case .webRTC(let output):
+                let names = self.webRTCRenditions.map(\.name).joined(separator: ", ")
+                add("output", ["\(output.outputID): \(names) over WebRTC at /whep, media at UDP \(output.udp)"])
             }
         }
         if self.hasPublishers {
@@ -76,10 +79,6 @@ extension Pipeline {
         return lines.map { line in
             line.title + String(repeating: " ", count: max(1, width - line.title.utf8.count)) + line.text + "\n"
         }.joined()
-    }
-
-    private var hasPublishers: Bool {
-        self.sources.contains { if case .rtmp = $0.input { true } else { false } }
     }
 
     private static func line(_ source: Source) -> String {

@@ -3,6 +3,9 @@ extension PipelineRules {
     /// because the file may be valid on the machine where the room will run.
     func checkLibraries(_ log: inout SpecLog) {
         self.warn(about: .encoder, at: "outputs", &log)
+        for (index, output) in self.pipeline.outputs.enumerated() {
+            if case .webRTC = output { self.warn(about: .opusEncoder, at: "outputs[\(index)]", &log) }
+        }
         for (index, codec) in self.pipeline.ingest.codecs.enumerated() {
             let isAdded = self.pipeline.ingest.webRTC != nil && !log.isWritten("ingest.codecs")
             let path = isAdded ? "ingest.webrtc" : "ingest.codecs[\(index)]"

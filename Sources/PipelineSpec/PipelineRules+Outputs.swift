@@ -42,6 +42,7 @@ extension PipelineRules {
         var paths: [[Substring]: Int] = [:]
         var hls: Int?
         var record: Int?
+        var webRTC: Int?
         for (index, output) in self.pipeline.outputs.enumerated() where log.isSound("outputs[\(index)].type") {
             let path = "outputs[\(index)]"
             if case .hls(let settings) = output {
@@ -74,6 +75,15 @@ extension PipelineRules {
             } else if output.isElsewhere {
                 self.checkUpload(output, path, &log)
             } else if case .rtmp(let settings) = output {
+                self.check(settings, path, &log)
+            } else if case .webRTC(let settings) = output {
+                if let webRTC {
+                    log.mistake(
+                        path, "a room can have only one webrtc output, and outputs[\(webRTC)] is one",
+                        fix: "name all renditions in one of the two, and remove the other")
+                    continue
+                }
+                webRTC = index
                 self.check(settings, path, &log)
             } else if self.pipeline.canvas.policy == .perScene {
                 log.mistake(

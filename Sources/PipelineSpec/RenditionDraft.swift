@@ -94,7 +94,7 @@ extension VideoEncoding {
             Field("encoder", \.encoder, .choice, "encoder implementation"),
             Field(
                 "preset", \.preset, .choice,
-                "x264 preset, fastest first; lowLatency: veryfast with at most \(Self.lowLatencyLimit) frames of lookahead; tandem-fast: nearly the quality of veryfast with B-frames at three fifths of its CPU time; tandem-faster: slightly worse quality at half of that CPU time; tandem-lowLatency: tandem-fast with at most \(Self.lowLatencyLimit) frames of lookahead; default the hls output's preset",
+                "x264 preset, fastest first; lowLatency: veryfast with at most \(Self.lowLatencyLimit) frames of lookahead; tandem-fast: nearly the quality of veryfast with B-frames at three fifths of its CPU time; tandem-faster: slightly worse quality at half of that CPU time; tandem-lowLatency: tandem-fast with at most \(Self.lowLatencyLimit) frames of lookahead; tandem-realtime: superfast without B-frames and lookahead, for WebRTC viewers; default the hls output's preset, tandem-realtime for the renditions of a webrtc output",
                 derived: true),
             Field("profile", \.profile, .choice, "H.264 profile; baseline sets bFrames to 0"),
             Field(
@@ -109,18 +109,19 @@ extension VideoEncoding {
                 derived: true),
             Field(
                 "bFrames", \.bFrames, .integer(0...3),
-                "maximum number of consecutive B-frames; players based on FFmpeg show the video later by this number of frames; default 0, 1 with the tandem presets",
+                "maximum number of consecutive B-frames; players based on FFmpeg show the video later by this number of frames; default 0, 1 with the tandem presets except tandem-realtime",
                 derived: true),
             Field(
                 "lookaheadFrames", \.lookaheadFrames, .integer(0...60),
                 "lookahead of the rate control in frames, which is also its delay; default \(Preset.veryfast.defaultLookahead), with "
                     + "lowLatency \(Preset.lowLatency.defaultLookahead), with tandem-fast and tandem-faster "
                     + "\(Preset.tandemFast.defaultLookahead), with tandem-lowLatency "
-                    + "\(Preset.tandemLowLatency.defaultLookahead)", derived: true),
+                    + "\(Preset.tandemLowLatency.defaultLookahead), with tandem-realtime "
+                    + "\(Preset.tandemRealtime.defaultLookahead)", derived: true),
             Field("threads", \.threads, .integer(1...16), "encoder threads; each additional thread adds delay"),
             Field(
                 "passthrough", \.passthrough, .choice,
-                "auto: the source's video packets are passed through without transcoding while one source fills the canvas with nothing on top, and its H.264 video has the rendition's size, frame rate and profile, stays within its bit rates, and has a key frame at least once per segment; each switch is a discontinuity for players"
+                "auto: the source's video packets are passed through without transcoding while one source fills the canvas with nothing on top, and its H.264 video has the rendition's size, frame rate and profile, stays within its bit rates, and has a key frame at least once per segment (for WebRTC viewers also at least every 2.2 s, and no B-frames); each switch is a discontinuity for players"
             ),
         ])
 }

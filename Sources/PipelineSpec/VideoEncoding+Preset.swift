@@ -1,8 +1,8 @@
 extension VideoEncoding {
     /// The presets of x264, fastest first, and additional presets of this program.
     ///
-    /// The presets whose names begin with `tandem` were found by a search over natural clips at live bit rates. At the
-    /// same size and rate they all have the same configuration record, byte for byte.
+    /// The presets whose names begin with `tandem`, except ``tandemRealtime``, were found by a search over natural clips
+    /// at live bit rates. At the same size and rate they all have the same configuration record, byte for byte.
     package enum Preset: String, Sendable, CaseIterable {
         case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow
         /// ``veryfast`` with a lookahead of at most ``VideoEncoding/lowLatencyLimit`` frames, so that a part is
@@ -17,12 +17,15 @@ extension VideoEncoding {
         case tandemFaster = "tandem-faster"
         /// ``tandemFast`` with the lookahead limit of ``lowLatency``.
         case tandemLowLatency = "tandem-lowLatency"
+        /// x264's ``superfast`` without B-frames and without lookahead, so that a frame leaves the encoder before the next
+        /// one is encoded: for WebRTC viewers. Default of a WebRTC output's renditions.
+        case tandemRealtime = "tandem-realtime"
 
         /// The libx264 preset that this preset is based on.
         package var x264Name: String {
             switch self {
             case .lowLatency, .tandemFast, .tandemLowLatency: Preset.veryfast.rawValue
-            case .tandemFaster: Preset.superfast.rawValue
+            case .tandemFaster, .tandemRealtime: Preset.superfast.rawValue
             default: self.rawValue
             }
         }
@@ -35,12 +38,19 @@ extension VideoEncoding {
             case .tandemFast, .tandemLowLatency: "me=dia:partitions=i8x8:aq-strength=0.7"
             // Among the features that superfast disables, only the macroblock tree is worth its CPU time.
             case .tandemFaster: "mbtree=1:aq-strength=0.7"
+            // The macroblock tree needs a lookahead.
+            case .tandemRealtime: "aq-strength=0.7"
             default: ""
             }
         }
 
         /// Whether the preset's lookahead is limited to ``VideoEncoding/lowLatencyLimit`` frames.
-        package var isLowLatency: Bool { self == .lowLatency || self == .tandemLowLatency }
+        package var isLowLatency: Bool {
+            switch self {
+            case .lowLatency, .tandemLowLatency, .tandemRealtime: true
+            default: false
+            }
+        }
 
         /// Default of ``VideoEncoding/bFrames`` with this preset.
         package var defaultBFrames: Int {
@@ -57,6 +67,7 @@ extension VideoEncoding {
             // The value used in the search; a smaller one costs more quality than it saves time.
             case .tandemFast, .tandemFaster: 10
             case .tandemLowLatency: VideoEncoding.lowLatencyLimit
+            case .tandemRealtime: 0
             default: 5
             }
         }

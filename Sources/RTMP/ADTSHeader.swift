@@ -1,6 +1,6 @@
 import MediaKernels
 
-/// The header of one ADTS frame, which some encoders leave in front of AAC in RTMP.
+/// The header of one ADTS frame: of AAC in transport streams, and in RTMP if an encoder does not remove it.
 ///
 /// Spec: ISO/IEC 14496-3 §1.A.3.2.
 struct ADTSHeader {

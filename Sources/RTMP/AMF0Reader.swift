@@ -17,7 +17,7 @@ package struct AMF0Reader {
     package enum Fault: Error, Sendable, Hashable {
         /// A value reaches past the end of the message.
         case truncated
-        /// A type marker that AMF0 does not define.
+        /// A type marker that AMF0 does not define or reserves (movie clip, record set).
         case marker(UInt8)
         /// The rest of the message is AMF3 (marker 0x11), which is not read.
         case amf3
@@ -41,7 +41,7 @@ package struct AMF0Reader {
 
     /// Reads every value from `offset` to the end, or to the first fault.
     ///
-    /// - Parameter depth: Maximum nesting depth of objects and arrays; it bounds the stack.
+    /// - Parameter depth: Maximum nesting depth of objects and arrays, at most 64; it bounds the stack.
     package static func values(
         in bytes: [UInt8], from offset: Int = 0, depth: Int = AMF0Reader.maximumDepth
     ) -> (values: [AMF0Value], fault: Fault?) {

@@ -30,7 +30,7 @@ package indirect enum AMF0Value: Sendable, Hashable {
         if case .string(let string) = self { string } else { nil }
     }
 
-    /// The properties of an object in any of its three forms; encoders use them interchangeably.
+    /// The properties of an object, ECMA array or typed object, which encoders use interchangeably; nil for other values.
     package var properties: [AMF0Property]? {
         switch self {
         case .object(let properties), .ecmaArray(let properties), .typedObject(_, let properties): properties
@@ -38,7 +38,7 @@ package indirect enum AMF0Value: Sendable, Hashable {
         }
     }
 
-    /// The first property with that name; nil if the value is not an object.
+    /// The first property with that name; nil if there is none, or if the value is not an object or ECMA array.
     package subscript(name: String) -> AMF0Value? {
         self.properties?.first { $0.name == name }?.value
     }

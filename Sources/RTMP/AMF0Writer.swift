@@ -14,7 +14,7 @@ package struct AMF0Writer {
         return writer.bytes
     }
 
-    /// Appends one value. A string over 65,535 bytes becomes a long string.
+    /// Appends one value. A string over 65,535 bytes becomes a long string; longer names are cut off there.
     package mutating func write(_ value: AMF0Value) {
         switch value {
         case .number(let number):

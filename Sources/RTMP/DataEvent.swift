@@ -1,7 +1,7 @@
 import MediaTypes
 
-/// A message from an encoder to players, such as `onTextData` or `onCuePoint`, converted to JSON for clients that do
-/// not read AMF.
+/// An `onTextData` or `onCuePoint` message from an encoder to players, converted to JSON for clients that do not read
+/// AMF.
 package enum DataEvent {
     /// The first bytes of `onTextData` and `onCuePoint` messages.
     private static let beginnings = DataMessageTime.named(["onTextData", "onCuePoint"])
@@ -21,8 +21,8 @@ package enum DataEvent {
 }
 
 extension AMF0Value {
-    /// The value as JSON. Fractions have three digits; values that JSON cannot express become null. The nesting depth
-    /// is bounded by the reader.
+    /// The value as JSON. Fractions are cut to three digits; a date becomes its milliseconds since 1970. Values that JSON
+    /// cannot express become null, and so do fractions of 10^12 or more. The nesting depth is bounded by the reader.
     var json: JSONValue {
         switch self {
         case .number(let number), .date(let number): Self.json(number)

@@ -1,7 +1,7 @@
 package import MediaTypes
 
-/// Finds the time of day in a data message: in `onFI`, which encoders send with the system's date and time (`sd`, `st`)
-/// for each time code, and in any message with milliseconds since 1970 in `ts`.
+/// Finds the wall-clock time in an `onFI`, `onTextData` or `onMetaData` message: milliseconds since 1970 or a date in
+/// `ts`, or a time of day in `st`, which encoders send in `onFI` with each time code.
 package enum DataMessageTime {
     /// The first bytes of messages other than `onMetaData` that are searched for a time.
     static let beginnings = DataMessageTime.named(["onFI", "onTextData"])
@@ -19,7 +19,8 @@ package enum DataMessageTime {
         beginnings.contains { bytes.dropFirst(offset).starts(with: $0) }
     }
 
-    /// Returns the time in the first of `values` that contains a time; nil if none does.
+    /// Returns the time in the first of `values` that contains a time, where `ts` takes precedence over `st`; nil if none
+    /// does.
     package static func find(_ values: ArraySlice<AMF0Value>) -> WallClockTime? {
         for value in values {
             switch value["ts"] {

@@ -14,7 +14,8 @@ extension ElementaryDemuxer {
             // Only sets of the base layer count, as in decoders.
             return sets.contains { $0[1] == 1 && HEVCSequenceParameterSet(nalUnit: $0) != nil } ? .hevc : nil
         case .hevc:
-            // In H.265 these types would belong to layers above the 31st.
+            // In H.265 the header of an H.264 sequence parameter set would mean an unspecified type, in a layer from the
+            // 32nd on.
             guard unit.types.contains(.sps), unit.types.contains(.pps) else { return nil }
             let sets = ParameterSets(unit.payload, in: range)
             let configuration = AVCRecord(

@@ -9,7 +9,8 @@ package import MediaTypes
 ///
 /// Spec: ISO/IEC 13818-1 §2.4.3.7 (90 kHz, 33 bits).
 package struct ElementaryDemuxer: Sendable {
-    /// Counters of units that were dropped or repaired.
+    /// Counters of units that were dropped or repaired. Here ``FLVDemuxer/Counters/malformed`` also counts units that are empty, too
+    /// large, without a known timestamp, or that arrive after a change of codec.
     package private(set) var counters = FLVDemuxer.Counters()
     /// The codec of the last unit that was not supported; nil if there was none.
     package private(set) var unsupportedCodec: String?
@@ -123,8 +124,8 @@ package struct ElementaryDemuxer: Sendable {
         return (dts + offset, dts)
     }
 
-    /// Emits a configuration made from the parameter sets in the stream: at the start of the stream, and at a key frame
-    /// whose parameter sets differ from the earlier ones.
+    /// Emits a configuration made from the parameter sets in the stream: if there is none for H.264 yet, and at a key
+    /// frame with a parameter set that the last one does not contain.
     private mutating func configureAVC(_ payload: PacketMemory, _ isKey: Bool, _ items: inout [SourceItem]) {
         if self.video?.codec == .h264, !isKey { return }
         let sets = ParameterSets(payload, in: 0..<payload.count)
@@ -168,7 +169,7 @@ package struct ElementaryDemuxer: Sendable {
     }
 
     /// Returns the timestamp of the unit, in ticks. Senders put several frames behind one timestamp; a frame without
-    /// one begins where the frame before it ended.
+    /// one begins where the frame before it ended; nil if that is not known.
     private mutating func time(of unit: MPEGTSUnit, _ samples: (count: Int64, rate: Int64)?) -> Int64? {
         let said = (unit.pts ?? unit.dts).map { self.clock.unwrap($0) }
         let estimated = self.following[unit.track]
@@ -215,7 +216,7 @@ package struct ClockUnwrapper: Sendable {
 
     package init() {}
 
-    /// The difference between two timestamps in the shorter direction.
+    /// The difference `to` minus `from` of two 33-bit timestamps in the shorter direction.
     static func step(from: Int64, to: Int64) -> Int64 {
         let difference = (to &- from) & (self.range - 1)
         return difference >= self.range / 2 ? difference - self.range : difference

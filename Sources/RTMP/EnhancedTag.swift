@@ -38,13 +38,13 @@ struct EnhancedTag {
     /// Nanoseconds (0 to 999,999) that are added to the presentation time of the message.
     let nanoseconds: Int64
     private(set) var parts: [Part] = []
-    /// True if the message is truncated among its parts or has too many of them; ``parts`` holds the intact parts
-    /// before.
+    /// True if a multitrack message has no part, is truncated among its parts, or has too many of them; ``parts`` holds
+    /// the intact parts before.
     private(set) var isDamaged = false
 
     /// Reads the header of a message and finds the part of each track.
     ///
-    /// - Returns: `nil` if the message ends before its header does, or contradicts itself.
+    /// - Returns: `nil` if the message ends before its header does, contradicts itself, or has too many modifiers.
     init?(_ payload: PacketMemory, isVideo: Bool) {
         guard let first = payload.byte(at: 0) else { return nil }
         var offset = 1

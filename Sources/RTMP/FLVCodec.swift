@@ -42,7 +42,7 @@ enum FLVCodec {
     }
 
     /// The parameters of a legacy audio codec without a sequence header; the bits of the first byte describe it. `nil`
-    /// for codecs with a format of their own, and for those that cannot be decoded.
+    /// for AAC, MP3 and Enhanced RTMP, which are handled elsewhere, and for undefined formats.
     ///
     /// Spec: Video File Format 10.1 Annex E.4.2.1 (SoundFormat, SoundRate, SoundSize, SoundType). For formats whose
     /// bits are known to be meaningless, the rate and channels of the format apply.
@@ -66,7 +66,7 @@ enum FLVCodec {
         }
     }
 
-    /// The FourCC after the first byte of an Enhanced RTMP tag, as printable text.
+    /// The FourCC after the first byte of an Enhanced RTMP tag, as printable text; "unknown" if no byte is printable.
     static func fourCC(in payload: PacketMemory) -> String {
         let letters = payload.bytes(in: 1..<5).filter { (0x21...0x7E).contains($0) }
         return letters.isEmpty ? "unknown" : String(decoding: letters, as: UTF8.self)

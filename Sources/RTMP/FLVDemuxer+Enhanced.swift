@@ -9,7 +9,7 @@ struct EnhancedState {
     var sound: [UInt8: CodecParameters] = [:]
     /// Channel layouts from the publisher, by track.
     var layouts: [UInt8: ChannelLayout] = [:]
-    /// True after a track beyond the supported number was reported once.
+    /// True after a track beyond the supported number was reported as unsupported; that is done once.
     var isExtraTold = false
 }
 
@@ -156,7 +156,7 @@ extension FLVDemuxer {
     }
 
     /// Handles H.265 parameter sets in the stream, as is done for H.264: emits a configuration if there was no sequence
-    /// header, and again if a parameter set is new.
+    /// header, and again at a key frame with a new sequence parameter set.
     private mutating func parameterSets(_ units: HEVCUnits, _ items: inout [SourceItem]) {
         if self.video?.codec == .hevc {
             guard units.isKey else { return }
@@ -324,7 +324,7 @@ extension FLVDemuxer {
     }
 }
 
-/// Detects from the payload whether a coded frame is a key frame.
+/// Detects from the payload whether a coded frame of VP8, VP9 or AV1 is a key frame.
 enum KeyFrameCheck {
     static func isKey(_ codec: CodecName, _ memory: PacketMemory, from start: Int) -> Bool {
         guard let first = memory.byte(at: start) else { return false }

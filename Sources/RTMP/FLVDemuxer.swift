@@ -3,7 +3,8 @@ package import MediaTypes
 
 /// Turns the audio and video messages of one publication into configurations and coded packets.
 ///
-/// Pure. Only the payload is decisive: the metadata and the rate, size and key flags of the FLV header are not trusted.
+/// Pure. Only the payload is decisive: the metadata and the key flag of the FLV header are not trusted, and neither are
+/// its sample rate, size and channels, except for codecs that have no other description, such as PCM.
 /// Nothing in here can fail: data that cannot be read is dropped and counted.
 ///
 /// Spec: Video File Format 10.1 Annex E.4.2, E.4.3.
@@ -12,24 +13,25 @@ package struct FLVDemuxer: Sendable {
     package struct Counters: Sendable, Hashable {
         /// Number of messages that are shorter than their header.
         package var short = 0
-        /// Number of empty messages, empty frames, and frames with only empty NAL units.
+        /// Number of empty messages and frames, and of H.264 and H.265 messages without slices, parameter sets and SEI.
         package var empty = 0
         /// Number of frames whose NAL units could not be found.
         package var malformed = 0
         /// Number of frames that were rewritten: with four-byte NAL unit lengths and without empty units, or AAC
         /// without its ADTS header.
         package var sanitized = 0
-        /// Number of configuration records that are not valid.
+        /// Number of configuration records and channel layouts that are not valid or too large.
         package var badConfigurations = 0
-        /// Number of packets dropped because they arrived before the first configuration of their track.
+        /// Number of packets dropped because their track had no configuration for their codec.
         package var beforeConfiguration = 0
         /// Number of composition offsets over 15 minutes, which are read as 0.
         package var badCompositionOffsets = 0
-        /// Number of messages in codecs that are not supported.
+        /// Number of messages, or tracks of a message, in codecs that are not supported; the first of ``extraTracks``
+        /// counts here, too.
         package var unsupported = 0
-        /// Number of packets dropped because their track is beyond the supported number of tracks.
+        /// Number of packets and configurations dropped because their track is beyond the supported number of tracks.
         package var extraTracks = 0
-        /// Number of Enhanced RTMP messages that are truncated, in the header or among the tracks.
+        /// Number of Enhanced RTMP messages that are truncated or not valid, in the header or among the tracks.
         package var badHeaders = 0
 
         package init() {}
@@ -58,7 +60,7 @@ package struct FLVDemuxer: Sendable {
     var enhanced = EnhancedState()
     private var timing: PictureTimingRules?
     /// NAL units sent in messages of their own before a frame, in canonical form. They are kept until the next frame,
-    /// or until a different sequence header arrives; see ``joined(_:)``. The types are those of H.264.
+    /// a different sequence header, or another codec; see ``joined(_:)``. The types are those of H.264.
     var ahead: (bytes: [UInt8], types: NALTypes) = ([], [])
     /// Maximum size of ``ahead`` in bytes.
     static let mostAhead = 64 << 10
@@ -77,7 +79,8 @@ package struct FLVDemuxer: Sendable {
     /// The codecs that nearly every publisher sends.
     package static let usualCodecs: Set<CodecName> = [.h264, .aac, .mp3]
 
-    /// Sets the wall-clock time at `timestamp`, from a data message. The next packet carries it.
+    /// Sets the wall-clock time at `timestamp`, from a data message. The next packet carries it, converted to the
+    /// packet's time, if that is at most two seconds away.
     package mutating func note(_ time: WallClockTime, at timestamp: UInt32) { self.noted = (time, timestamp) }
 
     /// Removes and returns the wall-clock time noted from a data message, converted to the time of a packet
@@ -208,7 +211,7 @@ package struct FLVDemuxer: Sendable {
     }
 
     /// Returns the NAL units from `start` on in canonical form: with four-byte lengths and without empty units. `nil`
-    /// if there are none, which is counted.
+    /// if there are none, or if their lengths are not valid, which is counted.
     ///
     /// - Returns: The types are those of H.264.
     mutating func sanitized(
@@ -236,7 +239,7 @@ package struct FLVDemuxer: Sendable {
         return 0
     }
 
-    /// Handles parameter sets in the stream. Before any sequence header they make the configuration. Later, if a key
+    /// Handles parameter sets in the stream. Before any sequence header they make the configuration. Later, if an IDR
     /// frame has a sequence parameter set that is not in the configuration, a new configuration is emitted: running
     /// decoders read the set in band, but a relay or decoder that starts later must begin with it.
     private mutating func parameterSets(

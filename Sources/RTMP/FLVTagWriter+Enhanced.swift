@@ -9,7 +9,8 @@ extension FLVTagWriter {
         .h264, .hevc, .av1, .vp9, .vp8, .aac, .mp3, .opus, .ac3, .eac3, .flac,
     ]
 
-    /// Returns the sequence start of a track; `nil` for a codec without a FourCC or without a sequence start.
+    /// Returns the sequence start of a track; `nil` for MP3, AC-3 and E-AC-3, which have none, and for a codec without a
+    /// FourCC.
     package static func enhanced(_ parameters: CodecParameters) -> RTMPMediaMessage? {
         guard let letters = FourCC(parameters.codec) else { return nil }
         if [.mp3, .ac3, .eac3].contains(parameters.codec) { return nil }
@@ -51,7 +52,7 @@ extension FLVTagWriter {
         }
     }
 
-    /// Returns the header of a message, up to the payload.
+    /// Returns the header of a message, up to the FourCC or the track number.
     ///
     /// - Parameter type: The packet type.
     private static func head(isVideo: Bool, isKey: Bool, type: UInt8, _ letters: FourCC, _ track: UInt8) -> [UInt8] {

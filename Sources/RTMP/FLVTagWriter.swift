@@ -6,7 +6,8 @@ package import MediaTypes
 /// Spec: Video File Format 10.1 Annex E.4.2, E.4.3 for H.264, AAC and MP3; Enhanced RTMP v2 for the other codecs and
 /// for audio tracks other than the main one, in ``FLVTagWriter/enhanced(_:codec:)``.
 package enum FLVTagWriter {
-    /// Returns the sequence header of a track; nil for a codec that has neither an FLV codec number nor a FourCC.
+    /// Returns the sequence header of a track; nil for MP3, AC-3 and E-AC-3, which have none, and for codecs that are not
+    /// in ``codecs``.
     package static func configuration(_ parameters: CodecParameters) -> RTMPMediaMessage? {
         if parameters.track != 0 { return self.enhanced(parameters) }
         return switch parameters.codec {
@@ -19,7 +20,7 @@ package enum FLVTagWriter {
     /// Returns the message of one packet.
     ///
     /// - Parameter codec: The packet's codec.
-    /// - Returns: nil for a codec that has neither an FLV codec number nor a FourCC.
+    /// - Returns: nil for a codec that is not in ``codecs``.
     package static func packet(_ packet: CodedPacket, codec: CodecName) -> RTMPMediaMessage? {
         if packet.track != 0 { return self.enhanced(packet, codec: codec) }
         let dts = TimeMath.rescale(packet.dts, from: Int64(max(1, packet.timescale)), to: 1000)

@@ -23,7 +23,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
     /// Maximum number of NAL units in one record: up to 16 SPS, and other units.
     private static let unitLimit = 128
 
-    /// Reads a record; `nil` if it is empty, truncated, or of an unknown version.
+    /// Reads a record; `nil` if it is empty, truncated, of an unknown version, or has more than 128 NAL units.
     package init?(record: [UInt8]) {
         // Version 0 was written before the standard was final.
         guard record.count >= 23, record[0] <= 1 else { return nil }

@@ -39,9 +39,9 @@ package enum MultichannelConfig {
         }
     }
 
-    /// Adds the layout to the parameters where it makes a difference: an Opus stream without an ID header, or with one
-    /// that does not define the channels (mapping family 2 and above). All other codecs describe their layout
-    /// themselves.
+    /// Adds the layout to the parameters where it makes a difference: for an Opus stream without an ID header, as a
+    /// header if ``opusHead(_:)`` makes one; for one whose header does not define the channels (mapping family 2 and
+    /// above). All other codecs describe their layout themselves.
     package static func apply(_ layout: ChannelLayout, to parameters: CodecParameters) -> CodecParameters {
         guard parameters.codec == .opus else { return parameters }
         let record = parameters.configuration
@@ -59,7 +59,8 @@ package enum MultichannelConfig {
     ///
     /// Spec: RFC 7845 §5.1, §5.1.1.2.
     ///
-    /// - Returns: nil for one or two channels, which need no header, and for a custom channel order.
+    /// - Returns: nil for one or two channels, which need no header, and for loudspeakers in another than the native
+    ///   order.
     package static func opusHead(_ layout: ChannelLayout) -> [UInt8]? {
         // Number of streams, how many of them are stereo, and the channel mapping.
         let forms: [Int: (streams: UInt8, pairs: UInt8, mapping: [UInt8])] = [

@@ -5,9 +5,9 @@ package import MediaTypes
 /// Encoders show `BadName` and `Denied` to their user. Other codes leave some encoders waiting forever, so every
 /// refusal of `publish` uses one of these two.
 package struct PublishRefusal: Sendable, Hashable {
-    /// The code that the encoder gets in `onStatus`.
+    /// The code that the encoder gets in `onStatus`, or in `_error` as the answer to `connect`.
     package let code: String
-    /// Shown to the person at the encoder. Never reveals whether a key exists.
+    /// Shown to the person at the encoder.
     package let text: String
     /// Error code for the operator.
     package let errorCode: ErrorCode
@@ -18,10 +18,10 @@ package struct PublishRefusal: Sendable, Hashable {
         self.errorCode = errorCode
     }
 
-    /// The stream key is unknown or wrong; the same text for both.
+    /// The stream key is not accepted: unknown, malformed, wrongly signed or already used. The text is the same for all.
     package static let denied = PublishRefusal(
         code: "NetStream.Publish.Denied", text: "The stream key is not valid. Check the server address and the key.")
-    /// The stream key is unknown or wrong, and the encoder tries to log in with a user name and password.
+    /// The stream key is not accepted, and the encoder tries to log in with a user name and password.
     package static let noLogin = PublishRefusal(
         code: "NetStream.Publish.Denied",
         text:

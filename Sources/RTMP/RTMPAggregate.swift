@@ -1,14 +1,13 @@
 import MediaKernels
 
-/// Iterates over the messages inside an aggregate message; iteration may stop early.
-///
-/// Only audio, video and data messages: nested aggregates and control messages are skipped.
+/// Iterates over the audio, video and data messages inside an aggregate message; others are skipped. Iteration ends
+/// before a truncated message, or after ``maximumMessages``.
 ///
 /// Spec: RTMP 1.0 §7.1.6. Timestamps are shifted so that the first one is the aggregate's; the aggregate's message stream
-/// wins; the last back pointer may be missing.
+/// id replaces those of the messages; the last back pointer may be missing.
 struct RTMPAggregate: Sequence, IteratorProtocol {
-    /// Maximum number of messages that are read of one aggregate. Senders put some tens of messages in; an aggregate of
-    /// 8 MiB could hold half a million empty messages.
+    /// Maximum number of messages that are read of one aggregate, skipped ones included. Senders put some tens of
+    /// messages in; an aggregate of 8 MiB could hold half a million empty messages.
     static let maximumMessages = 4_096
 
     private let aggregate: RTMPMessage

@@ -7,16 +7,16 @@ import MediaKernels
 ///
 /// Spec: RTMP 1.0 §5.3, §5.4.1, §5.4.2.
 ///
-/// Invariants: (1) `carry` is not empty only between chunks, and holds an incomplete header; (2) a chunk stream with
+/// Invariants: (1) `carry` holds an incomplete header, and is empty within a chunk; (2) a chunk stream with
 /// `slot >= 0` owns exactly that assembler; (3) `current` is the index of such a stream, or -1.
 package struct RTMPChunkReader: ~Copyable {
     /// Maximum number of messages in progress at the same time: audio, video, data and commands, twice.
     package static let maximumPartials = 8
-    /// Maximum number of bytes reserved in advance for a message, if the peer has sent messages of that size.
+    /// Maximum number of bytes reserved in advance for a message: twice the longest message so far, up to this limit.
     /// ``maximumPartials`` times this is what incomplete messages may hold anyway. Without the reservation a growing
     /// message would be moved, and half of it copied again.
     private static let mostReserved = 2 << 20
-    /// Longest header that is carried over: 3 + 11 + 4 bytes, and at most 4 bytes of lookahead.
+    /// Upper bound of the bytes that are needed to read a header: 3 + 11 + 4 bytes, and 4 bytes of lookahead.
     private static let longestHeader = 22
 
     /// Maximum number of payload bytes per received chunk: 128 until the peer changes it (§5.4.1).
@@ -179,7 +179,8 @@ package struct RTMPChunkReader: ~Copyable {
     }
 
     /// Returns whether an extended timestamp follows a type 3 header at `offset`. Old librtmp omits it, so the four
-    /// bytes count only if they repeat the timestamp of the chunk stream; nil if too few bytes are available to tell.
+    /// bytes count only if they are the last extended timestamp or the timestamp of the message; nil if too few bytes
+    /// are available to tell.
     private func extendedFollows(_ stream: RTMPChunkStream, _ bytes: Span<UInt8>, at offset: Int) -> Bool? {
         let begun = stream.isMidMessage ? stream.timestamp : stream.timestamp &+ stream.delta
         var value: UInt32 = 0

@@ -1,6 +1,6 @@
 import MediaKernels
 
-/// A message being sent: the remaining payload and the header of its first chunk.
+/// A message being sent: its payload, the position of the next chunk in it, and the header of its first chunk.
 package struct RTMPOutgoingMessage: Sendable {
     package let message: RTMPMessage
     /// Header type of the first chunk, 0 to 3.
@@ -25,7 +25,8 @@ package struct RTMPChunkWriter: Sendable {
         var length: Int
         var type: RTMPMessageType
         var streamID: UInt32
-        /// True if the last header was type 1 or 2; then all receivers repeat its delta for a type 3 header.
+        /// True if the last header before type 3 headers was type 1 or 2; then all receivers repeat its delta for a type
+        /// 3 header.
         var hasDelta: Bool
     }
 

@@ -4,8 +4,7 @@ import MediaKernels
 ///
 /// Spec: RTMP 1.0 §7.2.2.1 (play), §7.1.7 (SetBufferLength).
 extension RTMPClientSession {
-    /// Removes and returns the media that arrived since the last call, in order. Handle the media before the actions
-    /// that the same ``receive(_:)`` returned.
+    /// Removes and returns the media that arrived since the last call, in order.
     package mutating func takeMedia() -> [RTMPMediaMessage] {
         defer { self.media = [] }
         return self.media
@@ -16,7 +15,8 @@ extension RTMPClientSession {
     private static let bufferMilliseconds: UInt32 = 1000
 
     mutating func requestPlay() {
-        // −2: the live stream, or else the recorded one with that name; all players send this.
+        // Start −2 in the specification, −2000 in players, which send milliseconds: the live stream, or else the recorded
+        // one with that name.
         let arguments = [AMF0Value.null, .string(self.url.streamName), .number(-2000)]
         self.command(RTMPCommand("play", arguments), streamID: self.streamID)
         let length = RTMPServerSession.bytes(Self.bufferMilliseconds)

@@ -3,7 +3,8 @@ package struct RTMPClientStatus: Sendable, Hashable {
     /// Status code with which a server asks the client to reconnect.
     package static let reconnectRequest = "NetConnection.Connect.ReconnectRequest"
 
-    /// Level of the status: `status`, `warning` or `error`.
+    /// Level of the status, from the server: `status`, `warning` or `error`. Default: `error` for `_error`, otherwise
+    /// `status`.
     package let level: String
     /// Status code, such as `NetStream.Publish.Denied`.
     package let code: String

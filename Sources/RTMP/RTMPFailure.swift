@@ -16,13 +16,13 @@ package enum RTMPFailure: Error, Sendable, Hashable {
     case refused(PublishRefusal)
 }
 
-/// The kind of first byte that a connection sent instead of RTMP version 3.
+/// The kind of first byte that the peer sent instead of RTMP version 3.
 package enum RTMPVersionFault: Sendable, Hashable {
-    /// The first byte is 6: the client uses RTMPE, which is not supported.
+    /// The first byte is 6: the peer uses RTMPE, which is not supported.
     case encrypted
-    /// The client began a TLS handshake on a port without TLS.
+    /// The first byte is that of a TLS handshake, on a port without TLS.
     case tls
-    /// The client sent text, such as an HTTP request or a PROXY header.
+    /// The first byte is printable ASCII, as in an HTTP request or a PROXY header.
     case text
     case other(UInt8)
 
@@ -51,14 +51,15 @@ package enum RTMPLimit: String, Sendable, Hashable {
 package enum RTMPDesync: Sendable, Hashable {
     /// A type 2 or 3 header on a chunk stream that has no earlier header.
     case headerWithoutPredecessor(chunkStreamID: UInt32)
-    /// A new header in the middle of a message.
+    /// In the middle of a message, a type 0 header, or a type 1 header with another length or message type.
     case headerInsideMessage(chunkStreamID: UInt32)
+    /// A message type above 22, the last defined one.
     case messageType(UInt8)
-    /// Too many messages of undefined types.
+    /// More than eight messages of undefined types up to 22.
     case unknownMessages
 }
 
-/// Messages that are well formed but not acceptable.
+/// How a message breaks the rules of the session.
 package enum RTMPViolation: String, Sendable, Hashable {
     case chunkSize, secondConnect, connectWithoutApp, malformedCommand
 }

@@ -1,6 +1,6 @@
 package import MediaKernels
 
-/// One audio or video message of the accepted publication.
+/// One audio or video message of a published or played stream.
 package struct RTMPMediaMessage: Sendable {
     package enum Kind: Sendable, Hashable { case audio, video }
 

@@ -22,9 +22,9 @@ package struct RTMPMessageType: RawRepresentable, Sendable, Hashable {
     package static let commandAMF0 = RTMPMessageType(rawValue: 20)
     package static let aggregate = RTMPMessageType(rawValue: 22)
 
-    /// Types above the last defined one mean that the byte stream is misread.
+    /// False for types above 22, the last defined one: the byte stream is misread.
     package var isPossible: Bool { self.rawValue <= 22 }
 
-    /// Types 1 to 6, which control the connection.
+    /// True for types 1 to 6, which control the connection.
     package var isControl: Bool { (1...6).contains(self.rawValue) }
 }

@@ -16,7 +16,7 @@ package struct RTMPQuirks: OptionSet, Sendable, Hashable, CustomStringConvertibl
     package static let unknownMessageType = RTMPQuirks(rawValue: 1 << 4)
     /// A command or metadata whose AMF cannot be parsed to its end.
     package static let malformedAMF = RTMPQuirks(rawValue: 1 << 5)
-    /// The peer sends media before the answer to `publish`.
+    /// The peer sends media when it has no accepted publication, or data or commands while its `publish` is undecided.
     package static let impatientMedia = RTMPQuirks(rawValue: 1 << 6)
     /// The peer sends `publish` without `createStream`.
     package static let publishWithoutCreateStream = RTMPQuirks(rawValue: 1 << 7)

@@ -14,9 +14,10 @@ package enum RTMPServerAction: Sendable {
     case wallClock(WallClockTime, timestamp: UInt32)
     /// A data message for players: its name, and the values after the name as a JSON array of at most 4,096 bytes.
     case data(name: String, values: String)
-    /// The accepted publication has ended; the connection may publish again.
+    /// The accepted publication has ended; the connection may publish again if the reason is
+    /// ``UnpublishReason/client``.
     case unpublished(UnpublishReason)
     /// Send pending bytes, close the sending side, read and discard input for one second, then close the connection. It
-    /// is the last action, and occurs once.
+    /// is the last action, and occurs at most once.
     case close(RTMPFailure)
 }

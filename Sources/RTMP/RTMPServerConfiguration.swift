@@ -15,8 +15,8 @@ package struct RTMPServerConfiguration: Sendable {
     package var decisionTimeout: Int64 = 2_500_000_000
     /// Time limit from the decision to the first audio or video message.
     package var firstMediaTimeout: Int64 = 20_000_000_000
-    /// Time without any byte from the publisher after which the connection is closed. Long on purpose: the source of a
-    /// silent encoder is stalled, and only the network or the operator decides that it is gone.
+    /// Time without any byte from the publisher, after its first media, after which the connection is closed. Long on
+    /// purpose: meanwhile the source of a silent encoder is stalled, but not gone.
     package var mediaIdleTimeout: Int64 = 90_000_000_000
 
     package init() {}

@@ -1,6 +1,7 @@
 /// Handles the client's commands. Clients send them in any order and wait for the answers.
 ///
-/// Spec: RTMP 1.0 §7.2. Every call with a transaction id is answered: some clients have a separate timer for each.
+/// Spec: RTMP 1.0 §7.2. From `connect` on, every call with a transaction id is answered, with `_result`, `_error` or
+/// `onStatus`: some clients have a separate timer for each.
 extension RTMPServerSession {
     mutating func received(command message: RTMPMessage, now: Int64) throws(RTMPFailure) {
         var fault: AMF0Reader.Fault?
@@ -32,8 +33,8 @@ extension RTMPServerSession {
         }
     }
 
-    /// Returns whether `id` is a created stream other than the publishing one. If it is, the client closes an older
-    /// stream.
+    /// Returns whether `id` was assigned to a stream other than the publishing one. If it was, a command that closes it
+    /// does not end the publication.
     private func isOther(id: UInt32) -> Bool {
         id >= 1 && id <= UInt32(clamping: self.createdStreams) && id != self.publishStreamID
     }
@@ -138,7 +139,8 @@ extension RTMPServerSession {
                     id: self.requests, address: address, tcURL: self.tcURL, flashVersion: self.flashVersion)))
     }
 
-    /// Confirms the publication to the client: sends StreamBegin and `NetStream.Publish.Start`.
+    /// Confirms the publication to the client: sends StreamBegin, `onFCPublish` if the client sent FCPublish with a
+    /// transaction id, and `NetStream.Publish.Start`.
     mutating func confirmPublish() {
         self.write(.userControl, [0, 0] + RTMPServerSession.bytes(self.publishStreamID))
         if self.fcPublishTransaction > 0 {
@@ -180,9 +182,9 @@ extension RTMPServerSession {
         if !isLate { self.closeStream(0, now: now) }
     }
 
-    /// Closes a stream of the client; if it is the publishing stream, the publication ends.
+    /// Closes a stream of the client. The publication ends, unless the stream was assigned and is not the publishing one.
     ///
-    /// - Parameter streamID: The message stream of the command: the publishing one, an older one, or 0.
+    /// - Parameter streamID: The message stream of the command: the publishing one, another one, or 0.
     private mutating func closeStream(_ streamID: UInt32, now: Int64) {
         let isLate = self.isOther(id: streamID)
         if !isLate { self.endPublication(now: now) }

@@ -11,8 +11,8 @@ import MediaTypes
 ///                                              └──────────────── closed ◀─failure       │
 ///                                              └────────────────────────────────────────┘
 ///
-/// Every state goes to `closed` on a failure, a passed deadline, or ``refuse(_:now:)``; in `closed` all input is
-/// discarded.
+/// Every state goes to `closed` on a failure, a passed deadline, ``refuse(_:)``, ``handOver()`` or ``inputEnded()``; in
+/// `closed` all input is discarded.
 ///
 /// Spec: RTMP 1.0 §5, §7.2.
 package struct RTMPServerSession: ~Copyable {
@@ -27,7 +27,7 @@ package struct RTMPServerSession: ~Copyable {
     var output: [UInt8] = []
     /// Actions of the current call, in order; bytes to send are placed before them.
     var actions: [RTMPServerAction] = []
-    /// Always empty; kept to reuse its memory.
+    /// Always empty between calls; kept to reuse its memory.
     private var messages: [RTMPMessage] = []
     /// Maximum capacity, in elements, of the arrays of messages and actions whose memory is kept for the next read; a
     /// typical read needs no more.
@@ -71,7 +71,8 @@ package struct RTMPServerSession: ~Copyable {
     var earlierName: String?
     /// The answer to `connect` if the client's address is not allowed; otherwise nil.
     package var connectRefusal: PublishRefusal?
-    /// Messages that arrived between `publish` and the decision; they are handled after it, in order.
+    /// Messages other than control messages that arrived between `publish` and the decision. They are handled in order
+    /// after an acceptance, and dropped after a denial.
     private var undecided: [RTMPMessage] = []
     private var undecidedBytes = 0
     private var lastMetadata: [UInt8] = []
@@ -115,7 +116,7 @@ package struct RTMPServerSession: ~Copyable {
         }
     }
 
-    /// Bytes that the message in progress still lacks; 0 between two messages.
+    /// Minimum number of bytes that must arrive before another message is complete; 0 between two messages.
     package var missingBytes: Int { self.reader.missingBytes }
 
     /// Whether a publication is accepted and has not ended.
@@ -168,7 +169,8 @@ package struct RTMPServerSession: ~Copyable {
         return self.takeActions()
     }
 
-    /// Ends the connection with a status that the encoder understands: taken over, unsupported codec, room ended.
+    /// Ends the connection with a status that the encoder understands: taken over, unsupported codec, room ended. Before
+    /// `connect`, no status is sent.
     package mutating func refuse(_ refusal: PublishRefusal) -> [RTMPServerAction] {
         guard self.state != .closed else { return [] }
         self.deny(refusal)
@@ -180,8 +182,8 @@ package struct RTMPServerSession: ~Copyable {
         self.state == .publishing && self.capabilities.extensions.contains(.reconnect)
     }
 
-    /// Ends the connection because another server takes over. A client that supports it is asked to reconnect to the
-    /// same address; other clients learn that the room has ended.
+    /// Ends the connection because another server takes over. A publisher that announced support is asked to reconnect
+    /// to the same address; other clients learn that the room has ended.
     ///
     /// Spec: Enhanced RTMP v2, "Reconnect Request".
     package mutating func handOver() -> [RTMPServerAction] {
@@ -403,7 +405,7 @@ package struct RTMPServerSession: ~Copyable {
         self.actions = actions
     }
 
-    /// Sends at most one Acknowledgement per call, whatever window the peer asks for (§5.4.3).
+    /// Sends an Acknowledgement (§5.4.3) if half the peer's window has arrived since the last one; at most one per call.
     private mutating func acknowledge() {
         // Not before `connect` has been answered: HaishinKit counts the bytes after S2.
         guard self.state != .closed, self.state != .handshake, self.state != .connecting else { return }

@@ -13,7 +13,7 @@ package struct StreamAddress: Sendable, Hashable {
         package let value: String
     }
 
-    /// Path segments, none of them empty, not percent-decoded.
+    /// Path segments without empty ones and `_definst_`, not percent-decoded.
     package let segments: [String]
     package let query: [QueryItem]
     /// The query of the stream name, or of `app` if the stream name has none, as sent and without `?`.
@@ -21,7 +21,7 @@ package struct StreamAddress: Sendable, Hashable {
 
     /// Joins the two parts of an address.
     ///
-    /// - Returns: nil if a part is too long, is not valid UTF-8, or contains control characters.
+    /// - Returns: nil if a part is too long, is not valid UTF-8, or contains ASCII control characters.
     package init?(app: String, streamName: String) {
         guard StreamAddress.isAcceptable(app), StreamAddress.isAcceptable(streamName) else { return nil }
         let first = StreamAddress.split(StreamAddress.spelledOut(app))
@@ -37,8 +37,8 @@ package struct StreamAddress: Sendable, Hashable {
         self.rawQuery = String(second.query.isEmpty ? first.query : second.query)
     }
 
-    /// The part of the path after `app`; nil if the path does not begin with `app` or ends with it. `app` may have
-    /// several segments.
+    /// The part of the path after `app`; nil if the path does not begin with `app`, or nothing follows it. `app` may
+    /// have several segments.
     package func key(app: String) -> String? {
         let prefix = StreamAddress.segments(Substring(app))
         guard self.segments.count > prefix.count, self.segments.starts(with: prefix) else { return nil }
@@ -56,8 +56,8 @@ package struct StreamAddress: Sendable, Hashable {
         case llnw
     }
 
-    /// Returns false for text with replaced bytes (U+FFFD), NUL or C0 controls, which could make different names equal
-    /// or forge log lines.
+    /// Returns false for text that is too long, or that contains U+FFFD, which replaces invalid bytes and could make
+    /// different names equal, or ASCII control characters, which could forge log lines.
     private static func isAcceptable(_ text: String) -> Bool {
         text.utf8.count <= self.maximumLength
             && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0.value != 0xFFFD }

@@ -7,8 +7,8 @@ package struct TimestampUnwrapper: Sendable {
 
     package init() {}
 
-    /// Returns `timestamp` as a 64-bit time. The first timestamp is returned unchanged; later results are never far
-    /// below 0.
+    /// Returns `timestamp` as a 64-bit time in milliseconds. The first timestamp is returned unchanged; after steps back,
+    /// later results can be negative.
     package mutating func unwrap(_ timestamp: UInt32) -> Int64 {
         guard let last = self.last else {
             self.last = Int64(timestamp)

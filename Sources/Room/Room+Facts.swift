@@ -69,6 +69,7 @@ extension Room {
     package func metricsText() -> String {
         var metrics = RoomMetrics(self.facts, versions: self.settings.versions, events: self.events.log.last)
         metrics.add(self.outputs.pushes.addMetrics)
+        if let webRTC = self.outputStages.webRTC { metrics.add(webRTC.addMetrics) }
         metrics.addViewing(self.latencies, renditions: self.ladder.rungs.map(\.name))
         let listeners = self.listeners
         metrics.add { $0.addViewers(listeners.viewerTraffic) }

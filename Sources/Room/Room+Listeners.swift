@@ -48,9 +48,11 @@ extension Room {
         var content: (any OriginContent)?
         if let packager = self.packager {
             let viewers = try await self.listeners.openViewers(
-                self.pipeline, packager, live: self.live?.outputs, hasSlate: self.outputStages.slate != nil
+                self.pipeline, packager, live: self.live?.outputs, webRTC: self.outputStages.webRTC,
+                hasSlate: self.outputStages.slate != nil
             ) { [value = self.value] in value.withLock(\.lifecycle.state) == .closed }
             if let viewers { self.note("viewer", viewers.address) }
+            if let viewers, self.outputStages.webRTC != nil { self.note("whep", "\(viewers.address)/whep") }
             content = viewers?.content
         }
         if self.isOffline { return }
@@ -72,7 +74,7 @@ extension Room {
             "room.ready",
             [
                 "rtmp": address("rtmp"), "rtmps": address("rtmps"), "srt": address("srt"), "whip": address("whip"),
-                "viewer": JSONValue(viewer),
+                "viewer": JSONValue(viewer), "whep": address("whep"),
                 "playlist": JSONValue(playlist),
                 "control": address("control"),
                 "allInterfaces": .array(

@@ -126,7 +126,7 @@ package final class Room: Sendable {
 
     /// The address to which a listener was bound; nil if it is not open.
     ///
-    /// - Parameter name: `rtmp`, `rtmps`, `srt`, `whip`, `viewer` or `control`.
+    /// - Parameter name: `rtmp`, `rtmps`, `srt`, `whip`, `viewer`, `whep` or `control`.
     package func address(_ name: String) -> String? {
         self.value.withLock { $0.lifecycle.addresses.first { $0.name == name }?.address }
     }
@@ -236,6 +236,7 @@ package final class Room: Sendable {
         // room whose threads hang.
         if !self.isOffline { self.end(reason: "the program is over") }
         self.ladder.finish()
+        self.outputStages.webRTC?.finish()
         let outcome = self.value.withLock { value -> RoomOutcome in
             value.lifecycle.isMade = true
             // A program of files that ends by itself ends the room.

@@ -89,7 +89,7 @@ struct RoomAlarms {
             let onDisk: Bool
             switch output {
             case .hls, .transport, .record: onDisk = true
-            case .raw, .rtmp, .http, .s3, .image: onDisk = false
+            case .raw, .rtmp, .webRTC, .http, .s3, .image: onDisk = false
             }
             // An alarm of the disk without an output's name applies to all outputs on the disk.
             let levels = set.filter { $0.subject == output.outputID || onDisk && $0.subject == nil }

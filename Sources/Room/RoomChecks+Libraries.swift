@@ -21,6 +21,11 @@ extension RoomChecks {
             return SpecChecks.Problem(
                 "this FFmpeg has no libx264, so the worker would exit with code 78",
                 fix: "install an FFmpeg built with libx264 (Debian's is)")
+        case .opusEncoder:
+            if encoder("libopus") { return nil }
+            return SpecChecks.Problem(
+                "this FFmpeg has no libopus, so the worker would exit with code 78",
+                fix: "install an FFmpeg built with libopus (Debian's is), or remove the webrtc output")
         case .decoder(let codec):
             if Pipeline.Ingest.names([codec]).allSatisfy(decoder) { return nil }
             return SpecChecks.Problem(

@@ -7,8 +7,10 @@ import Packager
 import PipelineSpec
 import Push
 import RoomAPI
+import RoomOutputs
 import Threading
 import TLSFiles
+import WHEP
 
 /// The listeners of viewers and operators, their certificates, and the thread that watches the room's files. They are
 /// open from the start of the room until ``stop()``, ``stopViewers()`` and ``stopControl()``.
@@ -19,6 +21,8 @@ struct RoomListeners {
     struct Servers: Sendable {
         var live: LiveOutputs?
         var origin: OriginServer?
+        /// Sends media to WebRTC viewers; nil if the room has no WebRTC output.
+        var webRTC: WHEPServer?
         /// Delays viewers' requests until the worker has published; nil if viewers' requests never wait.
         var gate: StartupGate?
         var control: ControlServer?
@@ -89,12 +93,13 @@ struct RoomListeners {
     ///
     /// - Parameters:
     ///   - live: The HTTP-FLV output; nil if the room has none.
+    ///   - webRTC: The renditions for WebRTC viewers; nil if the room has no WebRTC output.
     ///   - hasSlate: Whether viewers of an earlier worker see slate until the program begins.
     ///   - hasEnded: Returns whether the room is closed.
     /// - Returns: The content that is served, and the listener's address; nil if the pipeline has no viewers' listener.
     /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets and certificates that cannot be read.
     func openViewers(
-        _ pipeline: Pipeline, _ packager: HLSPackager, live: LiveOutputs?, hasSlate: Bool,
+        _ pipeline: Pipeline, _ packager: HLSPackager, live: LiveOutputs?, webRTC: WebRTCFeeds?, hasSlate: Bool,
         hasEnded: @escaping @Sendable () -> Bool
     ) async throws(MediaError) -> (content: any OriginContent, address: String)? {
         guard let hls = pipeline.hls, let listen = hls.http.listen else { return nil }
@@ -110,10 +115,14 @@ struct RoomListeners {
             self.state.withLock { $0.gate = gate }
         }
         let verifier = try pipeline.playbackGate(wall: self.clocks.wall)
+        let wall = self.clocks.wall
+        let whep = try await webRTC?.start(
+            clock: self.clocks.machine, wallClock: { wall.now() }, logger: self.logger)
+        if let whep { self.state.withLock { $0.webRTC = whep } }
         let origin = try await OriginServer.start(
             listen: listen, content: gated,
             allowOrigins: http.allowOrigins, roomTitle: pipeline.room.title ?? pipeline.room.roomID,
-            gate: verifier, live: http.flv ? live : nil,
+            gate: verifier, live: http.flv ? live : nil, webRTC: whep.map { WebRTCViewers($0) },
             playlist: hls.multivariantPlaylist, keyURI: hls.encryption?.keyURI,
             players: packager.players(isLowLatency: hls.lowLatency, pipeline),
             certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
@@ -198,6 +207,7 @@ struct RoomListeners {
         for watch in servers.certificates { watch.stop() }
         servers.files?.stop()
         await servers.live?.stop(reason: "the room is over")
+        await servers.webRTC?.stop()
     }
 }
 

@@ -71,6 +71,9 @@ struct RoomParts {
         let steps = rungs.map { Int64($0.frameStep) }
         let latencies = RoomLatencies(tracks: rungs.count)
         let live = LiveFeeds(pipeline, settings.egress, clock: machine)
+        let webRTC = try WebRTCFeeds.open(pipeline) { error in
+            joint.get()?.lost(of: pipeline.webRTCOutput?.outputID ?? "webrtc", because: error)
+        }
         var ladderOutput = EncodingStage.Output(
             packet: { track, packet in
                 if steps.indices.contains(track) {
@@ -79,10 +82,12 @@ struct RoomParts {
                     latencies.update { $0.encoding.coded(track: track, tick: tick, at: now) }
                 }
                 live?.receive(track: track, packet)
+                webRTC?.receive(track: track, packet)
                 packager.get()?.receive(track: track, packet)
             },
             configuration: { track, change in
                 live?.configure(track: track, change)
+                webRTC?.configure(track: track, change)
                 if let isPassed = change.isPassed {
                     latencies.update { $0.encoding.setPassing(isPassed, track: track) }
                     packager.get()?.beginStream(track: track, isPlaced: isPassed)
@@ -106,6 +111,7 @@ struct RoomParts {
         ladderSettings.encoders = settings.encoders
         let ladder = try EncodingStage.open(rungs: rungs, settings: ladderSettings, output: ladderOutput)
         live?.begin(ladder.parameters)
+        webRTC?.begin(ladder.parameters)
         var recorder: SessionRecorder?
         if let output = pipeline.hls {
             try pipeline.checkClearDirectories()
@@ -141,14 +147,14 @@ struct RoomParts {
             pipeline, ladder, packager.get(), lanes: roster.sources.mapValues(\.buffer.coded), host)
         let snapshots = SnapshotService(pipeline) { roster.sources.mapValues(\.buffer) }
         let program = try self.makeProgram(
-            settings, start, roster.sources, clock, ladder, latencies, passthrough, snapshots, joint)
+            settings, start, roster.sources, clock, ladder, latencies, webRTC, passthrough, snapshots, joint)
         let slate = packager.get().flatMap { SlateJob($0, pipeline, now: settings.clocks.wall.now()) }
         var logger = logger
         logger[metadataKey: "incarnation"] = "\(packager.get()?.incarnation ?? 1)"
         let outputs = OutputStages(
-            settings.pipeline, ladder, packager.get(), recorder: recorder, live: live, passthrough: passthrough,
-            uploads: uploads ?? [], snapshots: snapshots, transports: transports ?? [], slate: slate, clock: clock,
-            machine: machine, events: events, saved: saved, logger: logger)
+            settings.pipeline, ladder, packager.get(), recorder: recorder, live: live, webRTC: webRTC,
+            passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots, transports: transports ?? [],
+            slate: slate, clock: clock, machine: machine, events: events, saved: saved, logger: logger)
         return RoomParts(
             settings: settings, roster: roster, program: program, latencies: latencies, outputs: outputs,
             start: start, saved: saved, resumption: claimed.resumption, logger: logger)
@@ -156,9 +162,8 @@ struct RoomParts {
 
     private static func makeProgram(
         _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: RoomSource], _ clock: ProgramClock,
-        _ ladder: EncodingStage, _ latencies: RoomLatencies, _ passthrough: PassthroughSwitch?,
-        _ snapshots: SnapshotService,
-        _ joint: LateRoom
+        _ ladder: EncodingStage, _ latencies: RoomLatencies, _ webRTC: WebRTCFeeds?, _ passthrough: PassthroughSwitch?,
+        _ snapshots: SnapshotService, _ joint: LateRoom
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
@@ -187,7 +192,10 @@ struct RoomParts {
                 guard let passthrough else { return ladder.put(picture, tick: tick) }
                 return passthrough.put(picture, tick: tick)
             },
-            sound: { ladder.put(sound: $0, position: $1) },
+            sound: { samples, position in
+                ladder.put(sound: samples, position: position)
+                webRTC?.put(sound: samples, position: position)
+            },
             finished: { passthrough?.ended(at: $0) },
             catchingUp: {
                 ladder.setWaits($0)

@@ -9,8 +9,12 @@ extension MetricsText {
         self.sample("tandem_viewer_connections", Int64(traffic.connections))
         self.family(
             "tandem_viewers", .gauge,
-            "Viewers: hls is an estimate from the pace of playlist requests over 30 s, flv is the number of streams.")
-        for (name, count) in [("hls", traffic.playlistViewers), ("flv", traffic.streamViewers)] {
+            "Viewers: hls is an estimate from the pace of playlist requests over 30 s, flv and webrtc are numbers of streams."
+        )
+        let counts = [
+            ("hls", traffic.playlistViewers), ("flv", traffic.streamViewers), ("webrtc", traffic.webRTCViewers),
+        ]
+        for (name, count) in counts {
             self.sample("tandem_viewers", ["protocol": name], count)
         }
         self.family(

@@ -4,6 +4,7 @@ import PipelineSpec
 import Push
 import Recording
 import Upload
+import WHEP
 
 /// An output in the reply to `GET /v1/room`. Its members depend on the output's type, and on whether the output runs.
 package struct OutputReply: NamedReply {
@@ -14,6 +15,8 @@ package struct OutputReply: NamedReply {
     var push: PushStatus?
     /// Target and statistics of the store; nil for other types, and if it does not run.
     var upload: (target: String, statistics: Uploader.Statistics)?
+    /// UDP address, default rendition and measurements of the WebRTC output; nil for other types, and if it does not run.
+    var viewers: (udp: String, rendition: String, statistics: WHEPStatistics)?
     /// Status and session number of the recording; nil for other types, and if it does not run.
     var recording: (status: SessionRecorder.Status, number: Int?)?
 
@@ -26,6 +29,11 @@ package struct OutputReply: NamedReply {
                 ($0.target.shown, $0.statistics)
             }
         case .record: self.recording = stages.recorder.map { ($0.status, $0.number) }
+        case .webRTC:
+            self.viewers = stages.webRTC.flatMap { webRTC in
+                guard let udp = webRTC.address, let rendition = webRTC.rendition else { return nil }
+                return (udp, rendition, webRTC.statistics)
+            }
         case .hls, .transport, .raw, .image: break
         }
     }
@@ -49,16 +57,25 @@ package struct OutputReply: NamedReply {
         return self.recording?.status.rawValue
     }
 
-    /// Bytes sent by an RTMP output, or accepted by a store; nil for other outputs.
-    private var bytes: Int64? { self.push.map { Int64(clamping: $0.bytes) } ?? self.upload?.statistics.bytes }
+    /// Bytes sent by an RTMP output or to WebRTC viewers, or accepted by a store; nil for other outputs.
+    private var bytes: Int64? {
+        self.push.map { Int64(clamping: $0.bytes) } ?? self.upload?.statistics.bytes
+            ?? self.viewers.map { Int64(clamping: $0.statistics.bytes) }
+    }
 
-    package static let members: [ReplyMember<Self>] = [
+    package static let members: [ReplyMember<Self>] = Self.ownMembers + Self.viewerMembers
+
+    /// The members of all types except WebRTC outputs'.
+    private static let ownMembers: [ReplyMember<Self>] = [
         ReplyMember("outputId") { $0.output.outputID }, ReplyMember("type") { $0.output.typeName },
         ReplyMember(optional: "playlist", "hls: the multivariant playlist") { $0.playlist },
         ReplyMember(optional: "lowLatency", "hls only") { $0.isLowLatency },
         ReplyMember(optional: "target", "http and s3: destination, without credentials") { $0.upload?.target },
         ReplyMember(optional: "url", "rtmp: destination, without the stream key") { $0.push?.url },
-        ReplyMember(optional: "rendition", "rtmp: name of the rendition that is sent") { $0.push?.rendition },
+        ReplyMember(
+            optional: "rendition", "rtmp: name of the rendition that is sent; webrtc: name of the one that /whep plays"
+        ) { $0.push?.rendition ?? $0.viewers?.rendition },
+        ReplyMember(optional: "udp", "webrtc: address from which viewers receive their media") { $0.viewers?.udp },
         ReplyMember(
             optional: "state",
             "rtmp: waiting, connecting, live, failed or stopped; http and s3: waiting, live or recovering; record: recording, stopping, suspended (disk full or failing) or stopped"
@@ -73,7 +90,8 @@ package struct OutputReply: NamedReply {
         ReplyMember(optional: "objects", "http and s3: objects uploaded", as: .count) { $0.upload?.statistics.taken },
         ReplyMember(
             optional: "bytes",
-            "rtmp: sent over all connections; http and s3: total size of the uploaded objects", as: .count
+            "rtmp: sent over all connections; http and s3: total size of the uploaded objects; webrtc: sent to all viewers",
+            as: .count
         ) { $0.bytes },
         ReplyMember(
             optional: "acknowledged",
@@ -94,6 +112,28 @@ package struct OutputReply: NamedReply {
         ReplyMember(optional: "failures", "http and s3: failed attempts", as: .count) { $0.upload?.statistics.failed },
         ReplyMember(optional: "lostSegments", "http and s3: segments that could not be uploaded", as: .count) {
             $0.upload?.statistics.lost
+        },
+    ]
+
+    /// The members of a WebRTC output.
+    private static let viewerMembers: [ReplyMember<Self>] = [
+        ReplyMember(optional: "viewers", "webrtc: connected viewers", as: .count) {
+            $0.viewers.map { Int64($0.statistics.viewers) }
+        },
+        ReplyMember(optional: "packets", "webrtc: packets sent to all viewers", as: .count) {
+            $0.viewers.map { Int64(clamping: $0.statistics.packets) }
+        },
+        ReplyMember(optional: "retransmitted", "webrtc: packets sent again", as: .count) {
+            $0.viewers.map { Int64(clamping: $0.statistics.retransmitted) }
+        },
+        ReplyMember(optional: "lostPackets", "webrtc: packets that viewers reported as lost", as: .count) {
+            $0.viewers.map { Int64(clamping: $0.statistics.lost) }
+        },
+        ReplyMember(optional: "keyFrameRequests", "webrtc: key frames that viewers asked for", as: .count) {
+            $0.viewers.map { Int64(clamping: $0.statistics.pictureLossRequests) }
+        },
+        ReplyMember(optional: "skippedGops", "webrtc: GOPs not sent to viewers that were too slow", as: .count) {
+            $0.viewers.map { Int64(clamping: $0.statistics.skippedGOPs) }
         },
     ]
 }

@@ -16,6 +16,8 @@ package struct OutputStages: Sendable {
     package let recorder: SessionRecorder?
     /// The feeds of RTMP outputs and HTTP-FLV; nil for an offline job.
     package let live: LiveFeeds?
+    /// The renditions for WebRTC viewers; nil if the room has no WebRTC output.
+    package let webRTC: WebRTCFeeds?
     /// Passes a publisher's packets through to renditions without encoding; nil if no rendition uses it.
     package let passthrough: PassthroughSwitch?
     /// The uploaders that copy the HLS output to other servers.
@@ -41,11 +43,13 @@ package struct OutputStages: Sendable {
     ///   - clock: The clock of the program, which is based on `machine`.
     package init(
         _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, recorder: SessionRecorder?,
-        live: LiveFeeds?, passthrough: PassthroughSwitch?, uploads: [Uploader], snapshots: SnapshotService,
-        transports: [MPEGTSOutput], slate: SlateJob?, clock: ProgramClock, machine: any SleepClock,
+        live: LiveFeeds?, webRTC: WebRTCFeeds? = nil, passthrough: PassthroughSwitch?, uploads: [Uploader],
+        snapshots: SnapshotService, transports: [MPEGTSOutput], slate: SlateJob?, clock: ProgramClock,
+        machine: any SleepClock,
         events: any OutputEvents, saved: any OutputMemory, logger: Logger
     ) {
         (self.ladder, self.packager, self.recorder, self.live) = (ladder, packager, recorder, live)
+        self.webRTC = webRTC
         (self.passthrough, self.uploads, self.snapshots) = (passthrough, uploads, snapshots)
         (self.transports, self.slate) = (transports, slate)
         (self.clock, self.machine, self.events, self.saved, self.logger) = (clock, machine, events, saved, logger)

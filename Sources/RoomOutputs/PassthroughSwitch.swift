@@ -51,10 +51,12 @@ package final class PassthroughSwitch: Sendable {
             guard rendition.video.passthrough == .auto, ladder.parameters.indices.contains(track),
                 let declared = AVCConfiguration(extradata: ladder.parameters[track].configuration)?.sequence
             else { return nil }
-            return PassthroughTarget(
+            var target = PassthroughTarget(
                 track: track, width: rendition.width, height: rendition.height, profile: declared.profile,
                 level: declared.level, bitrate: Int64(rendition.video.bitrate),
                 maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize))
+            target.isForWebRTC = pipeline.isForWebRTC(rendition)
+            return target
         }
         guard !targets.isEmpty else { return nil }
         self.ladder = ladder

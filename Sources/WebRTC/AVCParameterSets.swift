@@ -4,7 +4,8 @@ import MediaTypes
 ///
 /// Spec: ITU-T H.264 §7.3.2.1.1 (SPS), §7.3.2.2 (PPS), §7.4.1.2.1 (activation).
 struct AVCParameterSets: Sendable, Hashable {
-    /// Total size in bytes. A configuration record of them has at most ``CodecParameters/largestConfiguration``.
+    /// Maximum size of all sets together in bytes; their configuration record has at most
+    /// ``CodecParameters/largestConfiguration``.
     private static let mostBytes = CodecParameters.largestConfiguration - 1024
 
     private struct PictureSet: Sendable, Hashable {
@@ -24,7 +25,7 @@ struct AVCParameterSets: Sendable, Hashable {
     /// Adds a set.
     ///
     /// - Parameter unit: A NAL unit of type 7 or 8 with its header.
-    /// - Returns: False for anything that is no readable set, or beyond the limits.
+    /// - Returns: False for anything that is no readable set, or if all sets together would be too large.
     mutating func add(_ unit: [UInt8]) -> Bool {
         guard let header = unit.first else { return false }
         switch header & 0x1F {
@@ -61,7 +62,7 @@ struct AVCParameterSets: Sendable, Hashable {
     /// The SPS that slices with this `pic_parameter_set_id` refer to; nil if either set is missing.
     func sequenceSet(ofPicture id: UInt32) -> [UInt8]? { self.picture[id].flatMap { self.sequence[$0.sequence] } }
 
-    /// The configuration record; nil if a kind is missing or there are too many sets.
+    /// The configuration record; nil if a kind is missing or there are too many or too large sets.
     var record: [UInt8]? {
         guard
             let record = AVCRecord(

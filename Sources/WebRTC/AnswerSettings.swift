@@ -28,7 +28,7 @@ package struct AnswerSettings: Sendable, Hashable {
     /// Accepted video codecs in order of preference; only `h264`, `vp8` and `vp9` have an effect.
     package var videoCodecs: [CodecName]
     package var takesOpus: Bool
-    /// Bit rate in kbit/s at which libwebrtc starts sending video; without it, it starts with a quarter of the frame size.
+    /// Bit rate in kbit/s at which libwebrtc starts to send video. Without this hint, its first frames are scaled down.
     package var startBitrateKbps: Int
     /// Highest video bit rate in kbit/s; nil: the publisher's own limit.
     package var maxBitrateKbps: Int?

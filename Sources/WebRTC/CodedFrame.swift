@@ -26,7 +26,7 @@ package struct CodedFrame: Sendable {
     package let isKey: Bool
     /// The last `video-orientation` byte in its packets; nil if there was none, then the orientation has not changed.
     package let orientation: UInt8?
-    /// Frame size; nil if the frame does not contain it, which only frames other than key frames may not.
+    /// Frame size; nil for frames other than key frames, and for an H.264 key frame whose SPS cannot be parsed.
     package let size: FrameSize?
     /// H.264 key frames: the `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15 §5.3.3.1) of the parameter sets that it
     /// refers to. Otherwise nil.
@@ -55,7 +55,8 @@ package enum FrameDamage: Sendable, Hashable {
     case malformed
     /// The frame exceeds a limit.
     case tooLarge
-    /// A key frame whose parameter sets are missing. Decoders cannot begin with it.
+    /// An H.264 key frame whose parameter sets are missing, or may have changed in lost packets. Decoders cannot begin with
+    /// it.
     case noParameterSets
 }
 

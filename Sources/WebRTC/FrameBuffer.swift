@@ -2,8 +2,8 @@ import MediaKernels
 
 /// The packets of the frame that a depacketizer is putting together.
 ///
-/// States: closed → open (``open(_:time:)``) → damaged (``damage(_:)``, its bytes are dropped) → closed. Memory is
-/// bounded by ``mostBytes``.
+/// States: closed → open (``open(_:time:)``) → damaged (``damage()``, its bytes are dropped); open or damaged → closed.
+/// Memory is bounded by ``mostBytes``.
 struct FrameBuffer: Sendable {
     /// Largest frame in bytes.
     static let mostBytes = 8 << 20

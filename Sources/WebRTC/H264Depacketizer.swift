@@ -39,7 +39,7 @@ package struct H264Depacketizer: VideoDepacketizer {
     private var beginsAfterLoss = false
     /// Whether anything was lost or damaged since the last complete frame.
     private var hasLoss = true
-    /// Kinds of parameter sets that arrived since then.
+    /// Kinds of parameter sets that arrived since the last loss or damage.
     private var setsSinceLoss: NALTypes = []
     /// Parameter sets since the last key frame.
     private var fresh = AVCParameterSets()
@@ -54,7 +54,8 @@ package struct H264Depacketizer: VideoDepacketizer {
 
     package init() {}
 
-    /// - Parameter announced: Parameter sets from the offer as NAL units, usually none.
+    /// - Parameter announced: Parameter sets from the offer as NAL units, usually none. If one cannot be read, all are
+    ///   ignored.
     package init(announced: [[UInt8]]) {
         for unit in announced where !self.fresh.add(unit) {
             self.fresh = AVCParameterSets()
@@ -64,7 +65,7 @@ package struct H264Depacketizer: VideoDepacketizer {
     }
 
     /// - Parameter announced: Value of the format parameter `sprop-parameter-sets` (RFC 6184 §8.1), if there is one.
-    ///   Anything that is no list of parameter sets is ignored.
+    ///   Only the first 32 elements are read; a list that contains anything but parameter sets is ignored.
     package init(announced: String?) {
         let parts = (announced ?? "").split(separator: ",").prefix(32)
         self.init(announced: parts.compactMap { Base64.decode(String($0)) })

@@ -1,6 +1,8 @@
-/// Address and port of a peer, and how it connects. Small and fast to hash, since every datagram is found by it.
+/// Address and port of a peer, and whether it connects by TCP. Small and fast to hash and compare, since it is looked up
+/// for every datagram.
 package struct ICEAddress: Sendable, Hashable {
-    /// The address in network order: an IPv4 address is the low 32 bits of ``low``.
+    /// The first 8 bytes of the address as a number, and in ``low`` the last 8. An IPv4 address is the low 32 bits of
+    /// ``low``.
     package let high: UInt64
     package let low: UInt64
     package let port: UInt16

@@ -12,18 +12,20 @@
 package struct ICELiteAgent: Sendable {
     /// Times, in nanoseconds.
     package struct Limits: Sendable, Hashable {
-        /// After the start, without any valid check.
+        /// Time from the start within which a valid check must arrive.
         package var firstCheck: Int64 = 10_000_000_000
-        /// After the last valid check (RFC 7675 §5.1). Publishers send one every 2.4 to 5 s.
+        /// Time from the last valid check until the session ends, and until an address is no longer known (RFC 7675 §5.1).
+        /// Publishers send a check every 2.4 to 5 s.
         package var consent: Int64 = 30_000_000_000
 
         package init() {}
     }
 
-    /// What came of a datagram.
+    /// The result of a received datagram.
     package enum Outcome: Sendable, Hashable {
         case ignored(Refusal)
-        /// Send these bytes to the address that the check came from. `isMoved`: the selected address has changed.
+        /// Send these bytes, a success or an error, to the address that the check came from. `isMoved`: the selected address
+        /// has changed.
         case answer([UInt8], isMoved: Bool)
     }
 
@@ -67,7 +69,8 @@ package struct ICELiteAgent: Sendable {
         }
     }
 
-    /// Addresses that are kept. Clients have few network interfaces.
+    /// Maximum number of known addresses; beyond it, the one with the oldest check is forgotten, but not the selected one.
+    /// Clients have few network interfaces.
     private static let mostAddresses = 8
     /// Transactions that are remembered: those of more than a minute at usual rates.
     private static let mostTransactions = 64
@@ -100,7 +103,7 @@ package struct ICELiteAgent: Sendable {
     /// The user name fragments that find this agent; one, or two during an ICE restart.
     package var ufrags: [String] { [self.current.ufrag] + [self.next?.ufrag].compactMap(\.self) }
 
-    /// Whether packets from the address belong to this session: a valid check came from it while consent lasts.
+    /// Whether packets from the address belong to this session: a valid check came from it within ``Limits/consent``.
     package func isKnown(_ address: ICEAddress, now: Int64) -> Bool {
         self.known.contains { $0.address == address && now - $0.lastCheck <= self.limits.consent }
     }
@@ -198,7 +201,8 @@ package struct ICELiteAgent: Sendable {
         return self.known.contains { $0.address == selected && now - $0.lastCheck <= Self.preferenceForUDP }
     }
 
-    /// The address cannot be reached any more, because its TCP connection was closed.
+    /// Forgets an address whose TCP connection was closed. If it was selected, the address with the latest check is
+    /// selected instead.
     package mutating func remove(_ address: ICEAddress) {
         self.known.removeAll { $0.address == address }
         guard self.selected == address else { return }

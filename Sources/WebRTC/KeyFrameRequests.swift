@@ -31,14 +31,14 @@ package struct KeyFrameRequests: Sendable {
     /// Whether requests seem to have an effect.
     package var isEffective: Bool { self.isPossible && self.failures < 4 }
 
-    /// When a request is due; nil: none is wanted.
+    /// When a request is due; nil: none is wanted or possible.
     package var deadline: Int64? {
         guard self.isPossible, let wantedSince = self.wantedSince else { return nil }
         guard let lastSent = self.lastSent else { return self.isEffective ? wantedSince : nil }
         return max(wantedSince, lastSent + (self.isEffective ? Self.interval : Self.rareInterval))
     }
 
-    /// A key frame is needed.
+    /// Records that a key frame is needed.
     package mutating func want(at now: Int64) {
         if self.wantedSince == nil { self.wantedSince = now }
         // The clock of the rare interval begins with the first wish, so that a sender that is known to ignore requests
@@ -46,7 +46,7 @@ package struct KeyFrameRequests: Sendable {
         if self.lastSent == nil, !self.isEffective { self.lastSent = now }
     }
 
-    /// Whether to send a request now.
+    /// Returns true if a request is due, which the caller must then send; it is counted as sent.
     package mutating func take(at now: Int64, roundTrip: Int64) -> Bool {
         guard let deadline = self.deadline, now >= deadline else { return false }
         if let firstSent = self.firstSent, now - firstSent > Self.answerTime + roundTrip {
@@ -64,7 +64,7 @@ package struct KeyFrameRequests: Sendable {
         return true
     }
 
-    /// A key frame begins.
+    /// Records that a key frame begins to arrive; none is wanted any more.
     package mutating func receivedKeyFrame(at now: Int64, roundTrip: Int64) {
         self.wantedSince = nil
         guard let firstSent = self.firstSent else { return }

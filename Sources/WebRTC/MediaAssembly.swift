@@ -17,7 +17,7 @@ package struct MediaAssembly: Sendable {
         /// Packets that were given out: frames of video, or audio packets.
         package var frames: UInt64 = 0
         package var keyFrames: UInt64 = 0
-        /// Complete frames that were dropped, because an earlier one is missing.
+        /// Complete frames that were dropped while waiting for a key frame.
         package var dropped: UInt64 = 0
         /// Times that packets were lost in a frame or between frames.
         package var lost: UInt64 = 0
@@ -25,7 +25,7 @@ package struct MediaAssembly: Sendable {
         package var malformed: UInt64 = 0
         /// Frames that exceed a limit.
         package var tooLarge: UInt64 = 0
-        /// Key frames without parameter sets.
+        /// H.264 key frames whose parameter sets are missing or uncertain.
         package var noParameterSets: UInt64 = 0
         /// Changes of the frame size, orientation excluded.
         package var sizeChanges: UInt64 = 0
@@ -37,7 +37,7 @@ package struct MediaAssembly: Sendable {
     /// Number of the track within its kind.
     package let number: UInt8
     package private(set) var counters = Counters()
-    /// Size of the video in luma samples before rotation; nil before the first key frame.
+    /// Size of the last key frame in luma samples, before rotation; nil before the first.
     package private(set) var size: FrameSize?
     /// Orientation according to the last `video-orientation` extension.
     package private(set) var orientation = VideoOrientation.upright
@@ -67,8 +67,8 @@ package struct MediaAssembly: Sendable {
         self.timescale = self.depacketizer == nil ? OpusPacket.clockRate : 90_000
     }
 
-    /// Whether the sender should be asked for a key frame now: nothing can be decoded without one, and none is
-    /// arriving.
+    /// Whether the sender should be asked for a key frame now: a decoder can only begin or continue with one, and none is
+    /// arriving. False before the first packet, and for audio.
     package var needsKeyFrame: Bool {
         guard let depacketizer = self.depacketizer, self.hasBegun, self.isWaiting || self.wantsRestart else {
             return false

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// What a WHIP offer asks for: its transport, and its media sections.
+/// What the offer of a WHIP publisher or a WHEP viewer asks for: its transport, and its media sections.
 ///
 /// Spec: RFC 9725 §4.2, §4.4; RFC 9429 §5.3.
 package struct MediaOffer: Sendable, Hashable {
@@ -18,22 +18,32 @@ package struct MediaOffer: Sendable, Hashable {
         var layers: [SimulcastLayer]
     }
 
+    /// What the offerer does.
+    package enum Role: Sendable, Hashable {
+        case publisher, viewer
+
+        /// Direction of its sections; `sendrecv` is accepted as well.
+        var direction: MediaDirection { self == .publisher ? .sendonly : .recvonly }
+    }
+
     package let description: SessionDescription
-    /// Credentials of the publisher.
+    /// Credentials of the offerer.
     package let credentials: ICECredentials
-    /// Accepted digests of the publisher's certificate; never empty.
+    /// Accepted digests of the offerer's certificate; never empty.
     package let fingerprints: [SDPFingerprint]
-    /// Whether the publisher insists on being the DTLS server.
+    /// Whether the offerer insists on being the DTLS server.
     package let peerIsDTLSServer: Bool
     /// Whether the sections are a bundle; false only for a single section.
     package let isBundle: Bool
     let media: [Media]
 
-    /// - Throws: ``WHIPError``: 400 for malformed values, 413 beyond a limit, 422 for offers that WHIP does not allow.
-    package init(parsing bytes: [UInt8]) throws(WHIPError) {
+    /// - Parameter role: What the offerer does. Its sections must have a direction that fits.
+    /// - Throws: ``WHIPError``: 400 for malformed values, 413 beyond a limit, 422 for offers that WHIP or WHEP does not
+    ///   allow.
+    package init(parsing bytes: [UInt8], from role: Role = .publisher) throws(WHIPError) {
         let description = try SessionDescription(parsing: bytes)
         self.description = description
-        self.media = try Self.media(of: description)
+        self.media = try Self.media(of: description, from: role)
         let tagged = try Self.transportSection(description, self.media)
         self.isBundle = tagged.isBundle
         let section = description.sections[tagged.index].attributes
@@ -44,7 +54,8 @@ package struct MediaOffer: Sendable, Hashable {
         if description.attributes.has("ice-lite") || section.has("ice-lite") {
             throw .unacceptable(
                 "both sides are ICE-lite, so that neither sends connectivity checks",
-                fix: "publish with a client that supports full ICE")
+                fix: role == .publisher
+                    ? "publish with a client that supports full ICE" : "play with a client that supports full ICE")
         }
         for media in self.media where !description.sections[media.index].attributes.has("rtcp-mux") {
             throw .unacceptable(
@@ -58,7 +69,9 @@ package struct MediaOffer: Sendable, Hashable {
         "UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "TCP/DTLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP",
     ]
 
-    private static func media(of description: SessionDescription) throws(WHIPError) -> [Media] {
+    private static func media(
+        of description: SessionDescription, from role: Role
+    ) throws(WHIPError) -> [Media] {
         var found: [Media] = []
         for (index, section) in description.sections.enumerated() {
             // RFC 9429 §5.2.1: port 0 disables a section, except in a bundle.
@@ -74,20 +87,24 @@ package struct MediaOffer: Sendable, Hashable {
                     fix: "offer UDP/TLS/RTP/SAVPF")
             }
             let direction = section.attributes.direction ?? description.attributes.direction ?? .sendrecv
-            guard direction == .sendonly || direction == .sendrecv else {
+            guard direction == role.direction || direction == .sendrecv else {
                 throw .unacceptable(
-                    "the \(kind.rawValue) section is \(direction.rawValue), so nothing would be sent",
-                    fix: "offer sendonly sections")
+                    "the \(kind.rawValue) section is \(direction.rawValue), but must be \(role.direction.rawValue) or sendrecv",
+                    fix: "offer \(role.direction.rawValue) sections")
             }
             guard !found.contains(where: { $0.kind == kind }) else {
                 throw .unacceptable(
                     "the offer has more than one \(kind.rawValue) section",
-                    fix: "offer one \(kind.rawValue) track; publish others with stream keys of their own")
+                    fix: role == .publisher
+                        ? "offer one \(kind.rawValue) track; publish others with stream keys of their own"
+                        : "offer one \(kind.rawValue) section")
             }
             found.append(try Media(section, index: index, kind: kind))
         }
         guard !found.isEmpty else {
-            throw .unacceptable("the offer has no audio or video section", fix: "offer a track to send")
+            throw .unacceptable(
+                "the offer has no audio or video section",
+                fix: role == .publisher ? "offer a track to send" : "offer a track to receive")
         }
         return found
     }

@@ -32,7 +32,7 @@ package enum NTPTime {
         return (max(0, signed) * self.second) >> 16
     }
 
-    /// A duration in units of 1/65,536 s, at most 2³² − 1.
+    /// A duration in units of 1/65,536 s, limited to 0 to 65,535 s.
     static func units(nanoseconds: Int64) -> UInt32 {
         let bounded = min(max(0, nanoseconds), 65_535 * self.second)
         return UInt32(bounded / self.second) << 16 | UInt32(((bounded % self.second) << 16) / self.second)

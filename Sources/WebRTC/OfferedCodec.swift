@@ -6,7 +6,7 @@ struct OfferedCodec: Sendable, Hashable {
     var payloadType: UInt8
     var rtxPayloadType: UInt8?
     var clockRate: Int
-    /// As offered, for the answer.
+    /// Encoding name as offered.
     var encoding: String
     /// Names in lower case.
     var fmtp: [String: String]

@@ -16,7 +16,7 @@ package struct RTCMediaStatistics: Sendable, Hashable {
     package var malformedRTCP: UInt64 = 0
     /// Packets with a payload type that was not negotiated.
     package var unknownPayloadType: UInt64 = 0
-    /// Packets of an SSRC that is not that of its track.
+    /// Packets of an SSRC that belongs to no stream; see ``StreamTable/Match/refused``.
     package var refusedSource: UInt64 = 0
     /// Jumps of RTP times.
     package var timeJumps = 0
@@ -47,7 +47,7 @@ package struct RTCMediaStatistics: Sendable, Hashable {
         package var nacks: UInt64 = 0
         /// PLI and FIR messages sent.
         package var keyFrameRequests: UInt64 = 0
-        /// False if the sender ignores requests for key frames or was not asked to answer them.
+        /// False if the sender seems to ignore requests for key frames, or offered neither PLI nor FIR.
         package var answersKeyFrameRequests = false
         /// How far sender reports have moved the current layer's times so far, in nanoseconds; positive: later.
         package var corrected: Int64 = 0

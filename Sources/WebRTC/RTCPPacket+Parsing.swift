@@ -1,11 +1,11 @@
 extension RTCPPacket {
-    /// More packets than a compound packet of a real sender contains.
+    /// Maximum number of packets of a compound packet: more than one of a real sender contains.
     package static let mostPackets = 64
 
     /// The packets of a compound packet, or of a single packet with reduced size (RFC 5506).
     ///
-    /// - Returns: At most ``mostPackets`` packets. Nil if a length exceeds the datagram, the version is not 2, or padding
-    ///   is wrong: then no packet of it may be used.
+    /// - Returns: nil if the datagram is empty, a length exceeds it, the version is not 2, padding is wrong, or there are
+    ///   more than ``mostPackets``: then no packet of it may be used.
     package static func parse(_ bytes: [UInt8]) -> [RTCPPacket]? {
         var packets: [RTCPPacket] = []
         var at = 0

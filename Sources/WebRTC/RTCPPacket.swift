@@ -4,7 +4,7 @@
 package enum RTCPPacket: Sendable, Hashable {
     case senderReport(RTCPSenderReport, blocks: [RTCPReportBlock])
     case receiverReport(ssrc: UInt32, blocks: [RTCPReportBlock])
-    /// Only canonical names are kept, at most 255 bytes each.
+    /// Only canonical names are kept, at most 32 of at most 255 bytes each.
     case sourceDescription([RTCPSourceName])
     case goodbye(ssrcs: [UInt32])
     /// An APP packet; its data is not kept.

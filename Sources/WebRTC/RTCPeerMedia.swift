@@ -26,7 +26,7 @@ package struct RTCPeerMedia: Sendable {
         /// Nil before the first packet.
         var reports: ReceiverReports?
         var keyFrames: KeyFrameRequests
-        /// Number of the last FIR (RFC 5104 §4.3.1.1).
+        /// Number that FIRs have until the next key frame arrives (RFC 5104 §4.3.1.1).
         var intraNumber: UInt8 = 0
         var meter = RateMeter()
         var packets: UInt64 = 0
@@ -84,7 +84,7 @@ package struct RTCPeerMedia: Sendable {
         }
     }
 
-    /// When ``advance(to:into:)`` has something to do; nil before the first packet.
+    /// When ``advance(to:into:)`` has something to do; nil if nothing is due, as before the first packet.
     package var deadline: Int64? {
         var earliest = self.nextReport ?? .max
         if let due = self.feedback.deadline { earliest = min(earliest, due) }

@@ -47,6 +47,6 @@ package enum RTPVerdict: Sendable, Hashable {
     case malformed
     /// No negotiated track has its payload type.
     case unknownPayloadType
-    /// Its SSRC is not the one of its track.
+    /// Its SSRC belongs to no stream; see ``StreamTable/Match/refused``.
     case refusedSource
 }

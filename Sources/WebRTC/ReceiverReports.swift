@@ -12,7 +12,8 @@ package struct ReceiverReports: Sendable {
     private var received: Int64 = 0
     private var expectedBefore: Int64 = 0
     private var receivedBefore: Int64 = 0
-    /// Difference of arrival and RTP time of the last packet, in units of the RTP clock.
+    /// Fraction of a tick of the RTP clock by which the last arrival was rounded down, in units of 10⁻⁹ ticks; nil before
+    /// the first packet.
     private var transit: Int64?
     private var lastTimestamp: UInt32 = 0
     private var lastArrival: Int64 = 0

@@ -15,7 +15,8 @@ package struct SDPFragment: Sendable, Hashable {
     /// Media type of a fragment.
     package static let mediaType = "application/trickle-ice-sdpfrag"
 
-    /// - Throws: 400 for a malformed fragment, or one that has neither credentials nor candidates; 413 if it is too large.
+    /// - Throws: 400 for a malformed fragment, or one that has neither credentials nor candidates nor their end; 413 if it or
+    ///   a line is too large.
     package init(parsing bytes: [UInt8]) throws(WHIPError) {
         guard bytes.count <= Self.largest else {
             throw .tooLarge("the fragment has \(bytes.count) bytes; the limit is \(Self.largest)")

@@ -5,6 +5,7 @@ struct SDPLines {
     struct Line {
         /// The letter before `=`.
         var type: UInt8
+        /// The text after `=`, without spaces and tabs at its end.
         var value: Substring
         /// Counted from 1.
         var number: Int
@@ -43,7 +44,7 @@ struct SDPLines {
             throw .malformed("expected a letter and an equals sign", line: self.number)
         }
         guard !line.contains(0), let text = String(validating: line.dropFirst(2), as: UTF8.self) else {
-            throw .malformed("the text is not valid UTF-8", line: self.number)
+            throw .malformed("the text contains NUL or is not valid UTF-8", line: self.number)
         }
         var value = text[...]
         while value.last == " " || value.last == "\t" { value.removeLast() }

@@ -46,7 +46,7 @@ package enum SDPNegotiation {
         kind == .audio ? (settings.takesOpus ? [.opus] : []) : settings.videoCodecs
     }
 
-    /// The first accepted codec, and of its payload types the one with the lowest rank.
+    /// The first accepted codec that is offered, and of its payload types the one with the lowest rank.
     private static func codec(of media: MediaOffer.Media, settings: AnswerSettings) -> OfferedCodec? {
         // A layer may be restricted to some payload types: one that all layers can use is preferred.
         let shared = media.codecs.filter { codec in

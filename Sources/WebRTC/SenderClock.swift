@@ -70,7 +70,7 @@ package struct SenderClock: Sendable {
     package private(set) var jumps = 0
     /// Corrections by more than 500 ms.
     package private(set) var largeCorrections = 0
-    /// Reports that were not used, since their RTP time is far from the stream's.
+    /// Reports that were not used, since their RTP time is at least 5 s off the stream's.
     package private(set) var ignoredReports = 0
 
     /// - Parameters:
@@ -81,7 +81,8 @@ package struct SenderClock: Sendable {
         self.reference = reference
     }
 
-    /// Time of a packet on the line. Times of one stream do not decrease by corrections.
+    /// Time of a packet on the line. A gradual correction never lets the times of a stream decrease; one that is made at once
+    /// can.
     ///
     /// - Parameters:
     ///   - stream: An index of the clock rates; another one gives the arrival.
@@ -161,7 +162,8 @@ package struct SenderClock: Sendable {
     /// Many senders' clocks are wrong. The caller compares it with its own clock.
     package func wallClock(at time: Int64) -> Int64? { self.lineStart.map { NTPTime.unix(time &+ $0) } }
 
-    /// Current difference between where a stream is and where its reports want it, in nanoseconds; nil without reports.
+    /// Current difference between where a stream is and where its reports want it, in nanoseconds; nil without usable
+    /// reports.
     package func correction(stream index: Int) -> Int64? {
         guard self.streams.indices.contains(index), let target = self.streams[index].target else { return nil }
         return target - self.streams[index].offset

@@ -4,8 +4,9 @@
 /// not sufficient. A layer that is 1.5 times as large as the present one for ``promotion`` becomes the ``target``; a
 /// layer that has paused for ``pause`` is left at once. The change happens at a key frame of the target.
 package struct SimulcastLayers: Sendable {
-    /// In nanoseconds.
+    /// A layer counts as paused after this time without a packet, in nanoseconds.
     package static let pause: Int64 = 1_000_000_000
+    /// Time for which a layer must be larger before it becomes the target, in nanoseconds.
     package static let promotion: Int64 = 2_000_000_000
     /// Time between two decisions in nanoseconds.
     private static let interval: Int64 = 250_000_000

@@ -1,13 +1,14 @@
 /// Assigns the SSRCs of a peer to tracks, simulcast layers and their retransmissions.
 ///
-/// An SSRC is fixed by its first packet, which must have been authenticated: by payload type, and by the `mid` and
-/// `rid` header extensions if several streams have the same one (RFC 9143 §9.2, RFC 8852). Another SSRC takes its place
-/// only after ``silence``, when the sender has evidently restarted. The table has at most ``mostEntries`` entries.
+/// An SSRC is assigned by its first packet, which must have been authenticated: by the payload type, the `mid` and `rid`
+/// header extensions (RFC 9143 §9.2, RFC 8852), and the SSRCs of the offer. Another SSRC takes its place only after a BYE,
+/// or after ``silence``, when the sender has evidently restarted. The table has at most ``mostEntries`` entries.
 package struct StreamTable: Sendable {
-    /// In nanoseconds.
+    /// Time without a packet of an SSRC after which another one may take its place, in nanoseconds.
     package static let silence: Int64 = 2_000_000_000
     package static let mostEntries = 8
-    /// Layers beyond are not received: two SSRCs for each, and one for audio, are within ``mostEntries``.
+    /// Maximum number of layers of a track; further ones are not received. Two SSRCs for each, and one for audio, are
+    /// within ``mostEntries``.
     package static let mostLayers = 3
 
     package enum Match: Sendable, Hashable {
@@ -17,7 +18,8 @@ package struct StreamTable: Sendable {
         case stream(Int, isRetransmission: Bool, isNew: Bool)
         /// No track has the payload type.
         case unknownPayloadType
-        /// Another SSRC has the stream, or the table is full.
+        /// Another SSRC has the stream, the SSRC has another payload type than before, its layer is not received, or the
+        /// table is full.
         case refused
     }
 

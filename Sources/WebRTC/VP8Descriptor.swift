@@ -41,7 +41,8 @@ struct VP8FrameHeader: VPXFrameHeader, Hashable {
     /// Nil except in key frames.
     let size: FrameSize?
 
-    /// - Returns: nil if the frame is shorter than its header and first partition, or a key frame lacks its start code.
+    /// - Returns: nil if the frame is shorter than its header and first partition, or a key frame lacks its start code or
+    ///   size.
     init?(frame: [UInt8]) {
         guard frame.count >= 3 else { return nil }
         self.isKey = frame[0] & 1 == 0

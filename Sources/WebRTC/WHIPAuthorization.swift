@@ -7,7 +7,7 @@ enum WHIPAuthorization {
 
     /// The key of an `Authorization` field: `Bearer KEY`, or the key alone as some clients send it.
     ///
-    /// - Returns: nil for other schemes, an empty key, or characters that are not visible ASCII.
+    /// - Returns: nil for other schemes, an empty key, a key above ``longest``, or characters that are not visible ASCII.
     static func key(_ field: String?) -> String? {
         let words = (field ?? "").split(separator: " ")
         let key: Substring

@@ -1,6 +1,6 @@
 /// What to do with a request.
 package enum WHIPDecision: Sendable, Hashable {
-    /// A path that is not of WHIP.
+    /// The path does not begin with `/whip`: not a WHIP request.
     case other
     /// Send this reply. It is complete, with its CORS fields.
     case reply(WHIPReply)

@@ -16,7 +16,7 @@ extension WHIPError {
         detail: "the session was created with another stream key",
         fix: "send the Authorization of the POST that created the session")
 
-    /// The key is right, but its owner may not publish now.
+    /// The client's address is not allowed, or its key is right, but the source refuses publishers now.
     package static func forbidden(_ detail: String, fix: String) -> WHIPError {
         WHIPError(403, "forbidden", title: "Publishing not allowed", detail: detail, fix: fix)
     }
@@ -32,7 +32,7 @@ extension WHIPError {
             fix: "repeat the request later", retryAfter: retryAfter)
     }
 
-    /// The room cannot take another session now.
+    /// The room cannot take another session now: it is full, is ending, or its webhook gives no decision.
     package static func overloaded(_ detail: String, retryAfter: Int) -> WHIPError {
         WHIPError(
             503, "overloaded", title: "No capacity", detail: detail, fix: "repeat the request later",

@@ -5,13 +5,15 @@ import MediaTypes
 /// | request | result |
 /// |---|---|
 /// | `POST` to the endpoint | 401 without a key, 415 for another type, else ``WHIPDecision/publish(key:isKeyInHeader:offer:)`` |
-/// | `DELETE` of a session | ``WHIPDecision/delete(id:)``; 404 for a session that has ended |
-/// | `PATCH` of a session | 204 for candidates, ``WHIPDecision/restart(id:remote:)``, or 428, 412, 415, 400 |
+/// | `DELETE` of a session | ``WHIPDecision/delete(id:)``; 401 or 403 without the session's key |
+/// | `PATCH` of a session | 204 for candidates, ``WHIPDecision/restart(id:remote:)``, or 401, 403, 428, 412, 415, 413, 400 |
 /// | `GET`, `HEAD` | 204 |
+/// | `GET`, `HEAD`, `DELETE`, `PATCH` of a session that has ended | 404 |
+/// | other paths below `/whip/` | 404 |
 /// | `OPTIONS` | 204 with `Accept-Post` or `Accept-Patch`, and CORS; it needs no key |
 /// | other methods | 405 |
 ///
-/// Pure: sessions are looked up by a function, keys are checked by the caller.
+/// Pure: sessions are looked up by a function, and the caller checks the key of a POST.
 ///
 /// Spec: RFC 9725 §4.
 package struct WHIPRequests: Sendable {

@@ -6,7 +6,7 @@ package enum WHIPRoute: Sendable, Hashable {
     case endpoint(key: String?)
     /// `/whip/~/ID`.
     case session(id: String)
-    /// A path below `/whip/` that is neither.
+    /// `/whip` or a path below it that is neither.
     case unknown
     /// Another path: not a matter of WHIP.
     case other

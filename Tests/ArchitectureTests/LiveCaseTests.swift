@@ -85,7 +85,7 @@ struct LiveCaseTests {
         (
             15, "the program date",
             .tests([
-                "MediaPlaylistTests.programDates",
+                "PublishingTests.dates",
                 "ContinuationTests.clockSetBack",
             ])
         ),

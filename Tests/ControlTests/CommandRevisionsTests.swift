@@ -97,7 +97,7 @@ struct ControlLedgerTests {
     }
 
     @Test(
-        "a repeated request with the same key runs once and gets a reply marked Idempotent-Replayed; another request gets 409"
+        "a repeated request with the same key runs once and gets the same body, marked Idempotent-Replayed; another request gets 409"
     )
     func idempotency() throws {
         let ledger = CommandRevisions(incarnation: 1)
@@ -110,6 +110,11 @@ struct ControlLedgerTests {
             }
             #expect(reply.fields[.eTag] == "\"1.2\"")
             #expect((reply.fields[HTTPField.Name("Idempotent-Replayed")!] == "true") == (turn > 0))
+            guard case .bytes(let bytes, let range) = reply.body else {
+                Issue.record("the reply has no bytes")
+                continue
+            }
+            #expect(String(decoding: bytes[range], as: UTF8.self) == "{\"n\":1}\n")
         }
         #expect(done == 1)
         let other = Self.request(["Idempotency-Key": "k1"], .put, "/v1/program", "{}")

@@ -1,3 +1,4 @@
+import Events
 import Foundation
 import MediaTypes
 import Testing
@@ -94,30 +95,64 @@ struct OpenAPISchemaTests {
         #expect(Set(APISchema.all.map(\.name)).count == APISchema.all.count)
     }
 
+    /// Differences between a reply and its schema in openapi.json: members that are missing, not declared, or of another type.
+    private static func faults<Made: NamedReply>(_ reply: Made) throws -> [String] {
+        let root = try JSONSerialization.jsonObject(with: try Data(contentsOf: Self.file)) as? [String: Any]
+        let schemas = (root?["components"] as? [String: Any])?["schemas"] as? [String: Any]
+        let schema = try #require(schemas?[Made.schemaName] as? [String: Any], "\(Made.schemaName)")
+        let properties = try #require(schema["properties"] as? [String: [String: Any]])
+        let required = try #require(schema["required"] as? [String])
+        guard case .object(let members) = reply.json else { return ["no object"] }
+        let missing = Set(required).subtracting(members.map(\.name)).map { "\($0) is missing" }
+        return missing
+            + members.compactMap { member in
+                guard let declared = properties[member.name] else { return "\(member.name) is not declared" }
+                let types = declared["type"] as? [String] ?? (declared["type"] as? String).map { [$0] } ?? []
+                return types.contains(Self.type(of: member.value)) ? nil : "\(member.name) is no \(types)"
+            }
+    }
+
+    private static func type(of value: JSONValue) -> String {
+        switch value {
+        case .null: "null"
+        case .bool: "boolean"
+        case .integer: "integer"
+        case .thousandths, .number: "number"
+        case .string: "string"
+        case .array: "array"
+        case .object: "object"
+        }
+    }
+
     @Test(
-        "the replies to program, scene, document and metadata commands have the expected members in the expected order"
+        "replies to program, scene, document and metadata commands have the expected members in order, as their schemas declare them"
     )
-    func replies() {
+    func replies() throws {
         let effect = EffectTime(tick: 7, appliesAt: "2026-01-31T20:00:00.000Z", programTimeMs: 280)
         let program = ProgramReply(sceneID: "pk", changed: false, effect: effect)
         #expect(
             program.json.text
                 == #"{"sceneId":"pk","changed":false,"tick":7,"appliesAt":"2026-01-31T20:00:00.000Z","programTimeMs":280}"#
         )
+        #expect(try Self.faults(program) == [])
         var scene = SceneReply(sceneID: "pk", revision: 5, changed: true, effect: nil, warnings: ["a: b"])
         #expect(scene.json.text == #"{"sceneId":"pk","revision":5,"changed":true,"warnings":["a: b"]}"#)
+        #expect(try Self.faults(scene) == [])
         scene.effect = EffectTime()
         #expect(
             scene.json.text
                 == #"{"sceneId":"pk","revision":5,"changed":true,"tick":null,"appliesAt":null,"programTimeMs":null,"#
                 + #""warnings":["a: b"]}"#)
+        #expect(try Self.faults(scene) == [])
         let document = DocumentReply(
             revision: 8, changed: false, isDryRun: true, applied: ["pk"], effect: nil, warnings: [])
         #expect(
             document.json.text == #"{"revision":8,"changed":false,"dryRun":true,"applied":["pk"],"warnings":[]}"#)
+        #expect(try Self.faults(document) == [])
         let metadata = MetadataReply(id: "g", type: "gift", changed: true, effect: EffectTime())
         #expect(
             metadata.json.text
                 == #"{"id":"g","type":"gift","changed":true,"tick":null,"appliesAt":null,"programTimeMs":null}"#)
+        #expect(try Self.faults(metadata) == [])
     }
 }

@@ -195,13 +195,16 @@ struct OpenAPITests {
             let reply = responder.reply(to: ListenerRequest(head: head))
             #expect(reply.status == .ok, "\(file) needs no token: it reveals nothing of the room")
             #expect(reply.body.count > 1_000)
-            guard case .bytes(let bytes, _) = reply.body else { continue }
+            guard case .bytes(let bytes, _) = reply.body else {
+                Issue.record("\(file) is not sent as bytes")
+                continue
+            }
             let text = String(decoding: bytes, as: UTF8.self)
             #expect(!text.contains("innerHTML") && !text.contains("document.write"))
             guard file == .html else { continue }
             let policy = reply.fields[.contentSecurityPolicy] ?? ""
             #expect(policy.contains("default-src 'none'") && !policy.contains("unsafe-inline"))
-            #expect(!text.contains(" on") || !text.contains(#/ on[a-z]+=/#), "the document contains no event handlers")
+            #expect(!text.contains(#/\son[a-z]+\s*=/#), "the document contains no event handlers")
             #expect(!text.contains("<script>") && !text.contains("style=\""))
         }
     }

@@ -30,7 +30,7 @@ struct MeasuredPresetTests {
         let plan = try JSONDecoder().decode(Plan.self, from: data)
         #expect(plan.reference.name == "veryfast" && plan.reference.preset == "veryfast")
         let own = VideoEncoding.Preset.allCases.filter { $0.rawValue.hasPrefix("tandem-") || $0.isLowLatency }
-        #expect(Set(plan.sets.map(\.name)) == Set(own.map(\.rawValue)) && own.count == 4)
+        #expect(Set(plan.sets.map(\.name)) == Set(own.map(\.rawValue)) && own.count == 5)
         for preset in own {
             let entry = try #require(plan.sets.first { $0.name == preset.rawValue })
             #expect(entry.preset == preset.x264Name)

@@ -34,13 +34,13 @@ struct PassthroughRoom {
     private var queue: [(due: Int64, item: ProgramPacket)] = []
     private static let lead: Int64 = 6
 
-    init(bitrate: Int64 = 1_000_000, profile: UInt8 = 100) {
+    init(bitrate: Int64 = 1_000_000, profile: UInt8 = 100, segmentFrames: Int = 64, isForWebRTC: Bool = false) {
+        var target = PassthroughTarget(
+            track: 0, width: 320, height: 180, profile: profile, level: 31, bitrate: bitrate, maxBitrate: bitrate,
+            bufferSize: bitrate)
+        target.isForWebRTC = isForWebRTC
         self.gate = PassthroughGate(
-            targets: [
-                PassthroughTarget(
-                    track: 0, width: 320, height: 180, profile: profile, level: 31, bitrate: bitrate,
-                    maxBitrate: bitrate, bufferSize: bitrate)
-            ], fps: 30, gopFrames: 32, segmentFrames: 64, partFrames: 16)
+            targets: [target], fps: 30, gopFrames: 32, segmentFrames: segmentFrames, partFrames: 16)
         self.gate.begin(at: 0)
     }
 
@@ -184,6 +184,35 @@ struct PassthroughGateTests {
         #expect(room.runs.first?.sorted() == Array(60..<end))
         #expect(room.runs.first != room.runs.first?.sorted())
         #expect(room.cuts.last == end && room.keys.last == end)
+    }
+
+    @Test("a rendition for WebRTC viewers refuses B-frames, and ends passthrough when they begin")
+    func noBFrames() {
+        var room = Room(isForWebRTC: true)
+        room.configure()
+        room.publish(0..<400, order: [2, 0, 1])
+        room.run(to: 390)
+        #expect(room.changes.isEmpty && room.gate.reason(0) == .bFrames)
+        var later = Room(isForWebRTC: true)
+        later.configure()
+        later.publish(0..<180)
+        later.publish(180..<400, order: [1, 0])
+        later.run(to: 390)
+        #expect(later.begins == [60] && later.causes == [.bFrames])
+        #expect((170..<200).contains(later.ends.first ?? 0))
+    }
+
+    @Test("a rendition for WebRTC viewers needs a key frame every 2.2 s", arguments: [(60, true), (90, false)])
+    func keyFramesForWebRTC(gop: Int64, passes: Bool) {
+        for isForWebRTC in [true, false] {
+            var room = Room(segmentFrames: 128, isForWebRTC: isForWebRTC)
+            room.configure()
+            room.publish(0..<400, gop: gop)
+            room.run(to: 390)
+            let isPassed = passes || !isForWebRTC
+            #expect(room.begins.isEmpty == !isPassed)
+            if !isPassed { #expect(room.gate.reason(0) == .keyInterval) }
+        }
     }
 
     @Test(
@@ -340,9 +369,9 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "missing frames or a timestamp jump end passthrough, which returns after at least one good GOP",
-        arguments: [100, 2_000, -500])
-    func jumps(ms: Int64) {
+        "missing frames or a timestamp jump end passthrough, which returns only after two good GOPs",
+        arguments: [(100, 303), (2_000, 360), (-200, 294), (-500, 345)] as [(Int64, Int64)])
+    func jumps(ms: Int64, returns: Int64) {
         var room = Room()
         room.configure()
         room.publish(0..<150)
@@ -352,8 +381,9 @@ struct PassthroughGateTests {
         let end = room.ends.first ?? 0
         #expect(end >= 150 && end <= 160)
         #expect(room.runs.first == Array(60..<150))
-        // It passes again only after a whole GOP that keeps the rules.
-        #expect(room.begins.count == 2 && (room.begins.last ?? 0) > 240)
+        // The third IDR frame after the jump, frame 300, ends the second GOP. At -500 ms it is the second frame of an encoded
+        // segment, too early to end that one, so the next IDR frame is the first that passes.
+        #expect(room.begins == [60, returns])
     }
 
     @Test("if the publisher changes its codec configuration, passthrough ends and returns with the new one")

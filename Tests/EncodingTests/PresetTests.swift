@@ -104,7 +104,7 @@ struct PresetTests {
 
     @Test("each tandem preset delays frames by exactly its lookahead, the low-latency one by at most three")
     func delay() throws {
-        for preset in [VideoEncoding.Preset.tandemFast, .tandemFaster, .tandemLowLatency] {
+        for preset in [VideoEncoding.Preset.tandemFast, .tandemFaster, .tandemLowLatency, .tandemRealtime] {
             let encoder = try VideoEncoder.open(Self.settings(preset), place: "test")
             var first: Int?
             for index in 0..<24 {

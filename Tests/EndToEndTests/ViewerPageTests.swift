@@ -13,10 +13,13 @@ extension Unhurried.Doors {
                   return EventTarget.prototype.addEventListener.call(this, type, later, options);
                 };
                 """
-            let scripts = try ["playlist.js", "player.js", "page.js"].map { try Files.text("\(folder)/\($0)") }
+            let scripts = try ["playlist.js", "player.js", "webrtc.js", "page.js"].map {
+                try Files.text("\(folder)/\($0)")
+            }
             return try Files.text("\(folder)/page.html")
                 .replacingOccurrences(of: "{{title}}", with: "Room")
                 .replacingOccurrences(of: "{{playlist}}", with: "index.m3u8")
+                .replacingOccurrences(of: "{{whep}}", with: "")
                 .replacingOccurrences(of: "/*style*/", with: try Files.text("\(folder)/page.css"))
                 .replacingOccurrences(of: "/*script*/", with: ([late] + scripts).joined(separator: "\n"))
         }

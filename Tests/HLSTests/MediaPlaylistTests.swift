@@ -47,15 +47,6 @@ struct MediaPlaylistTests {
         }
     }
 
-    @Test(
-        "a segment's date, rescaled from its start, is exact within a nanosecond, also a year after the origin",
-        arguments: [Int64(0), 1, 1_000, 15_000_000])
-    func programDates(slot: Int64) {
-        let segment = Make.segment(slot, start: slot * 64, origin: Self.origin)
-        let exact = Self.origin + Int64(Int128(slot) * 64 * 1_000_000_000 / 30)
-        #expect(abs(segment.programDate - exact) <= 1)
-    }
-
     @Test("the playlist's version is the lowest that its tags need: 3 when empty, 6 with a map")
     func version() throws {
         var window = PlaylistWindow(style: .event, targetDuration: 2)

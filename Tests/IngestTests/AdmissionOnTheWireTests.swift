@@ -12,7 +12,7 @@ struct AdmissionOnTheWireTests {
         return status
     }
 
-    @Test("from an address not on the list, `connect` is refused with an error that says so")
+    @Test("`connect` is refused from an address that is not on the allow list, with an error that names the cause")
     func allowList() async throws {
         let elsewhere = try #require(AddressRange("192.0.2.0/24"))
         try await TestServer.with({ $0.admission.allowedAddresses = [elsewhere] }) { server in
@@ -28,7 +28,7 @@ struct AdmissionOnTheWireTests {
         }
     }
 
-    @Test("signed keys are accepted and expire; keys and secrets can be replaced; none is printed or logged")
+    @Test("a signed key is accepted until it expires or its secret is replaced; no key or secret is in events and log")
     func signed() async throws {
         // The signatures are those of SignedKeyCheckTests, in the room 88231.
         let signature = "dyHoSYgbBJnqChPubkwCvSzsJERGFIusRg1e7sqiucI"

@@ -125,7 +125,7 @@ struct DoorTests {
         }
     }
 
-    @Test("the PROXY header gives the publisher's address in events and for the allow list")
+    @Test("the PROXY header gives the publisher's address for events and the allow list; a proxy without it is closed")
     func proxyHeader() async throws {
         let here = try #require(AddressRange("127.0.0.0/8"))
         let there = try #require(AddressRange("192.0.2.0/24"))
@@ -150,7 +150,7 @@ struct DoorTests {
         }
     }
 
-    @Test("a PROXY header from an untrusted address is not used")
+    @Test("a connection that begins with a PROXY header but does not come from a proxy is closed")
     func untrusted() async throws {
         try await TestServer.with { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey), prefix: Self.proxied)
@@ -173,7 +173,7 @@ struct DoorTests {
         }
     }
 
-    @Test("of 500 idle connections from one address only the newest eight stay open, and publishers stay connected")
+    @Test("of 500 idle connections from one address all but eight are closed; a publisher stays, another is admitted")
     func idleConnections() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()

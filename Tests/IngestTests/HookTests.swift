@@ -20,7 +20,7 @@ struct HookTests {
     }
 
     @Test(
-        "the webhook is called after the key check, with all parameters, and admits the publisher",
+        "the webhook gets the key, query and address of a publisher with a valid key, and admits it",
         arguments: PublishWebhook.Form.allCases)
     func letsIn(form: PublishWebhook.Form) async throws {
         let body = form == .ome ? #"{"allowed":true}"# : "0"
@@ -38,7 +38,7 @@ struct HookTests {
     }
 
     @Test(
-        "a source without a stream key is named by its uid, and media sent before the webhook's response is delivered")
+        "a source without a stream key is published under its uid if the webhook allows it; its media is delivered")
     func named() async throws {
         try await Self.with(.answer(status: 200, body: #"{"code":0}"#)) { server, _ in
             let source = SourceID(uid: "3003")
@@ -51,7 +51,7 @@ struct HookTests {
         }
     }
 
-    @Test("a refused publisher gets the webhook's message, if it has one")
+    @Test("a publisher that the webhook refuses gets its message, or a general one if there is none")
     func refuses() async throws {
         try await Self.with(.answer(status: 200, body: #"{"code":5}"#)) { server, _ in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -83,7 +83,9 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("without an answer in time, `onError` decides", arguments: [PublishWebhookClient.OnFailure.deny, .allow])
+    @Test(
+        "if the webhook is silent, closes, answers 500 or does not finish its answer in time, `onError` decides",
+        arguments: [PublishWebhookClient.OnFailure.deny, .allow])
     func noAnswer(onFailure: PublishWebhookClient.OnFailure) async throws {
         let behaviours = [
             HookServer.Behaviour.silent, .close, .answer(status: 500, body: "0"), .withhold(status: 200, body: "0"),
@@ -157,7 +159,7 @@ struct HookTests {
     }
 
     @Test(
-        "publish attempts from one address cause at most a few dozen webhook requests at once; none publishes unasked")
+        "one address causes at most 32 webhook requests at once; then it is refused, even if `onError` allows")
     func flood() async throws {
         let hook = try await HookServer(.answer(status: 200, body: "0"))
         let change: (inout IngestConfiguration) -> Void = {

@@ -55,7 +55,7 @@ struct IngestServerTests {
     }
 
     @Test(
-        "unknown keys, wrong keys and other apps get the same error, and no key is logged",
+        "unknown keys, wrong keys and other apps get the same error, and no key is in events or the log",
         arguments: [
             "live/unknown_key_of_a_stranger", "live/a_7fd1_secret_of_hosT", "other/a_7fd1_secret_of_host", "live",
         ])
@@ -145,7 +145,7 @@ struct IngestServerTests {
     }
 
     @Test(
-        "a key may publish 32 times at once, then once per second; other keys have their own limit"
+        "a key may publish at most 32 times at once, then once per second; other keys have their own limit"
     )
     func tooOften() async throws {
         try await TestServer.with({ $0.wrongKeyDelay = 0 }) { server in
@@ -166,7 +166,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("with `onDuplicate: reject` the older encoder stays")
+    @Test("with `onDuplicate: reject` a newer encoder gets BadName until the older one disconnects")
     func reject() async throws {
         try await TestServer.with({ $0.onDuplicate = .reject }) { server in
             let older = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -216,7 +216,7 @@ struct IngestServerTests {
         }
     }
 
-    /// No budget refills.
+    /// A clock that does not advance, so that no rate limit refills.
     private struct StoppedClock: MonotonicClock {
         func now() -> Int64 { 1_000_000_000 }
     }
@@ -233,7 +233,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a connection that goes away ends its source at once")
+    @Test("if a publisher's connection closes, its source gets an end and the publication is reported as lost")
     func lost() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()
@@ -265,7 +265,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a publisher with one supported track is kept")
+    @Test("a publisher with H.264 video stays connected although it also sends audio with an unknown codec")
     func partlySupported() async throws {
         try await TestServer.with({ $0.unsupportedCodecTimeout = 0 }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -378,7 +378,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a port in use is reported as such")
+    @Test("a server does not start on a port in use")
     func takenPort() async throws {
         try await TestServer.with { server in
             let port = server.port

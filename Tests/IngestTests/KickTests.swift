@@ -11,7 +11,7 @@ struct KickTests {
         await publisher.outcomes.wait { $0.last == .closed && $0.contains(.failed(.rejected(status))) }
     }
 
-    @Test("a kicked publisher gets an error and is closed, its key is refused until the end, others continue")
+    @Test("a kicked publisher gets an error and is closed; its key is refused until the kick ends; others continue")
     func kick() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()
@@ -99,7 +99,7 @@ struct KickTests {
         }
     }
 
-    @Test("a wrong key is refused after a delay; a right key from the same address is accepted at once")
+    @Test("a wrong key is refused after a delay, too many are dropped; a right key from the same address is accepted")
     func wrongKeys() async throws {
         try await TestServer.with({ $0.wrongKeyDelay = 300_000_000 }) { server in
             let clock = ContinuousClock()

@@ -133,7 +133,7 @@ struct PullTests {
     }
 
     @Test(
-        "a server that announces 16 MiB, invalid chunk sizes or only commands is disconnected without buffering",
+        "a server that announces 16 MiB or a chunk size of 0, or sends only commands, is disconnected and never live",
         arguments: [0, 1, 2])
     func hostile(kind: Int) async throws {
         // A message of 16 MiB, a chunk size of zero, a stream of commands instead of media.

@@ -155,7 +155,7 @@ struct ReadPacerTests {
         #expect(pacer.looked(turn: 11, now: 0) == .read)
     }
 
-    @Test("with a read delay shorter than a turn, the timer is not used")
+    @Test("if the read delay of a source that is not shown is shorter than a turn, its socket is not read on the timer")
     func short() {
         var pacer = Self.pacer(usual: 8, away: 19)
         let marks = self.feed(&pacer, from: 0, seconds: 3, isAway: true)

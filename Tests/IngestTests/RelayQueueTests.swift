@@ -40,7 +40,7 @@ struct RelayQueueTests {
         #expect(queue.dropped == dropped)
     }
 
-    @Test("after three seconds everything before the newest key frame is dropped")
+    @Test("if a packet waits for more than three seconds, all packets before the newest key frame are dropped")
     func skipsToNewestKey() {
         var queue = RelayQueue()
         Self.push("CDKva", &queue, at: 0)
@@ -135,7 +135,7 @@ struct RelayQueueTests {
         #expect(Self.drain(&queue) == "Da")
     }
 
-    @Test("for random input, what is sent can be decoded and the queue stays within its limits")
+    @Test("for random input, the first frame after a video configuration is a key frame")
     func property() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {
@@ -150,7 +150,7 @@ struct RelayQueueTests {
                 }
                 #expect(queue.count < 400)
             }
-            // A frame that is not a key frame follows another frame of its GOP, never a configuration or a gap.
+            // All frames have one time, so gaps are not visible here.
             for publication in sent.split(separator: "E") where publication.contains("C") {
                 let pictures = publication.drop { $0 != "C" }.filter { "CKv".contains($0) }
                 for (before, after) in zip(pictures, pictures.dropFirst()) where after == "v" {

@@ -44,7 +44,7 @@ struct RelayLifeTests {
         #expect(life.state == .waiting)
     }
 
-    @Test("a source that returns is connected at once, unless the last connection began less than a second ago")
+    @Test("if a source returns more than a second after the last connection began, the relay connects at once")
     func returns() {
         _ = Self.run([
             Step(0, .sourceBegan, Self.connect), Step(20, .accepted, Self.live),
@@ -126,7 +126,7 @@ struct RelayLifeTests {
         ])
     }
 
-    @Test("under any order of events there is at most one connection and one timer")
+    @Test("under any order of events there is at most one connection, and none without a source")
     func anyOrder() {
         var random = TestRandom(state: 25)
         var life = RelayStateMachine()

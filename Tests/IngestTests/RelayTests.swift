@@ -154,7 +154,7 @@ struct RelayTests {
         }
     }
 
-    @Test("adding a relay again changes nothing, a new URL replaces the old, a fifth is refused, each can be removed")
+    @Test("adding a relay again is accepted, a new URL replaces the old, a fifth is refused, one can be removed once")
     func names() async throws {
         try await TestServer.with { far in
             let near = Near()
@@ -174,7 +174,7 @@ struct RelayTests {
         }
     }
 
-    @Test("a receiver that refuses or is down is retried; the reason does not contain the key")
+    @Test("a receiver that refuses or goes down is reported as failed, with a retry time and without the key")
     func returns() async throws {
         let near = Near()
         near.send(from: 0)
@@ -242,7 +242,7 @@ struct RelayTests {
         }
     }
 
-    @Test("a receiver that reads nothing delays neither the publisher nor the other relay; whole GOPs are dropped")
+    @Test("a receiver that reads nothing delays neither the publisher nor the other relay; its packets are dropped")
     func slowFarSide() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()

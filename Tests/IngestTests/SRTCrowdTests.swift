@@ -51,7 +51,7 @@ struct SRTCrowdTests {
         func now() -> Int64 { 1_000_000_000 }
     }
 
-    @Test("of 40 refused SRT callers ten get a rejection; for the others nothing is stored or logged")
+    @Test("of 40 refused SRT callers ten get a rejection and an info log line; the others get neither")
     func crowd() async throws {
         #expect(SRTHandshake.extensions(of: Caller.request)?.streamID == "#!::r=live/mykey123,m=request")
         try await TestServer.with(clock: StandingClock(), { $0.srt = SRTSettings(listen: "127.0.0.1:0") }) { server in

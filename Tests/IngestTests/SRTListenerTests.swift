@@ -86,7 +86,7 @@ struct SRTDoorTests {
         await hook.stop()
     }
 
-    @Test("a publisher refused by the webhook gets the SRT rejection code")
+    @Test("a publisher that the webhook refuses cannot publish over SRT, although `onError` allows")
     func refusedByWebhook() async throws {
         let ffmpeg = try await Self.caller()
         let hook = try await HookServer(.answer(status: 200, body: #"{"code":5}"#))
@@ -101,7 +101,7 @@ struct SRTDoorTests {
         await hook.stop()
     }
 
-    @Test("with `onDuplicate: reject` the first publisher stays, and the second learns that the source is busy")
+    @Test("with `onDuplicate: reject` the first publisher stays, and the second is refused")
     func duplicate() async throws {
         let ffmpeg = try await Self.caller()
         try await Self.with({ $0.onDuplicate = .reject }) { server, url in

@@ -126,7 +126,7 @@ struct SourceHubTests {
         #expect(Self.letters(cache.backlog) == "CDK")
     }
 
-    @Test("the publisher is paused while any reader is full")
+    @Test("a hub is full while any of its readers is full")
     func full() {
         let hub = SourceHub(source: SourceID(uid: "u"))
         let first = hub.subscribe(ItemRecorder())
@@ -155,7 +155,7 @@ struct SourceHubTests {
     }
 }
 
-@Suite("Stream keys")
+@Suite("Stream keys; readers that accept items later")
 struct KeyTableTests {
     static let table = KeyTable(
         app: "live",
@@ -188,7 +188,7 @@ struct KeyTableTests {
         #expect(RedactedKey(key).description == shown)
     }
 
-    @Test("a publisher's socket is read in batches only if all readers of its source allow it")
+    @Test("a hub is patient only if all its readers accept items later")
     func patient() {
         let hub = SourceHub(source: SourceID(uid: "u"))
         #expect(hub.isPatient, "it has no readers")
@@ -203,7 +203,7 @@ struct KeyTableTests {
         #expect(hub.isPatient)
         hub.setPatient(false, for: relay)
         hub.setPatient(true, for: relay)
-        #expect(hub.isPatient, "it has left, whatever it sets")
+        #expect(hub.isPatient, "an unsubscribed reader does not count")
         hub.setPatient(false, for: decoder)
         #expect(!hub.isPatient)
         hub.setPatient(true, for: decoder)

@@ -19,7 +19,7 @@ final class StillClock: MonotonicClock {
     func forward(milliseconds: Int64) { self.time.add(milliseconds * 1_000_000, ordering: .relaxed) }
 }
 
-/// The same, which can be advanced.
+/// The machine's monotonic clock, which a test can also advance.
 final class ForwardClock: MonotonicClock {
     private let ahead = Atomic<Int64>(0)
 

@@ -92,7 +92,7 @@ struct WHIPReachTests {
         }
     }
 
-    @Test("X-Forwarded-For of a client that is no proxy is ignored, and its PROXY header is no request")
+    @Test("X-Forwarded-For of a client that is no proxy is ignored, and a PROXY header from it gets 501")
     func untrusted() async throws {
         try await WHIPTests.with { server, url in
             let named = try await Self.post(url, fields: ["X-Forwarded-For: 192.0.2.7"])

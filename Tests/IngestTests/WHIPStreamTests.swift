@@ -18,7 +18,7 @@ struct WHIPStreamTests {
         if case .publishing = event { true } else { false }
     }
 
-    @Test("each address has a TCP candidate on the port of UDP, after the UDP candidates")
+    @Test("the answer has a TCP candidate with the UDP candidate's address and port, after it and with lower priority")
     func candidates() async throws {
         try await Self.with { _, _, answer in
             let lines = answer.split(separator: "\r\n").filter { $0.hasPrefix("a=candidate:") }.prefix(2)

@@ -3,7 +3,8 @@ import MediaTypes
 import Testing
 import WebRTC
 
-/// Media of a peer that has connected and then sends what it likes. After each attack its next key frame is on air.
+/// Media of a peer that has connected and then sends what it likes. After most attacks a test checks that later key
+/// frames still arrive.
 @Suite("Hostile media of a connected WebRTC publisher")
 struct WebRTCHostileMediaTests {
     private typealias Pair = WebRTCSessionTests.Pair
@@ -53,7 +54,7 @@ struct WebRTCHostileMediaTests {
         Self.expectAlive(pair)
     }
 
-    @Test("any flipped bit is refused, and the packet itself is taken afterwards")
+    @Test("a packet with any one bit flipped is refused, and the packet itself is taken afterwards")
     func flippedBits() throws {
         let pair = try Self.connected()
         let packet = pair.peer.audioPacket()
@@ -69,7 +70,7 @@ struct WebRTCHostileMediaTests {
         #expect(pair.items.count == before + 1)
     }
 
-    @Test("thousands of SSRCs: eight are taken, the others are counted")
+    @Test("of thousands of SSRCs, SRTP takes eight and counts the packets of the others")
     func manySources() throws {
         let pair = try Self.connected()
         for number in 0..<3000 { pair.send(pair.peer.packet(ofOther: 0x5000 + UInt32(number))) }
@@ -77,7 +78,7 @@ struct WebRTCHostileMediaTests {
         Self.expectAlive(pair)
     }
 
-    @Test("packets whose sequence numbers and times jump give no frame, and the next key frame is shown")
+    @Test("packets whose sequence numbers and times jump give at most one frame, and later key frames are delivered")
     func jumps() throws {
         let pair = try Self.connected()
         for step in 0..<500 {

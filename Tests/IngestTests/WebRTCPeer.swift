@@ -123,7 +123,7 @@ final class WebRTCPeer {
     private static let sps: [UInt8] = [0x67, 0x42, 0xC0, 0x20, 0xDA, 0x01, 0x40, 0x16, 0xE4]
     private static let pps: [UInt8] = [0x68, 0xCE, 0x38, 0x80]
 
-    /// The packets of one H.264 frame of 1280×720 with random content.
+    /// The packets of one H.264 frame of 1280×720, whose slice has a fixed content.
     func videoFrame(isKey: Bool, size: Int = 3000) -> [[UInt8]] {
         self.videoTime &+= 3000
         let slice = (isKey ? [0x65, 0x88, 0xC0] : [0x41, 0x9B]) + (0..<size).map { UInt8(truncatingIfNeeded: $0 | 1) }

@@ -253,7 +253,7 @@ struct WebRTCSessionTests {
         #expect(reason.contains("fingerprint") && !pair.session.isConnected && pair.session.cipher == nil)
     }
 
-    @Test("close_notify of the peer ends the session, and close() is answered by the peer's end")
+    @Test("close_notify of the peer ends the session, and close() sends the peer close_notify")
     func close() throws {
         let pair = try Pair()
         pair.connect()

@@ -8,7 +8,7 @@ struct WebRTCSettingsTests {
         try WebRTCSettings.publicAddresses(written, variable: "NODE_IP") { $0 == "NODE_IP" ? value : nil }
     }
 
-    @Test("addresses of the variable follow those of the pipeline, each once")
+    @Test("addresses of the variable follow those of the pipeline, each once, at most 16 in total")
     func all() throws {
         #expect(
             try Self.addresses(["192.0.2.1"], "198.51.100.7, 2001:db8::1,192.0.2.1,") == [

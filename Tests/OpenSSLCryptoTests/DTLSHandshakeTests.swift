@@ -75,7 +75,9 @@ struct DTLSHandshakeTests {
         #expect(!client.receive(request, from: []).isEmpty && !client.hasAnswer)
     }
 
-    @Test("any datagrams may be lost, repeated and reordered", arguments: 0..<16)
+    @Test(
+        "the handshake succeeds although a quarter of the datagrams is lost, and others are repeated or reordered",
+        arguments: 0..<16)
     func badNetwork(seed: UInt64) throws {
         let (client, server) = try self.pair()
         let network = DTLSNetwork(seed: seed)
@@ -116,7 +118,7 @@ struct DTLSHandshakeTests {
     }
 
     @Test(
-        "a client sends its first flight again after 50 ms at most, and a server that has received nothing never does")
+        "the first timeout of a client is at most 50 ms, and a server that has received nothing has none")
     func firstTimeout() throws {
         let (client, server) = try self.pair(timer: .doubling)
         #expect(client.nextTimeout() == nil && server.nextTimeout() == nil)
@@ -215,7 +217,7 @@ struct DTLSHandshakeTests {
         #expect(self.one.fingerprint.isUsable)
     }
 
-    @Test("keys do not appear in texts")
+    @Test("descriptions and dumps of keys show only their profile")
     func redaction() throws {
         let keys = SRTPKeys(
             profile: .aes128GCM, localKey: [171, 171], localSalt: [171], remoteKey: [171], remoteSalt: [171])

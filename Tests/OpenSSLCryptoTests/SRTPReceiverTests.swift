@@ -4,7 +4,9 @@ import Testing
 
 @Suite("SRTP: packets in both directions, and packets that are refused", .serialized)
 struct SRTPReceiverTests {
-    @Test("headers with sources and extensions, any payload", arguments: SRTPKeys.Profile.allCases)
+    @Test(
+        "packets with any sources, extension and payload size are the same after protection and back",
+        arguments: SRTPKeys.Profile.allCases)
     func shapes(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
         var sequence: UInt16 = 0
@@ -191,7 +193,9 @@ struct SRTPReceiverTests {
         }
     }
 
-    @Test("eight senders at most; forged packets of thousands take no place", arguments: SRTPKeys.Profile.allCases)
+    @Test(
+        "at most eight SSRCs are accepted, and forged packets of thousands of others do not count",
+        arguments: SRTPKeys.Profile.allCases)
     func manySenders(profile: SRTPKeys.Profile) throws {
         let (ours, theirs) = SRTPSamples.keys(profile)
         let receiver = try SRTPReceiver(keys: theirs)

@@ -121,6 +121,32 @@ struct FailureTests {
         #expect(output.events.published.map(\.mediaSequence) == [0, 1, 2, 3, 4, 5])
     }
 
+    @Test("if the store becomes full at any write, the state file is not older than any playlist", arguments: 0...16)
+    func fullAtAnyWrite(writes: Int) throws {
+        let store = MemoryStore()
+        let output = try Output(store)
+        _ = try output.packager.begin(now: Output.origin)
+        output.feed(0..<64)
+        #expect(output.packager.step() == nil)
+        let left = Mutex(writes)
+        store.refuse { _ in
+            left.withLock { count -> Bool in
+                count -= 1
+                return count < 0
+            }
+        }
+        output.feed(64..<192)
+        #expect(output.packager.step() == nil)
+        let state = store.text("state.json")
+        let next = try #require(state.firstMatch(of: /"nextMediaSequence": ([0-9]+)/).flatMap { Int($0.output.1) })
+        // The numbers begin with 0, and none has left the window.
+        for name in ["720p", "360p", "audio"] {
+            let count = ListText(store.text("\(name).m3u8")).uris.count
+            #expect(count <= next, "\(name)")
+            #expect(writes < 16 || count == 3, "\(name): enough writes for two segments")
+        }
+    }
+
     @Test("without the state file no playlist is published")
     func stateFirst() throws {
         let store = MemoryStore()

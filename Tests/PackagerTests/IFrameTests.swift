@@ -84,7 +84,9 @@ struct IFrameTests {
         #expect(store.read("720p-iframes.m3u8") == nil)
     }
 
-    @Test("at the live edge the playlist grows by whole segments and has CAN-BLOCK-RELOAD=YES")
+    @Test(
+        "at the live edge the playlist grows by whole segments, has CAN-BLOCK-RELOAD=YES, and its growth answers a blocked reload"
+    )
     func edge() throws {
         let output = try Output(MemoryStore(), settings: Self.settings())
         let seen = Mutex<[MediaPlaylist]>([])
@@ -101,9 +103,17 @@ struct IFrameTests {
         _ = output.packager.step()
         let lists = seen.withLock { $0 }
         #expect(lists.count >= 10 && lists.count <= 13, "once per segment, not once per part")
+        var answers = 0
         for (one, next) in zip(lists, lists.dropFirst()) {
-            #expect(next.position.nextMediaSequence >= one.position.nextMediaSequence)
+            let hasGrown = next.position.nextMediaSequence > one.position.nextMediaSequence
+            #expect(hasGrown || next.position.nextMediaSequence == one.position.nextMediaSequence)
+            let reload = ReloadDirectives(query: [("_HLS_msn", "\(one.position.nextMediaSequence)")])
+            #expect(one.position.decide(reload, advancePartLimit: 0) == .hold)
+            let isAnswered = next.position.decide(reload, advancePartLimit: 0) == .serve
+            #expect(isAnswered == (hasGrown || next.isEnded))
+            if hasGrown { answers += 1 }
         }
+        #expect(answers >= 9, "once per segment")
         #expect(lists.last?.isEnded == true && lists.allSatisfy { $0.rendered().contains("CAN-BLOCK-RELOAD=YES") })
     }
 

@@ -46,6 +46,28 @@ struct PublishingTests {
         #expect(output.events.isEnded)
     }
 
+    @Test(
+        "a segment's date is that of its first frame within a nanosecond, also a year after the room's origin",
+        arguments: [10, 365 * 86_400] as [Int64])
+    func dates(seconds: Int64) throws {
+        let store = MemoryStore()
+        let first = try Output(store)
+        _ = try first.packager.begin(now: Output.origin)
+        first.feed(0..<64)
+        #expect(first.packager.step() == nil)
+        let second = try Output(store)
+        let frame = try second.packager.begin(now: Output.origin + seconds * 1_000_000_000).firstTick
+        #expect(frame >= seconds * 30)
+        second.feed(frame..<(frame + 192))
+        #expect(second.packager.step() == nil)
+        let published = second.events.published
+        #expect(published.map(\.frames.lowerBound) == [frame, frame + 64, frame + 128])
+        for segment in published {
+            let exact = Output.origin + Int64(Int128(segment.frames.lowerBound) * 1_000_000_000 / 30)
+            #expect(abs(segment.programDate - exact) <= 1)
+        }
+    }
+
     @Test("the end is written in every playlist, and audio ends with video")
     func end() throws {
         let store = MemoryStore()

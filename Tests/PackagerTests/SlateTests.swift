@@ -30,13 +30,14 @@ struct SlateTests {
 
     static func nanoseconds(_ frame: Int64) -> Int64 { Output.origin + frame * 1_000_000_000 / 30 + 1 }
 
-    /// Decode times in a segment, per fragment: start and end, and the sequence number of the fragment.
-    static func fragments(_ bytes: [UInt8]) -> [(sequence: Int64, start: Int64, end: Int64)] {
+    /// Decode times in a segment, per fragment: start and end, the sequence number of the fragment, and the flags of its
+    /// first sample; nil if it has no flags of its own.
+    static func fragments(_ bytes: [UInt8]) -> [(sequence: Int64, start: Int64, end: Int64, flags: Int64?)] {
         func number(_ at: Int, _ count: Int) -> Int64 {
             bytes[at..<(at + count)].reduce(0) { $0 << 8 | Int64($1) }
         }
         func name(_ at: Int) -> String { String(decoding: bytes[(at + 4)..<(at + 8)], as: UTF8.self) }
-        var found: [(Int64, Int64, Int64)] = []
+        var found: [(Int64, Int64, Int64, Int64?)] = []
         var (sequence, start) = (Int64(0), Int64(0))
         func walk(_ range: Range<Int>) {
             var at = range.lowerBound
@@ -54,7 +55,8 @@ struct SlateTests {
                         + (flags & 0x800 > 0 ? 4 : 0)
                     let count = Int(number(at + 12, 4))
                     let total = (0..<count).reduce(Int64(0)) { $0 + number(at + 20 + $1 * row, 4) }
-                    found.append((sequence, start, start + total))
+                    let place = at + 20 + (flags & 0x100 > 0 ? 4 : 0) + (flags & 0x200 > 0 ? 4 : 0)
+                    found.append((sequence, start, start + total, flags & 0x400 > 0 ? number(place, 4) : nil))
                 default: break
                 }
                 at += size
@@ -135,7 +137,9 @@ struct SlateTests {
         #expect(mixed.count > 16 * 2 * 100 && mixed.count < 64 * 100)
     }
 
-    @Test("each part of slate has its own time and sequence number, and otherwise the same bytes")
+    @Test(
+        "each part of slate starts with an IDR frame, has its own time and sequence number, and otherwise the same bytes"
+    )
     func restamped() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -145,6 +149,10 @@ struct SlateTests {
         let other = try #require(store.read("720p-2-4.m4s"))
         #expect(Self.fragments(bytes).map(\.start) == [192_000, 208_000, 224_000, 240_000])
         #expect(Self.fragments(bytes).map(\.sequence) == [13, 14, 15, 16])
+        for segment in [bytes, other] {
+            #expect(
+                Self.fragments(segment).map(\.flags) == Array(repeating: Int64(FragmentWriter.syncSample), count: 4))
+        }
         #expect(zip(bytes, other).count { $0 != $1 } <= 4 * 12, "except numbers and times, the same bytes")
     }
 

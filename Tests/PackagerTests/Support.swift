@@ -14,8 +14,6 @@ final class MemoryStore: SegmentStore {
         var refuses: @Sendable (String) -> Bool = { _ in false }
         /// Deletions fail.
         var isStuck = false
-        /// All writes fail, including overwrites in place.
-        var isGone = false
     }
 
     let content = Mutex(Content())
@@ -35,7 +33,7 @@ final class MemoryStore: SegmentStore {
 
     /// Overwrites in place: a store that accepts no new object accepts this.
     func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
-        self.content.withLock { if !$0.isGone { $0.files[name] = bytes } }
+        self.content.withLock { $0.files[name] = bytes }
     }
 
     func remove(_ name: String) throws(MediaError) {

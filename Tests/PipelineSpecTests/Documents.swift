@@ -129,7 +129,9 @@ enum Documents {
               "authorities": "/run/ca.pem", "lowLatency": false },
             { "type": "image", "outputId": "thumb", "path": "out/thumb.jpg", "intervalSeconds": 5, "width": 320, "height": 180,
               "sources": true, "sprites": { "columns": 4, "rows": 4, "intervalSeconds": 5, "width": 128 } },
-            { "type": "hls", "segmentFormat": "ts", "outputId": "old", "path": "out-ts", "multivariantPlaylist": "old.m3u8" }
+            { "type": "hls", "segmentFormat": "ts", "outputId": "old", "path": "out-ts", "multivariantPlaylist": "old.m3u8" },
+            { "type": "webrtc", "outputId": "low", "rendition": "sound", "udp": "192.0.2.1:7000", "publicAddresses": ["192.0.2.7"],
+              "audioBitrate": 96000, "maxViewers": 20 }
           ],
           "overload": { "maxLagMs": 300 },
           "shutdown": { "endTimeoutMs": 20000 },

@@ -237,7 +237,7 @@ struct PipelineMistakeTests {
             "604800 is out of range", "write an integer from 3 to 86,400; use a record output to keep older segments"),
         Case(
             Self.output, #"{ "path": "out", "type": ^"dash" }"#, "outputs[0].type", #""dash" is not an output type"#,
-            #"write "hls", "raw", "record", "rtmp", "http", "s3" or "image""#),
+            #"write "hls", "raw", "record", "rtmp", "webrtc", "http", "s3" or "image""#),
         Case(
             Self.output, #"{ "path": "out" }, ^{ "outputId": "b", "path": "b" }"#, "outputs[1]",
             "a room can have only one hls output, and outputs[0] is one", "remove one of the two"),

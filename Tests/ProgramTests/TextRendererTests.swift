@@ -37,16 +37,33 @@ struct TextRendererTests {
         #expect(taken < 5_000_000_000, "text \(index) took \(taken) ns of a processor")
     }
 
-    @Test("the box of a short text is narrower than 200 samples, that of a text over its maximum width at least 300")
+    @Test(
+        "the box of a short text is narrower than 200 samples; a text over its maximum width fills it and ends in an ellipsis"
+    )
     func ellipsis() throws {
         let renderer = TextRenderer(fonts: try TestFonts.latin(), canvas: Self.canvas)
-        func width(_ words: String) throws -> Int {
+        /// The columns of the text's box that have ink, each with its highest row that has ink.
+        func columns(_ words: String) throws -> [(x: Int, top: Int)] {
             let text = self.text(words)
             let layout = try renderer.layout(text)
-            return renderer.boxSize(self.text(words, maxWidth: nil), layout).width
+            let box = renderer.boxSize(text, layout)
+            let sprite = try #require(TextRenderer.sprite(text, layout, width: box.width, height: box.height))
+            return (0..<sprite.width).compactMap { x in
+                (0..<sprite.height).first { sprite.alpha(x: x, y: $0) > 128 }.map { (x: x, top: $0) }
+            }
         }
-        #expect(try width("short") < 200)
-        #expect(try width(String(repeating: "long ", count: 40)) >= 300)
+        let short = self.text("short", maxWidth: nil)
+        #expect(renderer.boxSize(short, try renderer.layout(short)).width < 200)
+        let ellipsis = try columns("…")
+        // Columns at the edge of a glyph may be blurred.
+        try #require(ellipsis.count > 4)
+        let top = ellipsis[ellipsis.count / 2].top
+        let letters = try columns("long")
+        #expect(!letters.isEmpty && letters.allSatisfy { $0.top != top }, "the test font's ellipsis has another height")
+        let cut = try columns(String(repeating: "long ", count: 40))
+        #expect((270...302).contains(cut.last?.x ?? 0))
+        #expect(cut.dropLast().suffix(ellipsis.count - 3).allSatisfy { $0.top == top })
+        #expect(cut.count { $0.top == top } <= ellipsis.count + 2, "one ellipsis")
     }
 
     @Test("left, center and right alignment place the text at x", arguments: [TextAlign.left, .center, .right])

@@ -49,7 +49,9 @@ struct PublishHookTests {
         #expect(body.hasSuffix("&name=key%221&type=live&token=a&z=1"), "\(body)")
     }
 
-    @Test("OvenMediaEngine: the webhook request is JSON, and has a signature field if there is a secret")
+    @Test(
+        "OvenMediaEngine: the webhook request is JSON, and has the HMAC-SHA1 of its body in a field if there is a secret"
+    )
     func ome() throws {
         let request = PublishWebhook(form: .ome, secret: "1234").request(for: Self.facts)
         let root = try #require(JSONParser.parse(request.body).root)
@@ -60,7 +62,14 @@ struct PublishHookTests {
             root[key: "request"]?[key: "url"]?.string
                 == "rtmp://127.0.0.1:1935/live/key\"1?token=a b&NAME=x&c%61ll=y&z")
         #expect(root[key: "request"]?[key: "time"]?.string == "2027-01-15T08:00:00.000Z")
-        #expect(request.fields.map(\.name) == ["X-OME-Signature"] && request.fields.first?.value.count == 27)
+        let body =
+            #"{"client":{"address":"192.0.2.7","port":40000,"user_agent":"FMLE/3.0 (x)"},"#
+            + #""request":{"direction":"incoming","protocol":"rtmp","status":"opening","#
+            + #""url":"rtmp://127.0.0.1:1935/live/key\"1?token=a b&NAME=x&c%61ll=y&z","time":"2027-01-15T08:00:00.000Z"}}"#
+        #expect(String(decoding: request.body, as: UTF8.self) == body)
+        // Computed for this body with Python: base64.urlsafe_b64encode(hmac.digest(b"1234", body, "sha1")), without "=".
+        #expect(request.fields.map(\.name) == ["X-OME-Signature"])
+        #expect(request.fields.first?.value == "LEdPoWtzsCe6z1coesY9I65wZ5s")
         #expect(PublishWebhook(form: .ome).request(for: Self.facts).fields.isEmpty)
     }
 

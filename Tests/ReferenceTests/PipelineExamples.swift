@@ -23,6 +23,7 @@ enum PipelineExamples {
         case "outputs[record].path": "rec/88231"
         case "ext": .object([JSONMember("owner", "studio")])
         case "outputs[rtmp].url": "rtmps://cdn.example/live"
+        case "outputs[webrtc].publicAddresses": self.list("192.0.2.1")
         default: nil
         }
     }

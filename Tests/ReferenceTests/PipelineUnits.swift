@@ -15,7 +15,8 @@ enum PipelineUnits {
     private static let counts: Set<String> = [
         "revision", "maxConnections", "maxConnectionsPerAddress", "maxPartialMessages", "maxChunkStreams",
         "maxAmfDepth", "track", "threads", "zOrder", "left", "right", "channels", "segmentGops",
-        "rotateEverySegments", "queueSegments", "columns", "rows", "maxSources", "backgroundColor", "color",
+        "rotateEverySegments", "queueSegments", "maxViewers", "columns", "rows", "maxSources", "backgroundColor",
+        "color",
         "background", "leftColor", "rightColor", "uid", "uids",
     ]
 

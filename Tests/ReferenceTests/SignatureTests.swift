@@ -161,5 +161,8 @@ struct SignatureTests {
         #expect(example.text == "tandem-aes-128\n\(room)\nkey\n\(track)\n\(period)")
         let code = MessageAuthentication.hmacSHA256(key: Array(secret.utf8), message: Array(example.text.utf8))
         #expect(Hexadecimal.text(Array(code.prefix(16))) == example.result)
+        // Computed with Python's hmac module for the values of the page.
+        #expect([secret, room, track, period] == ["s3cret", "88231", "720p", "0"])
+        #expect(example.result == "e4567bbfc175dd5713e6ec08b0f7045a")
     }
 }

@@ -165,17 +165,24 @@ struct CommandedStateTests {
         #expect(known == state)
     }
 
-    @Test("commands.json without a minor version is read like the current one; version, room id and salt are enough")
-    func lowerMinor() throws {
+    @Test(
+        "commands.json without a minor version or with minor 0 is read like the current one, and written with the current minor",
+        arguments: ["", #""minor":0,"#])
+    func lowerMinor(minor: String) throws {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
         let text = String(decoding: state.bytes, as: UTF8.self)
-        let older = text.replacing(#""minor":1,"#, with: "")
+        let current = "\"minor\":\(CommandedState.minor),"
+        let older = text.replacing(current, with: minor)
         #expect(older != text)
         let reading = try #require(CommandedState.read(Array(older.utf8)))
         #expect(reading.problems.isEmpty)
         #expect(reading.state == state)
-        // The members that every version has.
+        #expect(String(decoding: reading.state.bytes, as: UTF8.self).contains(current))
+    }
+
+    @Test("version, room id and salt are enough for commands.json")
+    func least() throws {
         let least = try #require(CommandedState.read(Array(#"{"version":1,"roomId":"88231","salt":"00ff"}"#.utf8)))
         #expect(least.problems.isEmpty)
         #expect(least.state == Self.plain())

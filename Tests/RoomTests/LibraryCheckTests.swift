@@ -17,6 +17,7 @@ struct LibraryCheckTests {
     )
     func missing() {
         #expect(Self.problem(.encoder, lacking: ["libx264"])?.what.contains("exit with code 78") == true)
+        #expect(Self.problem(.opusEncoder, lacking: ["libopus"])?.what.contains("exit with code 78") == true)
         #expect(Self.problem(.srt, lacking: ["srt"])?.fix.contains("libsrt") == true)
         #expect(Self.problem(.decoder(.av1), lacking: [CodecName.av1.rawValue])?.what.contains("av1") == true)
         #expect(Self.problem(.decoder(.pcm), lacking: [CodecName.pcmU8.rawValue])?.what.contains("pcm") == true)
@@ -24,14 +25,14 @@ struct LibraryCheckTests {
 
     @Test("no problem is reported for library parts that are there")
     func present() {
-        for part in [SpecChecks.LibraryPart.encoder, .srt, .decoder(.h264), .decoder(.pcm)] {
+        for part in [SpecChecks.LibraryPart.encoder, .opusEncoder, .srt, .decoder(.h264), .decoder(.pcm)] {
             #expect(Self.problem(part, lacking: ["other"]) == nil)
         }
     }
 
-    @Test("FFmpeg in this process has libx264, decoders for H.264, AAC and MP3, and the file protocol")
+    @Test("FFmpeg in this process has libx264, libopus, decoders for H.264, AAC and MP3, and the file protocol")
     func here() {
-        #expect(LibAV.hasEncoder("libx264") && !LibAV.hasEncoder("libnone"))
+        #expect(LibAV.hasEncoder("libx264") && LibAV.hasEncoder("libopus") && !LibAV.hasEncoder("libnone"))
         #expect(LibAV.hasDecoder(.h264) && LibAV.hasDecoder(.aac) && LibAV.hasDecoder(.mp3))
         #expect(LibAV.hasProtocol("file") && !LibAV.hasProtocol("none"))
     }

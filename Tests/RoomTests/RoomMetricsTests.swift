@@ -30,11 +30,13 @@ struct RoomMetricsTests {
         var row = ReplyCounters.Row(code: "206")
         (row.replies, row.bytes) = (3, 4_000)
         let traffic = ViewerTraffic(
-            connections: 7, replies: [row], sentBytes: 5_000, playlistViewers: 12, streamViewers: 2, watched: 61_500)
+            connections: 7, replies: [row], sentBytes: 5_000, playlistViewers: 12, streamViewers: 2,
+            webRTCViewers: 4, watched: 61_500)
         let text = Self.text { $0.addViewers(traffic) }
         #expect(value("tandem_viewer_connections", in: text) == 7)
         #expect(value(#"tandem_viewers{protocol="hls"}"#, in: text) == 12)
         #expect(value(#"tandem_viewers{protocol="flv"}"#, in: text) == 2)
+        #expect(value(#"tandem_viewers{protocol="webrtc"}"#, in: text) == 4)
         #expect(value("tandem_viewer_watch_seconds_total", in: text) == 61.5)
         #expect(value(#"tandem_viewer_requests_total{code="206"}"#, in: text) == 3)
         #expect(value(#"tandem_viewer_body_bytes_total{code="206"}"#, in: text) == 4_000)

@@ -2,6 +2,7 @@ import Foundation
 import MediaTypes
 import PipelineSpec
 import Room
+import TestSupport
 import Testing
 
 extension InProcess {
@@ -28,7 +29,7 @@ extension InProcess {
             return try await RoomHarness.open(pipeline, at: room.wall.now() + seconds * RoomHarness.second, beginning)
         }
 
-        @Test("a successor restores scene, PK with its end, cover, mute, volume, score, kick, title and revision")
+        @Test("a successor restores scene, PK with its end, cover, mute, volume, text, score, kick, title and revision")
         func restored() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -63,6 +64,12 @@ extension InProcess {
             // The reply has both sides; the left one is unchanged.
             let score = try await second.command(.put, "/v1/scores/pk", #"{"right":101}"#)
             #expect(score.member("left")?.integer == 900)
+            // With a score, the successor writes all texts and scores that its scenes use.
+            try await second.run(seconds: 0.5)
+            let stored = try await waitUntil("the score is stored", { try directory.text(of: "commands.json") }) {
+                $0.contains(#""right":101"#)
+            }
+            #expect(stored.contains(#""texts":{"left":"Anna"}"#), "\(stored)")
             try await second.command(.patch, "/v1/room", #"{"room":{"title":"Old"},"revision":8}"#, status: 409)
             await #expect(throws: ScriptedPublisher.Refused.self) { try await second.connect(HarnessRooms.second) }
             let over = try await second.run(until: "pk.ended", within: 20)

@@ -7,13 +7,14 @@ import TLSFiles
 
 @Suite("Certificate files: accepted, refused, renewed")
 struct CertificateStoreTests {
-    /// Two pairs in a temporary directory: a.crt, a.key, b.crt, b.key.
+    /// Two pairs in a temporary directory: a.crt, a.key for 30 days, b.crt, b.key for 60 days.
     private static func withPairs(_ body: (String) throws -> Void) throws {
         try CertificateMaker.require()
         let holder = try TemporaryDirectory()
         for name in ["a", "b"] {
             try CertificateMaker.make(
-                certificate: "\(holder.path)/\(name).crt", key: "\(holder.path)/\(name).key", name: name)
+                certificate: "\(holder.path)/\(name).crt", key: "\(holder.path)/\(name).key", name: name,
+                days: name == "a" ? 30 : 60)
         }
         try body(holder.path)
         for name in ["a.crt", "a.key", "b.crt", "b.key"] { unlink("\(holder.path)/\(name)") }
@@ -56,12 +57,16 @@ struct CertificateStoreTests {
         }
     }
 
-    @Test("a renewed certificate and key are loaded; while only one of both is new, one error is reported")
+    @Test(
+        "a renewed certificate and key are loaded; while only one of both is new, the old pair is in use and one error is reported"
+    )
     func renewal() throws {
         try Self.withPairs { directory in
             let store = try CertificateStore(Self.files(directory), place: "viewer")
+            let old = store.current.validUntil
             rename("\(directory)/b.crt", "\(directory)/a.crt")
             #expect(store.look() == .unchanged, "the key may still be written")
+            #expect(store.current.validUntil == old)
             guard case .refused(let error) = store.look() else {
                 Issue.record("a pair that does not match was accepted")
                 return
@@ -72,8 +77,11 @@ struct CertificateStoreTests {
                 Issue.record("a reload on request reports its result each time")
                 return
             }
+            #expect(store.current.validUntil == old)
             rename("\(directory)/b.key", "\(directory)/a.key")
             #expect(store.look() == .renewed(validUntil: store.current.validUntil))
+            let new = store.current.validUntil
+            #expect(new > old)
             #expect(store.look() == .unchanged)
             unlink("\(directory)/a.key")
             #expect(store.look() == .unchanged)
@@ -82,6 +90,7 @@ struct CertificateStoreTests {
                 return
             }
             #expect(missing.code == .notReadable)
+            #expect(store.current.validUntil == new)
         }
     }
 }

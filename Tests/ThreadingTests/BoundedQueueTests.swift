@@ -1,6 +1,8 @@
-import Threading
+import Foundation
 import Synchronization
+import TestSupport
 import Testing
+import Threading
 
 @Suite("Bounded queue between stages")
 struct BoundedQueueTests {
@@ -39,18 +41,37 @@ struct BoundedQueueTests {
         #expect(received.withLock { $0 } == Array(0..<10_000))
     }
 
+    /// Whether a thread of this process with this name waits: state S of proc(5), /proc/pid/stat.
+    private static func isAsleep(_ name: String) -> Bool {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return threads.contains { thread in
+            let text = try? String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8)
+            return text?.contains("(\(name)) S ") == true
+        }
+    }
+
     @Test("closing wakes threads that wait to put and to take")
-    func closeWakes() {
+    func closeWakes() async throws {
         let full = BoundedQueue<Int>(capacity: 1)
         _ = full.offer(1)
         let empty = BoundedQueue<Int>(capacity: 1)
         let results = Mutex<[String]>([])
-        let putter = StageThread("putter") { if !full.put(2) { results.withLock { $0.append("put") } } }
-        let taker = StageThread("taker") { if empty.take() == nil { results.withLock { $0.append("take") } } }
+        let begun = Atomic(0)
+        // No other test has threads with these names.
+        let putter = StageThread("closed-putter") {
+            begun.add(1, ordering: .relaxed)
+            if !full.put(2) { results.withLock { $0.append("put") } }
+        }
+        let taker = StageThread("closed-taker") {
+            begun.add(1, ordering: .relaxed)
+            if empty.take() == nil { results.withLock { $0.append("take") } }
+        }
+        try await waitUntil("both threads wait") {
+            begun.load(ordering: .relaxed) == 2 && Self.isAsleep("closed-putter") && Self.isAsleep("closed-taker")
+        }
         full.close()
         empty.close()
-        putter.join()
-        taker.join()
+        for thread in [putter, taker] { #expect(thread.join(within: 20_000_000_000), "\(thread.name) is not woken") }
         #expect(results.withLock { $0.sorted() } == ["put", "take"])
     }
 

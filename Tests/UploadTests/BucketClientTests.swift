@@ -19,8 +19,6 @@ struct BucketClientTests {
             var objects: [String: String] = [:]
             /// Statuses of the next replies, whatever the requests are.
             var failures: [Int] = []
-            /// The reply to every list request, instead of a page; `nil`: a page.
-            var list: String?
             var requests: [String] = []
             var port = 0
         }
@@ -66,7 +64,7 @@ struct BucketClientTests {
             guard head.headers.first(name: "authorization") == expected, time == "20270115T080000Z" else {
                 return (403, "<?xml version=\"1.0\"?><Error><Code>SignatureDoesNotMatch</Code></Error>")
             }
-            if path == "/rooms" { return (200, state.list ?? self.page(query, state.objects)) }
+            if path == "/rooms" { return (200, self.page(query, state.objects)) }
             let key = self.decoded(path.dropFirst("/rooms/".count))
             if head.method == .DELETE {
                 state.objects[key] = nil

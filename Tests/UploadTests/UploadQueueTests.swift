@@ -85,7 +85,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "in an outage at most `mostSlots` segments are queued; the others are lost, and then the live edge is listed",
+        "in an outage at most `mostSlots` segments are queued; the oldest are lost, and then the live edge is listed",
         arguments: [1, 3, 16])
     func bounded(most: Int) {
         var rules = UploadRules()
@@ -95,9 +95,12 @@ struct UploadQueueTests {
         origin.run(seconds: 5)
         origin.run(seconds: 60, .silent)
         #expect(origin.mostWaiting <= most)
+        // Number 2 was stored before the outage, and 32 is the newest.
+        #expect(Self.lost(origin) == Array(3..<Int64(33 - most)))
         // The attempt in progress, then everything queued.
         origin.run(seconds: 6)
-        #expect(Self.lost(origin).count >= 30 - most - 2)
+        let lost = Self.lost(origin)
+        #expect(lost == Array(3..<Int64(3 + lost.count)))
         #expect(origin.rows("v.m3u8").first + Int64(origin.rows("v.m3u8").rows.count) >= 34)
     }
 

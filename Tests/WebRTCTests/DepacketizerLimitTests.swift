@@ -63,7 +63,7 @@ struct DepacketizerLimitTests {
         #expect(results.keys == [true, true] && results.damages == [.tooLarge])
     }
 
-    @Test("parameter sets beyond 15 KiB are refused", arguments: [8, 7] as [UInt8])
+    @Test("parameter sets of more than 15 KiB in total are malformed", arguments: [8, 7] as [UInt8])
     func parameterSets(type: UInt8) {
         var sender = TestSender()
         let large = (0..<17).map { id -> [UInt8] in
@@ -75,7 +75,7 @@ struct DepacketizerLimitTests {
         #expect(TestResults.h264(sender.packets).damages == [.malformed])
     }
 
-    @Test("frames of VP8 and VP9 have the same limits")
+    @Test("a VP8 frame of more than 1,024 packets and a VP9 frame of more than 8 MiB are dropped")
     func vpx() {
         var sender = TestSender()
         sender.send((0..<1025).map { RTPPayload(bytes: [$0 == 0 ? 0x10 : 0, 1, 2], marker: false) })

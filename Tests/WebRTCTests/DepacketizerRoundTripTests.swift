@@ -68,7 +68,7 @@ struct DepacketizerRoundTripTests {
         }
     }
 
-    @Test("random frames in random packet sizes are the same after packets and back", arguments: codecs)
+    @Test("random frames are the same after a packetizer and a depacketizer, for any packet size", arguments: codecs)
     func identity(codec: CodecName) throws {
         for seed in 0..<40 {
             let (frames, sender, _) = Self.stream(codec, seed: UInt64(seed))
@@ -99,7 +99,9 @@ struct DepacketizerRoundTripTests {
         #expect(tried > 100)
     }
 
-    @Test("any lost packets leave only complete frames, each after the one before or a key frame", arguments: codecs)
+    @Test(
+        "for random losses, only complete frames are given out, each after the one before or a key frame",
+        arguments: codecs)
     func randomLoss(codec: CodecName) throws {
         for seed in 0..<150 {
             let (frames, sender, owners) = Self.stream(codec, seed: UInt64(1000 + seed))
@@ -129,7 +131,7 @@ struct DepacketizerRoundTripTests {
         #expect(TestResults.h264(sender.packets).frames == [TestFrames.lengthPrefixed([slice])])
     }
 
-    @Test("an Opus packet is its payload")
+    @Test("the payload of an Opus packet is the packet itself")
     func opus() {
         #expect(OpusPacketizer.payload([0xFC, 1, 2]) == RTPPayload(bytes: [0xFC, 1, 2], marker: false))
     }

@@ -50,7 +50,7 @@ struct FFmpegStreamTests {
         )
     }
 
-    @Test("H.264: slices, SEI and parameter sets")
+    @Test("H.264: frames and times are those of the encoder, and the configuration has its parameter sets")
     func h264() throws {
         let units = AnnexB.units(of: try Self.file("h264.264"))
         let (parameters, packets) = try Self.assemble(.h264)
@@ -64,7 +64,7 @@ struct FFmpegStreamTests {
         #expect(record.pictureParameterSets == [units.first { $0[0] & 0x1F == 8 }])
     }
 
-    @Test("VP8 and VP9", arguments: [CodecName.vp8, .vp9])
+    @Test("VP8 and VP9: frames and key frames are those of the encoder", arguments: [CodecName.vp8, .vp9])
     func vpx(codec: CodecName) throws {
         let file = try Self.file("\(codec).ivf")
         var frames: [[UInt8]] = []
@@ -80,7 +80,7 @@ struct FFmpegStreamTests {
         #expect(parameters == [CodecParameters(codec: codec, configuration: [])])
     }
 
-    @Test("Opus")
+    @Test("Opus: packets are those of the encoder, with their durations and times")
     func opus() throws {
         let file = try Self.file("opus.ogg")
         var packets: [[UInt8]] = [[]]

@@ -61,7 +61,9 @@ struct ICELiteAgentTests {
         #expect(short.count < 76 && self.receive(&agent, short, from: six) == .ignored(.tooShort))
     }
 
-    @Test("silence for what is no valid check, and nothing changes", arguments: ICELiteAgent.Refusal.allCases)
+    @Test(
+        "a message that is no valid check gets no answer and changes nothing",
+        arguments: ICELiteAgent.Refusal.allCases)
     func refusals(refusal: ICELiteAgent.Refusal) {
         var agent = Self.agent()
         let wrong = ICECredentials(ufrag: Self.ours.ufrag, password: "another password of right length")
@@ -93,7 +95,7 @@ struct ICELiteAgentTests {
         #expect(agent.expiry(now: 11 * Self.second) == .neverConnected)
     }
 
-    @Test("a hostile flood with the right user name calls the HMAC once per datagram, and others never")
+    @Test("a check with the right user name and a wrong password calls the HMAC once, other datagrams never")
     func cost() {
         final class Count: @unchecked Sendable {
             // One thread.
@@ -215,7 +217,7 @@ struct ICELiteAgentTests {
         #expect(self.isMoved(self.receive(&agent, self.check(8, nominates: true), from: self.here, at: 13)) == true)
     }
 
-    @Test("a closed TCP connection leaves the address that was heard last")
+    @Test("if the selected address is removed, the known address with the latest check is selected")
     func closed() {
         var agent = Self.agent()
         let tcp = ICEAddress(ipv4: 0xC000_0201, port: 9, isTCP: true)

@@ -61,7 +61,7 @@ struct KeyFrameTests {
         #expect(!RTCPeerMediaSettings.ignoresKeyFrameRequests(software: nil))
     }
 
-    @Test("H.264: parameter sets or an IDR, alone, in a STAP-A, or at the start of FU-A")
+    @Test("H.264: a key frame can begin with an SPS or IDR unit, alone, in a STAP-A, or at the start of FU-A")
     func h264() {
         func isAt(_ bytes: [UInt8]) -> Bool { KeyFrameStart.isAt(bytes[...], codec: .h264) }
         #expect(isAt([0x67, 1]) && isAt([0x65]) && !isAt([0x41]) && !isAt([0x68]) && !isAt([]))

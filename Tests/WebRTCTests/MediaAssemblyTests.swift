@@ -181,7 +181,7 @@ struct MediaAssemblyTests {
     }
 
     @Test(
-        "the byte of the orientation extension as an orientation",
+        "the byte of the orientation extension gives the rotation and whether the frame is mirrored",
         arguments: [(0, 0, false), (1, 1, false), (2, 2, false), (3, 3, false), (0x0B, 3, false), (0x05, 1, true)]
             as [(UInt8, Int, Bool)])
     func coordination(byte: UInt8, turns: Int, isMirrored: Bool) {
@@ -223,7 +223,9 @@ struct MediaAssemblyTests {
         #expect(Self.packets(items).map(\.dts) == [-450_000])
     }
 
-    @Test("times of 90 kHz and 48 kHz survive as nanoseconds for days", arguments: [CodecName.h264, .opus])
+    @Test(
+        "times in nanoseconds give the exact ticks of 90 kHz and 48 kHz, also after a week",
+        arguments: [CodecName.h264, .opus])
     func exactTimes(codec: CodecName) throws {
         let rate: Int64 = codec == .opus ? 48_000 : 90_000
         var assembly = try Self.assembly(codec)

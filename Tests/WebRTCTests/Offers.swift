@@ -31,7 +31,7 @@ enum Offers {
         try SDPNegotiation.answer(to: Array(offer.utf8), settings: settings)
     }
 
-    /// The offer as changed by the function must be refused.
+    /// The error with which an offer is refused; nil if it is accepted.
     static func refusal(of offer: String) -> WHIPError? {
         do throws(WHIPError) {
             _ = try Self.answer(offer)

@@ -4,7 +4,7 @@ import WebRTC
 @Suite("Opus packets: RFC 6716 §3")
 struct OpusPacketTests {
     @Test(
-        "durations of every configuration, table 2",
+        "durations by configuration number, table 2, apart from 3 and 24 to 27",
         arguments: [
             (0...2, [480, 960, 1920, 2880]), (4...7, [480, 960, 1920, 2880]), (8...11, [480, 960, 1920, 2880]),
             (12...13, [480, 960]), (14...15, [480, 960]), (16...19, [120, 240, 480, 960]),

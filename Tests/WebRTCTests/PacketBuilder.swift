@@ -61,5 +61,5 @@ extension NegotiatedTrack {
     }
 }
 
-/// Nanoseconds.
+/// Nanoseconds of this many milliseconds.
 func ms(_ value: Int64) -> Int64 { value * 1_000_000 }

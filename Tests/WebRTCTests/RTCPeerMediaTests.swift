@@ -81,7 +81,7 @@ struct RTCPeerMediaTests {
         #expect(statistics.estimate == nil)
     }
 
-    @Test("what is no packet of a track is counted and changes nothing; a lost session holds no memory for it")
+    @Test("packets that belong to no track are counted by their kind and not delivered, and their SSRCs are not kept")
     func refused() {
         var peer = Peer([.audio, .video])
         #expect(peer.media.receiveRTP([], at: 0, into: &peer.output) == .malformed)
@@ -101,7 +101,7 @@ struct RTCPeerMediaTests {
         #expect(peer.output.count == 1)
     }
 
-    @Test("padding-only probes and rtx packets with fewer than two bytes are silent")
+    @Test("padding-only probes and rtx packets with fewer than two bytes are not delivered and count as no loss")
     func probes() {
         var peer = Peer([.video])
         peer.receive(PacketBuilder(sequence: 1, payload: [0x67]), at: 0)
@@ -134,7 +134,7 @@ struct RTCPeerMediaTests {
         #expect(peer.media.statistics(at: ms(170)).tracks[0].networkLost == 1, "the network lost it")
     }
 
-    @Test("key frames are asked for by PLI or FIR, and not where there is no packet, no feedback or a key frame")
+    @Test("a key frame is requested by PLI or FIR, but not before a packet, without such feedback, or if one has begun")
     func keyFrames() {
         var peer = Peer([.video])
         peer.media.requestKeyFrame(track: 0, at: 0)

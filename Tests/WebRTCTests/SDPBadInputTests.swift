@@ -28,7 +28,7 @@ struct SDPBadInputTests {
         #expect(other.answer == usual.answer && other.session == usual.session)
     }
 
-    @Test("text that is no session description is refused with the line")
+    @Test("text that is no session description is refused with 400, and with the number of the line if there is one")
     func malformed() {
         self.expectRefusal("", 400, "empty")
         self.expectRefusal("\r\n\n", 400, "empty")
@@ -94,7 +94,7 @@ struct SDPBadInputTests {
         self.expectRefusal(Minimal.offer().replacingOccurrences(of: "a=mid:v", with: "a=mid:v w"), 400, "mid")
     }
 
-    @Test("offers with unknown codecs only name what was offered and what the room takes")
+    @Test("the refusal of an offer without an accepted codec names what was offered and what the room takes")
     func codecs() {
         let lines = ["a=rtpmap:96 AV1/90000", "a=rtpmap:97 rtx/90000", "a=fmtp:97 apt=96", "a=rtpmap:98 H265/90000"]
         self.expectRefusal(Minimal.offer(types: "96 97 98", lines: lines), 422, "AV1, H265;", "H264, VP8, VP9")

@@ -5,7 +5,7 @@ import WebRTC
 struct SendAllowanceTests {
     private let here = ICEAddress(ipv4: 0xC000_0201, port: 5000)
 
-    @Test("as many bytes as came from the address, then nothing, until more come")
+    @Test("an address gets as many bytes as came from it, then none until more come")
     func limit() {
         var allowance = SendAllowance()
         let isOpen = allowance.spend(0, on: self.here)
@@ -17,7 +17,7 @@ struct SendAllowanceTests {
         #expect(allowance.left(for: self.here) == 20 && !allowance.isProven(self.here))
     }
 
-    @Test("no limit for an address that has proved itself, or for TCP; other ports of its host are other addresses")
+    @Test("an address that has proved itself and TCP have no limit; another port of the same host has proved nothing")
     func proven() {
         var allowance = SendAllowance()
         allowance.received(10, from: self.here)

@@ -3,7 +3,7 @@ import WebRTC
 
 /// A publisher whose video (stream 0, 90 kHz) and audio (stream 1, 48 kHz) are in time with each other.
 private struct Publisher {
-    /// Offset and speed of the audio's RTP clock against the sender's NTP clock.
+    /// Speed of the audio's RTP clock relative to the sender's NTP clock.
     var audioDrift = 1.0
     var ntpStart: Int64 = 3_900_000_000_000_000_000
     var videoStart: UInt32 = 0xFFFF_FF00
@@ -101,7 +101,7 @@ struct SenderClockTests {
             } == true)
     }
 
-    @Test("what nobody sees yet is corrected at once")
+    @Test("while the publisher is hidden, corrections are made at once")
     func hidden() {
         var publisher = Publisher()
         publisher.clock.isHidden = true

@@ -2,10 +2,10 @@
 """Returns the room of a stream key to an nginx-rtmp edge: where.py DIRECTORY [HOST:PORT]
 
 DIRECTORY contains a file for each stream key, named by the SHA-256 of APP/KEY in hexadecimal (as for `tandem edge`) or by the key itself,
-with `host:port` of its room's RTMP listener. The orchestrator replaces the files by renaming. An optional second word, after a space, is the name of the worker: if it changes, publishers are sent to the
-room again, since nginx does not reconnect to a room that was restarted at the same address. Host names are resolved at each request.
-Responds to on_publish with a redirect to the room, and to on_update with 200 if the room is still at the address that the publisher
-was sent to, otherwise with 404, which makes nginx close the connection."""
+with `host:port` of its room's RTMP listener. The orchestrator replaces the files by renaming. An optional second word, after a space, is
+the name of the worker. Host names are resolved at each request. Responds to on_publish with a redirect to the room, or with 404 if there
+is no such key; and to on_update with 200 if address and worker are still those to which the publisher was sent, otherwise with 404,
+which makes nginx close the connection: nginx does not reconnect to a room that was restarted at the same address."""
 import hashlib, http.server, os, re, socket, sys, urllib.parse
 
 directory = sys.argv[1]

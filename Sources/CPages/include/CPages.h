@@ -8,6 +8,7 @@ const char *_Nonnull tandem_viewer_page_html(void);
 const char *_Nonnull tandem_viewer_page_css(void);
 const char *_Nonnull tandem_viewer_playlist_js(void);
 const char *_Nonnull tandem_viewer_player_js(void);
+const char *_Nonnull tandem_viewer_webrtc_js(void);
 const char *_Nonnull tandem_viewer_page_js(void);
 
 const char *_Nonnull tandem_publisher_page_html(void);

@@ -5,6 +5,7 @@ const video = $("v"), notice = $("notice"), choice = $("rendition");
 const query = new URLSearchParams(location.search);
 // The player's requests use the signature of the page's own URL.
 const signed = new URLSearchParams([...query].filter(([name]) => ["exp", "scope", "sig"].includes(name))).toString();
+const whepURL = video.dataset.whep ? new URL(`./${video.dataset.whep}${signed ? `?${signed}` : ""}`, location.href).href : null;
 const playlistURL = new URL(`./${video.dataset.playlist}${signed ? `?${signed}` : ""}`, location.href).href;
 const icons = {
   play: "M6 4l14 8-14 8z", pause: "M6 4h4v16H6zM14 4h4v16h-4z",
@@ -18,7 +19,10 @@ const icon = (name) => {
 };
 
 let multivariant = null;   // parsed multivariant playlist
-let player = null;         // MSEPlayer, or null if the browser's native HLS player is used
+let player = null;         // MSEPlayer or WHEPPlayer, or null if the browser's native HLS player is used
+/** Whether the viewer wants WebRTC: true unless the room has no such output, the browser cannot play it, or it was tried in vain. */
+let wantsWebRTC = false;
+let webRTCTries = 0, hasWatched = false;
 let hasPlayed = false, playedFrom = 0, isOver = false, wasLive = false, stalls = 0, attempts = 0, nativeEdge = null, generation = 0;
 
 const words = {
@@ -97,6 +101,8 @@ const playsNatively = () => Boolean(video.canPlayType("application/vnd.apple.mpe
 
 function startPlayer(mine) {
   const forced = query.get("player");
+  showDelay();
+  if (wantsWebRTC) return startWebRTC(mine);
   const wantsOwn = forced === "mse" || choice.value !== "auto" || !prefersNative();
   hasPlayed = false;
   setState("loading");
@@ -107,6 +113,65 @@ function startPlayer(mine) {
     setState("failed");
     say("still", "This browser cannot play the room", "It supports neither HLS nor Media Source Extensions. Use a current browser, or open the playlist URL below in VLC or ffplay.");
   }
+}
+
+/** Plays over WebRTC. If that fails or the session dies, then the page tries once more, and then plays HLS. */
+async function startWebRTC(mine) {
+  hasPlayed = false; wasLive = true;
+  setState("loading");
+  say("busy", "Starting");
+  $("s-player").textContent = "WebRTC";
+  choice.disabled = true;
+  const whep = new WHEPPlayer(video, whepURL, (event, error) => {
+    if (mine !== generation || player !== whep) return;
+    if (event === "open") hasWatched = true;
+    else lostWebRTC(error);
+  });
+  player = whep;
+  video.addEventListener("loadedmetadata", () => { if (player === whep) play(); }, { once: true });
+  // A session that has lasted is not the fault of WebRTC: when it dies, WebRTC is tried again.
+  setTimeout(() => { if (player === whep) webRTCTries = 0; }, 10000);
+  await whep.start();
+}
+
+/** Starts WebRTC again, or HLS, after the player has failed. */
+async function lostWebRTC(error) {
+  console.warn("WebRTC:", error.message);
+  const mine = ++generation;
+  dismantle();
+  // Nothing is live yet: the reply says when to ask again.
+  const isEarly = error.status === 409;
+  webRTCTries += 1;
+  if (webRTCTries < (isEarly ? 5 : 2) && (isEarly || error.status === 0)) {
+    if (isEarly) setState("loading");
+    else { setState("lost"); say("busy", "Connection lost", "Trying again."); }
+    await pause(isEarly ? Math.min(5000, 1000 * (error.retryAfter || 1)) : 100);
+    if (mine === generation) startPlayer(mine);
+    return;
+  }
+  wantsWebRTC = false;
+  fillChoice();
+  if (hasWatched && await hasEnded()) {
+    if (mine !== generation) return;
+    isOver = true;
+    showDelay();
+    setState("ended");
+    say("still", "The room has ended", "Thank you for watching.", { text: "Watch again", run: () => { say(null); begin(); } });
+  } else if (mine === generation) startPlayer(mine);
+}
+
+/** Whether the room's playlists are closed. */
+async function hasEnded() {
+  try {
+    const { uri } = multivariant.variants[0];
+    return parseMedia(await (await load(uri)).text(), uri).ended;
+  } catch (error) { return error.status === 404 || error.status === 410; }
+}
+
+function showDelay() {
+  $("delay").hidden = !whepURL || !WHEPPlayer.isSupported || isOver;
+  $("delay").classList.toggle("on", wantsWebRTC);
+  $("delay").setAttribute("aria-pressed", String(wantsWebRTC));
 }
 
 function startNative(mine) {
@@ -247,6 +312,7 @@ video.addEventListener("waiting", () => {
 });
 video.addEventListener("seeked", () => { if (video.readyState >= 3) say(null); });
 video.addEventListener("ended", () => {
+  if (player instanceof WHEPPlayer) return;
   setState("ended");
   const again = { text: "Watch again", run: () => { say(null); video.currentTime = video.seekable.length ? video.seekable.start(0) : 0; play(); } };
   say("still", wasLive ? "The room has ended" : "The recording has ended", wasLive ? "Thank you for watching." : "", again);
@@ -287,6 +353,15 @@ $("copy").onclick = async () => {
   try { await navigator.clipboard.writeText(playlistURL); $("copy").textContent = "Copied"; } catch { getSelection().selectAllChildren($("url")); }
   setTimeout(() => { $("copy").textContent = "Copy"; }, 1500);
 };
+$("delay").onclick = () => {
+  wantsWebRTC = !wantsWebRTC;
+  webRTCTries = 0;
+  const mine = ++generation;
+  dismantle();
+  fillChoice();
+  startPlayer(mine);
+};
+addEventListener("pagehide", () => { if (player instanceof WHEPPlayer) player.leave(); });
 choice.onchange = () => {
   if (player && !(choice.value === "auto" && prefersNative() && query.get("player") !== "mse")) {
     player.select(choice.value === "auto" ? -1 : Number(choice.value));
@@ -322,7 +397,8 @@ setInterval(() => {
   for (let i = 0; i < video.buffered.length; i += 1) {
     if (video.buffered.start(i) <= video.currentTime + 0.1) ahead = Math.max(ahead, video.buffered.end(i) - video.currentTime);
   }
-  show("s-buffer", hasPlayed ? `${ahead.toFixed(1)} s` : "–", hasPlayed && isLive && !video.paused && ahead < 0.5);
+  const isBuffered = hasPlayed && !(player instanceof WHEPPlayer);
+  show("s-buffer", isBuffered ? `${ahead.toFixed(1)} s` : "–", isBuffered && isLive && !video.paused && ahead < 0.5);
   show("s-stalls", String(stalls), stalls > 0);
   const quality = video.getVideoPlaybackQuality?.();
   show("s-dropped", quality && quality.totalVideoFrames ? `${quality.droppedVideoFrames} / ${quality.totalVideoFrames}` : "–",
@@ -335,6 +411,8 @@ setInterval(() => {
 
 $("url").textContent = playlistURL;
 $("full").innerHTML = icon("full");
+wantsWebRTC = Boolean(whepURL) && WHEPPlayer.isSupported && [null, "webrtc"].includes(query.get("player"));
+showDelay();
 showControls();
 say("busy", "Connecting");
 begin();

@@ -255,7 +255,7 @@ final class MediaPeer {
             self.isChecked = true
             return self.transport?.start() ?? []
         case .dtls:
-            let out = self.transport?.receive(datagram) ?? []
+            let out = self.transport?.receive(datagram, from: []) ?? []
             switch self.transport?.state {
             case .connected(let keys):
                 guard self.sender == nil else { break }

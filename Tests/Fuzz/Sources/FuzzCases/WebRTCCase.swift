@@ -1,8 +1,8 @@
 import MediaTypes
 import WebRTC
 
-/// Data that WHIP clients and others send before any media: offers, fragments, connectivity checks, framed packets,
-/// requests.
+/// Data that WHIP clients, WHEP viewers and others send before any media: offers, fragments, connectivity checks, framed
+/// packets, requests.
 ///
 /// Input: selector (1 byte), then its bytes.
 enum WebRTCCase {
@@ -18,7 +18,7 @@ enum WebRTCCase {
     static func seeds() -> [(name: String, bytes: [UInt8])] {
         let folder = FuzzFiles.tests + "/WebRTCTests/Offers"
         let offers = FuzzFiles.names(folder).filter { $0.hasSuffix(".sdp") }.map {
-            ("offer.\($0)", [0] + FuzzFiles.bytes("\(folder)/\($0)"))
+            (name: "offer.\($0)", bytes: [0] + FuzzFiles.bytes("\(folder)/\($0)"))
         }
         let restart = FuzzFiles.bytes(FuzzFiles.tests + "/WebRTCTests/Golden/restart.sdpfrag")
         let requests = [
@@ -29,18 +29,22 @@ enum WebRTCCase {
                 + "a=ice-ufrag:abcd\na=ice-pwd:0123456789012345678901",
             "OPTIONS /whip/live%2f\n\n\n\nhttps://a.example\nx", "PUT /whip//live/%zz\n\n\n\n\n",
         ]
-        return offers + [("fragment", [1] + restart)] + Self.checkSeeds()
+        let viewers = offers.map { ("viewer.\($0.name)", [5] + ViewerOffers.recvonly(Array($0.bytes.dropFirst()))) }
+        return offers + viewers + [("fragment", [1] + restart)] + Self.checkSeeds()
             + [("framed", [3, 9, 0, 3, 1, 2, 3, 0, 0, 0, 1, 7, 0x10, 1])]
             + requests.enumerated().map { ("request.\($0.offset)", [4] + Array($0.element.utf8)) }
+            + ViewerOffers.requests.enumerated().map { ("viewing.\($0.offset)", [6] + Array($0.element.utf8)) }
     }
 
     static func run(_ bytes: [UInt8]) -> String? {
         let rest = Array(bytes.dropFirst())
-        switch (bytes.first ?? 0) % 5 {
+        switch (bytes.first ?? 0) % 7 {
         case 0: return Self.offer(rest)
         case 1: return Self.fragment(rest)
         case 2: return Self.checks(rest)
         case 3: return Self.framed(rest)
+        case 5: return ViewerOffers.check(rest)
+        case 6: return ViewerOffers.request(rest)
         default: return Self.request(rest)
         }
     }

@@ -16,7 +16,7 @@ enum WebRTCMutator {
 
     static func mutate(_ bytes: [UInt8], _ seed: UInt64) -> [UInt8] {
         var random = FuzzRandom(seed: seed)
-        guard let first = bytes.first, first % 5 < 2 else {
+        guard let first = bytes.first, [0, 1, 5].contains(first % 7) else {
             var bytes = bytes
             SessionMutator.flip(&bytes, &random)
             return bytes

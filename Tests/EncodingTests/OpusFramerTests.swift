@@ -1,0 +1,102 @@
+import Encoding
+import LibAV
+import MediaTypes
+import Synchronization
+import Testing
+
+@Suite("Opus: the mixer's audio in frames of 20 ms")
+struct OpusFramerTests {
+    /// Pairs whose left sample is their position.
+    private static func block(_ position: Int, _ count: Int = 1024) -> [Float] {
+        (position..<position + count).flatMap { [Float($0), Float(-$0)] }
+    }
+
+    @Test("blocks of 1,024 samples become frames of 960 that follow each other and contain each sample once")
+    func frames() {
+        var framer = OpusFramer()
+        var frames: [OpusFramer.Frame] = []
+        for index in 0..<45 { frames += framer.add(Self.block(2_048 + index * 1024), at: Int64(2_048 + index * 1024)) }
+        #expect(frames.count == 48)
+        let positions = (0..<48).map { Int64(2_048 + $0 * 960) }
+        #expect(frames.map(\.position) == positions)
+        #expect(frames.flatMap { Array($0.samples) } == Self.block(2_048, 48 * 960))
+        #expect(frames.map(\.isContinued) == [false] + [Bool](repeating: true, count: 47))
+    }
+
+    @Test("a lost block is replaced by silence, so that later samples keep their time")
+    func gap() {
+        var framer = OpusFramer()
+        var frames = framer.add(Self.block(0), at: 0)
+        frames += framer.add(Self.block(2_048), at: 2_048)
+        let samples = frames.flatMap { Array($0.samples) }
+        #expect(samples.count == 3 * 960 * 2)
+        #expect(
+            samples[2 * 1_023] == 1_023 && samples[2 * 1_024] == 0 && samples[2 * 2_047] == 0
+                && samples[2 * 2_048] == 2_048)
+        #expect(frames.allSatisfy { $0.position == 0 || $0.isContinued })
+    }
+
+    @Test("samples that were already there are ignored")
+    func overlap() {
+        var framer = OpusFramer()
+        var frames = framer.add(Self.block(0), at: 0)
+        frames += framer.add(Self.block(512), at: 512)
+        frames += framer.add(Self.block(1_536), at: 1_536)
+        #expect(frames.flatMap { Array($0.samples) } == Self.block(0, 2 * 960))
+    }
+
+    @Test("after a long gap, and after a reset, frames begin at the new position")
+    func jump() {
+        var framer = OpusFramer()
+        _ = framer.add(Self.block(0), at: 0)
+        let jumped = framer.add(Self.block(100_000), at: 100_000)
+        #expect(jumped.map(\.position) == [100_000] && jumped.map(\.isContinued) == [false])
+        framer.reset()
+        let again = framer.add(Self.block(101_024), at: 101_024)
+        #expect(again.map(\.position) == [101_024] && again.map(\.isContinued) == [false])
+    }
+
+    @Test("the encoder makes a packet per frame, labeled with the time that its samples have after the decoder's delay")
+    func packets() throws {
+        let encoder = try OpusEncoder.open(bitrate: 128_000, place: "test")
+        var packets: [CodedPacket] = []
+        for index in 0..<50 {
+            let samples = (0..<960).flatMap { pair -> [Float] in
+                let value = Float((index * 960 + pair) % 109) / 109 - 0.5
+                return [value, value]
+            }
+            try encoder.encode(samples[...], pts: Int64(4_800 + index * 960)) { packets.append($0) }
+        }
+        #expect(packets.count == 50)
+        #expect(zip(packets, packets.dropFirst()).allSatisfy { $1.pts - $0.pts == 960 })
+        let delay = 4_800 - (packets.first?.pts ?? 0)
+        #expect((0...960).contains(delay), "\(delay)")
+        #expect(
+            packets.allSatisfy { $0.timescale == 48_000 && $0.duration == 960 && $0.count > 0 && $0.kind == .audio })
+    }
+
+    @Test("the stage encodes only while packets are needed, and begins anew after a pause")
+    func demand() throws {
+        let positions = Mutex<[Int64]>([])
+        let stage = try OpusStage.open(
+            bitrate: 64_000, packet: { packet in positions.withLock { $0.append(packet.pts) } },
+            failed: { Issue.record("\($0)") })
+        func put(_ blocks: Range<Int>) {
+            for block in blocks { stage.put(Self.block(0).map { _ in 0.1 }, position: Int64(block * 1024)) }
+        }
+        put(0..<10)
+        stage.setNeeded(true)
+        put(10..<20)
+        stage.setNeeded(false)
+        put(20..<30)
+        stage.setNeeded(true)
+        put(30..<40)
+        stage.finish()
+        let seen = positions.withLock { $0 }
+        let first = seen.first ?? 0
+        let delay = 10_240 - first
+        #expect((0...960).contains(delay))
+        let expected = [10 * 1024, 30 * 1024].flatMap { start in (0..<10).map { Int64(start + $0 * 960) - delay } }
+        #expect(seen == expected)
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("WebRTC viewers: the viewers' page in Chromium")
+    struct WebRTCViewerTests {
+        private static func room(_ directory: String) -> String {
+            Rooms.live(
+                directory,
+                renditions: #"[{ "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000 } }]"#,
+                canvas: (320, 180)
+            ).replacingOccurrences(
+                of: #""http": { "listen": "127.0.0.1:0" } }"#,
+                with: """
+                    "http": { "listen": "127.0.0.1:0" } },
+                    { "type": "webrtc", "udp": "127.0.0.1:0", "publicAddresses": ["127.0.0.1"] }
+                    """)
+        }
+
+        /// Waits until an expression of the page is true.
+        private static func wait(_ tab: Tab, _ condition: String, seconds: Int) throws -> String {
+            try tab.evaluate(
+                """
+                new Promise((done) => {
+                  const end = performance.now() + \(seconds) * 1000;
+                  const look = () => {
+                    let isTrue = false;
+                    try { isTrue = Boolean(\(condition)); } catch {}
+                    if (isTrue || performance.now() > end) done(isTrue); else setTimeout(look, 20);
+                  };
+                  look();
+                })
+                """)
+        }
+
+        @Test("the page plays WebRTC with audio, changes to HLS and back, and plays HLS once the room refuses WebRTC")
+        func page() throws {
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Self.room(work.path("out")))
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            defer { publisher.stop() }
+            try room.event("source.live", uid: "1001")
+            try room.segments(4)
+            let viewer = try #require(room.viewer)
+            #expect(room.events("room.ready").first?.text("whep") == "\(viewer)/whep")
+            let browser = try Browser.start()
+            defer { browser.close() }
+            let tab = try browser.open("\(viewer)/")
+            let isShown = try Self.wait(
+                tab, "player instanceof WHEPPlayer && video.videoWidth === 320 && video.currentTime > 0.1", seconds: 15)
+            #expect(isShown == "1")
+            let heard = try Self.wait(tab, "video.srcObject.getAudioTracks().some((track) => !track.muted)", seconds: 5)
+            #expect(heard == "1")
+            let reply = try HTTPClient.request("GET", room.control, "/v1/room").body
+            #expect(reply.contains(#""viewers":1"#), "\(reply)")
+            let metrics = try HTTPClient.request("GET", room.control, "/metrics").body
+            #expect(metrics.contains(#"tandem_viewers{protocol="webrtc"} 1"#))
+            #expect(metrics.contains(#"tandem_whep_viewers{rendition="180p"} 1"#))
+
+            try tab.evaluate("$('delay').click()")
+            let isHLS = try Self.wait(tab, "player instanceof MSEPlayer && video.currentTime > 0.5", seconds: 15)
+            #expect(isHLS == "1")
+            try tab.evaluate("$('delay').click()")
+            let isBack = try Self.wait(tab, "player instanceof WHEPPlayer && hasPlayed", seconds: 15)
+            #expect(isBack == "1")
+            let before = try tab.evaluate("stalls")
+            Thread.sleep(forTimeInterval: 3)
+            #expect(try tab.evaluate("stalls") == before)
+            #expect(browser.errors.isEmpty, "\(browser.errors)")
+            #expect(try room.end() == 0)
+            let isEnded = try Self.wait(tab, "$('state').dataset.state === 'ended'", seconds: 15)
+            #expect(isEnded == "1", "the page shows the end of the room")
+        }
+
+        @Test("requests that play nothing get the statuses of WHEP")
+        func statuses() throws {
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Self.room(work.path("out")))
+            let viewer = try #require(room.viewer)
+            func status(_ method: String, _ path: String, _ fields: [String: String] = [:], body: String = "") throws
+                -> Int
+            {
+                try HTTPClient.request(method, viewer, path, body: body, fields: fields).status
+            }
+            let type = ["Content-Type": "application/sdp"]
+            #expect(try status("POST", "/whep", ["Content-Type": "text/plain"], body: "x") == 415)
+            #expect(try status("POST", "/whep/other", type, body: "v=0\r\n") == 404)
+            #expect([400, 409, 422].contains(try status("POST", "/whep", type, body: "v=0\r\n")))
+            #expect(try status("OPTIONS", "/whep") == 204)
+            #expect(try status("DELETE", "/whep/session/00112233445566778899aabbccddeeff") == 404)
+            #expect(try status("POST", "/index.m3u8") == 405)
+            #expect(try room.end() == 0)
+        }
+    }
+}

@@ -1,0 +1,248 @@
+import Logging
+import MediaTypes
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+import WHEP
+import WebRTC
+
+/// The process's monotonic clock.
+private struct SystemClock: MonotonicClock {
+    private static let start = ContinuousClock.now
+
+    func now() -> Int64 {
+        let (seconds, attoseconds) = (ContinuousClock.now - Self.start).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + 1_000_000_000
+    }
+}
+
+/// A clock that stands until it is advanced.
+private final class StepClock: MonotonicClock {
+    private let time = Atomic<Int64>(1_000_000_000)
+
+    func now() -> Int64 { self.time.load(ordering: .relaxed) }
+    func advance(by duration: Int64) { self.time.wrappingAdd(duration, ordering: .relaxed) }
+}
+
+/// A viewer over loopback sockets.
+private final class LoopbackViewer: Sendable {
+    private final class Handler: ChannelInboundHandler {
+        typealias InboundIn = AddressedEnvelope<ByteBuffer>
+        typealias OutboundOut = AddressedEnvelope<ByteBuffer>
+
+        let viewer: TestViewer
+        let server: SocketAddress
+        let changed: @Sendable (_ frames: Int, _ sounds: Int, _ isClosed: Bool) -> Void
+        private var context: ChannelHandlerContext?
+
+        init(
+            _ viewer: TestViewer, _ server: SocketAddress,
+            _ changed: @escaping @Sendable (_ frames: Int, _ sounds: Int, _ isClosed: Bool) -> Void
+        ) {
+            (self.viewer, self.server, self.changed) = (viewer, server, changed)
+        }
+
+        func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+        func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let bytes = Array(self.unwrapInboundIn(data).data.readableBytesView)
+            let now = SystemClock().now()
+            self.send(self.viewer.receive(bytes, now: now) + self.viewer.advance(to: now))
+            self.changed(self.viewer.frames.count, self.viewer.sounds.count, self.viewer.isClosed)
+        }
+
+        func send(_ datagrams: [[UInt8]]) {
+            for datagram in datagrams {
+                let envelope = AddressedEnvelope(remoteAddress: self.server, data: ByteBuffer(bytes: datagram))
+                self.context?.writeAndFlush(self.wrapOutboundOut(envelope), promise: nil)
+            }
+        }
+    }
+
+    private let channel: any Channel
+    private let handler: NIOLoopBound<Handler>
+    /// Calls of ``until(_:)`` wait for the next one of these.
+    private let states: AsyncStream<(frames: Int, sounds: Int, isClosed: Bool)>
+
+    init(answer: String) async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let (states, source) = AsyncStream<(frames: Int, sounds: Int, isClosed: Bool)>.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
+        self.states = states
+        self.handler = try await loop.submit {
+            let viewer = TestViewer()
+            try viewer.accept(answer: answer)
+            let server = try SocketAddress(ipAddress: "127.0.0.1", port: viewer.port)
+            return NIOLoopBound(Handler(viewer, server) { source.yield(($0, $1, $2)) }, eventLoop: loop)
+        }.get()
+        self.channel = try await DatagramBootstrap(group: loop)
+            .channelInitializer { [handler] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(handler.value)
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    func run<Value: Sendable>(_ body: @escaping @Sendable (TestViewer) -> Value) async throws -> Value {
+        try await self.channel.eventLoop.submit { [handler] in body(handler.value.viewer) }.get()
+    }
+
+    func check() async throws {
+        try await self.channel.eventLoop.submit { [handler] in handler.value.send([handler.value.viewer.check()]) }
+            .get()
+    }
+
+    /// Waits until the viewer has received something for which the condition is true.
+    func until(_ isEnough: (_ frames: Int, _ sounds: Int, _ isClosed: Bool) -> Bool) async {
+        for await state in self.states where isEnough(state.frames, state.sounds, state.isClosed) { return }
+    }
+
+    func leave() async throws { try await self.channel.close().get() }
+}
+
+@Suite("WHEP server over loopback", .timeLimit(.minutes(2)))
+struct WHEPServerTests {
+    /// A server whose feed has frames up to some number.
+    private static func start(
+        clock: any MonotonicClock = SystemClock(), change: (inout WHEPSettings) -> Void = { _ in },
+        setDemand: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) async throws -> (server: WHEPServer, feed: WHEPFeed) {
+        let feed = WHEPFeed(name: "720p", hasVideo: true, hasAudio: true, setDemand: setDemand)
+        feed.configure(TestProgram.configuration)
+        var settings = WHEPSettings(udp: "127.0.0.1:0", rendition: "720p")
+        change(&settings)
+        let server = try await WHEPServer.start(
+            settings, feeds: [feed], clock: clock, wallClock: { 1_700_000_000_000_000_000 },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        return (server, feed)
+    }
+
+    private static func reply(_ server: WHEPServer, _ request: WHIPRequest) async -> WHIPReply {
+        await withCheckedContinuation { continuation in
+            server.respond(to: request, client: nil) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private static func post(_ server: WHEPServer, _ path: String = "/whep", offer: String? = nil) async throws
+        -> WHIPReply
+    {
+        let offer = try offer ?? TestViewer().offer()
+        return await Self.reply(
+            server, WHIPRequest(method: "POST", path: path, contentType: "application/sdp", body: Array(offer.utf8)))
+    }
+
+    @Test("a viewer POSTs, connects, gets picture and sound, and is disconnected by DELETE")
+    func wholeSession() async throws {
+        let demands = Mutex<[Bool]>([])
+        let (server, feed) = try await Self.start(setDemand: { isNeeded in demands.withLock { $0.append(isNeeded) } })
+        for number in 0..<20 as Range<Int64> { feed.receive(TestProgram.frame(number)) }
+        #expect(!feed.isAwake)
+        let created = try await Self.post(server)
+        try #require(created.status == 201, "\(created.body)")
+        #expect(feed.isAwake && demands.withLock { $0 } == [true])
+        let place = try #require(created[name: "location"])
+        #expect(WHEPServer.isPath(place) && !WHEPServer.isEndpoint(place))
+        let viewer = try await LoopbackViewer(answer: created.body)
+        try await viewer.check()
+        // The cached group is complete before a new frame comes.
+        await viewer.until { frames, _, _ in frames >= 19 }
+        for number in 20..<40 as Range<Int64> {
+            feed.receive(TestProgram.frame(number))
+            feed.receiveAudio(TestProgram.sound(number))
+        }
+        await viewer.until { frames, sounds, _ in frames >= 39 && sounds >= 19 }
+        let numbers = try await viewer.run { $0.frames.map(\.number) }
+        #expect(numbers == Array(0..<Int64(numbers.count)))
+        #expect(try await viewer.run { $0.forged } == 0)
+        let deleted = await Self.reply(server, WHIPRequest(method: "DELETE", path: place))
+        #expect(deleted.status == 200)
+        await viewer.until { _, _, isClosed in isClosed }
+        #expect(await Self.reply(server, WHIPRequest(method: "DELETE", path: place)).status == 404)
+        await server.stop()
+        let statistics = server.statistics
+        #expect(statistics.sessions == 1 && statistics.viewers == 0 && statistics.packets > 80)
+        #expect(!feed.isAwake && demands.withLock { $0 } == [true, false])
+        try await viewer.leave()
+    }
+
+    @Test("large frames arrive whole, whether or not the kernel makes the segments")
+    func largeFrames() async throws {
+        let (server, feed) = try await Self.start()
+        feed.receive(TestProgram.frame(0))
+        let viewer = try await LoopbackViewer(answer: try await Self.post(server).body)
+        try await viewer.check()
+        feed.receive(TestProgram.frame(1))
+        await viewer.until { frames, _, _ in frames >= 1 }
+        for number in 2..<12 as Range<Int64> { feed.receive(TestProgram.frame(number, size: 40_000)) }
+        await viewer.until { frames, _, _ in frames >= 11 }
+        #expect(try await viewer.run { $0.frames.map(\.number) }.prefix(11) == Array(0..<11)[...])
+        await server.stop()
+        await viewer.until { _, _, isClosed in isClosed }
+        try await viewer.leave()
+    }
+
+    @Test("409 while nothing is live, 404 for an unknown rendition and after the end, 422 without H264, 503 when full")
+    func refusals() async throws {
+        let (server, feed) = try await Self.start { $0.maxViewers = 1 }
+        let early = try await Self.post(server)
+        #expect(early.status == 409 && early[name: "retry-after"] == "1")
+        feed.receive(TestProgram.frame(0))
+        #expect(try await Self.post(server, "/whep/other").status == 404)
+        let other = try await Self.post(server, offer: TestViewer().offer(video: "x=1", encoding: "VP8/90000"))
+        #expect(other.status == 422 && other.body.contains("noCommonCodec"))
+        #expect(try await Self.post(server, offer: "nonsense").status == 400)
+        #expect(try await Self.post(server, "/whep/720p").status == 201)
+        let full = try await Self.post(server)
+        #expect(full.status == 503 && full[name: "retry-after"] == "5")
+        feed.end()
+        #expect(try await Self.post(server).status == 404)
+        await server.stop()
+        await server.stop()
+        #expect(try await Self.post(server).status == 404)
+        #expect(server.statistics.refused == 6)
+    }
+
+    @Test("when all places are taken, an offer whose viewer never came gives its place up after 2 s")
+    func crowdedOut() async throws {
+        let clock = StepClock()
+        let (server, feed) = try await Self.start(clock: clock) { $0.maxViewers = 2 }
+        feed.receive(TestProgram.frame(0))
+        let first = try await Self.post(server)
+        clock.advance(by: ms(1_500))
+        #expect(try await Self.post(server).status == 201)
+        #expect(try await Self.post(server).status == 503)
+        clock.advance(by: ms(1_000))
+        #expect(try await Self.post(server).status == 201)
+        #expect(try await Self.post(server).status == 503)
+        let place = try #require(first[name: "location"])
+        #expect(await Self.reply(server, WHIPRequest(method: "DELETE", path: place)).status == 404)
+        await server.stop()
+    }
+
+    @Test("a flood of requests of one address gets 429")
+    func flood() async throws {
+        let (server, feed) = try await Self.start()
+        feed.receive(TestProgram.frame(0))
+        var statuses: [Int] = []
+        for _ in 0..<80 { statuses.append(try await Self.post(server, offer: "nonsense").status) }
+        #expect(statuses.prefix(60).allSatisfy { $0 == 400 } && statuses.contains(429))
+        await server.stop()
+    }
+
+    @Test("a wildcard address without public addresses, and a wrong one, are refused with the field's name")
+    func addresses() async throws {
+        await #expect(throws: MediaError.self) { _ = try await Self.start { $0.udp = "0.0.0.0:0" } }
+        await #expect(throws: MediaError.self) { _ = try await Self.start { $0.udp = "nonsense" } }
+        await #expect(throws: MediaError.self) { _ = try await Self.start { $0.publicAddresses = ["example.net"] } }
+        let (server, feed) = try await Self.start {
+            ($0.udp, $0.publicAddresses) = ("0.0.0.0:0", ["192.0.2.7", "2001:db8::7"])
+        }
+        feed.receive(TestProgram.frame(0))
+        let answer = try await Self.post(server).body
+        #expect(answer.contains(" 192.0.2.7 ") && answer.contains(" 2001:db8::7 ") && !answer.contains(" 0.0.0.0 "))
+        await server.stop()
+    }
+}
