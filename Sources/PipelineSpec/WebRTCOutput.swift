@@ -123,7 +123,7 @@ extension PipelineRules {
         }
         if hls.encryption != nil {
             log.mistake(
-                path, "the hls output is encrypted with keys, which WebRTC viewers would not need",
+                path, "the hls output is encrypted, but WebRTC viewers would get the media without its keys",
                 fix: "remove this output, or remove the hls output's encryption")
         }
     }

@@ -42,7 +42,7 @@ package final class ViewerSession {
         package var text: String {
             switch self {
             case .neverChecked: "no connectivity check arrived at the UDP port in time"
-            case .consentLost: "no connectivity check for 30 s"
+            case .consentLost: "no connectivity check arrived for 30 s"
             case .handshakeTimedOut: "the DTLS handshake took too long"
             case .handshakeFailed(let reason): reason
             case .closedByPeer: "closed by the viewer"

@@ -89,7 +89,8 @@ package struct MediaOffer: Sendable, Hashable {
             let direction = section.attributes.direction ?? description.attributes.direction ?? .sendrecv
             guard direction == role.direction || direction == .sendrecv else {
                 throw .unacceptable(
-                    "the \(kind.rawValue) section is \(direction.rawValue), but must be \(role.direction.rawValue) or sendrecv",
+                    "the \(kind.rawValue) section is \(direction.rawValue), but must be "
+                        + "\(role.direction.rawValue) or sendrecv",
                     fix: "offer \(role.direction.rawValue) sections")
             }
             guard !found.contains(where: { $0.kind == kind }) else {
