@@ -17,9 +17,9 @@ check) cd "$here/.." && exec swift test -c release --filter BandwidthTableTests 
 esac
 clips=$1 length=${SECONDS_EACH:-20}
 ffmpeg=${FFMPEG:-ffmpeg} ffprobe=${FFPROBE:-ffprobe}
-all="ultrafast superfast veryfast faster fast medium slow slower veryslow lowLatency tandem-fast tandem-faster tandem-lowLatency"
+all="ultrafast superfast veryfast faster fast medium slow slower veryslow lowLatency tandem-fast tandem-faster tandem-lowLatency tandem-realtime"
 # At 720p, only presets that a live room on a typical machine can use.
-quick="superfast veryfast lowLatency tandem-fast tandem-faster tandem-lowLatency"
+quick="superfast veryfast lowLatency tandem-fast tandem-faster tandem-lowLatency tandem-realtime"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -31,6 +31,7 @@ options() {
     tandem-fast) echo veryfast 1 10 $mine ;;
     tandem-faster) echo superfast 1 10 mbtree=1:aq-strength=0.7 ;;
     tandem-lowLatency) echo veryfast 1 3 $mine ;;
+    tandem-realtime) echo superfast 0 0 aq-strength=0.7 ;;
     *) echo "$1" 0 5 ;;
     esac
 }

@@ -13,7 +13,8 @@ extension VideoEncoding.Preset {
         case .superfast: 240
         case .veryfast, .faster, .fast, .medium: 470
         case .slow, .slower, .veryslow: 440
-        case .lowLatency, .tandemRealtime: 500
+        case .lowLatency: 500
+        case .tandemRealtime: 300
         case .tandemFast: 400
         case .tandemFaster, .tandemLowLatency: 430
         }

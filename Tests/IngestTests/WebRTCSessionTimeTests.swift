@@ -21,7 +21,8 @@ struct WebRTCSessionTimeTests {
             pair.advance(seconds: 1 / 30)
         }
         let stamped = pair.packets.filter { $0.wallClock != nil }
-        #expect((2...3).contains(stamped.count) && stamped.allSatisfy { $0.kind == .video })
+        #expect((2...3).contains(stamped.count), "\(stamped.count) of \(pair.packets.count)")
+        #expect(stamped.allSatisfy { $0.kind == .video })
         let first = try #require(pair.packets.first { $0.kind == .video })
         for packet in stamped {
             let wall = try #require(packet.wallClock)

@@ -12,7 +12,7 @@ struct WebRTCOutputTests {
         return Pipeline.parse(
             """
             { "room": { "roomId": "r" }, "sources": [{ "uid": "1", "streamKey": "k" }],
-              "scenes": [{ "sceneId": "s", "layout": "grid" }],
+              "scenes": [{ "sceneId": "s", "layout": "solo", "uids": ["1"] }],
               "outputs": [\(hls), \(output)]\(ladder)\(more) }
             """)
     }
@@ -106,7 +106,7 @@ struct WebRTCOutputTests {
         let report = Pipeline.parse(
             """
             { "room": { "roomId": "r" }, "clock": "offline", "sources": [{ "uid": "1", "type": "file", "path": "a.mp4" }],
-              "scenes": [{ "sceneId": "s", "layout": "grid" }],
+              "scenes": [{ "sceneId": "s", "layout": "solo", "uids": ["1"] }],
               "outputs": [{ "path": "out" }, { "type": "webrtc", "udp": "127.0.0.1:8190" }] }
             """)
         #expect(report.mistakes.map(\.path) == ["outputs[1]"], "\(report.text(file: "f"))")
