@@ -58,7 +58,9 @@ extension EventDeclaration {
                 JSONField("revision", .integer, "The document's revision.", example: 8),
                 JSONField("applied", .list(.string), "JSON paths that have changed.", example: ["watermarks"]),
             ]),
-        Self.end("room.ending", "The room is ending: viewers get the end of the playlists."),
+        Self.end(
+            "room.ending",
+            "The room is ending, or this worker has failed. Only if the room ends do viewers get the end of the playlists."),
         Self.end("room.draining", "This worker stops, and the playlists stay open for a successor."),
         EventDeclaration("room.superseded", "A newer worker serves the room; this one stops."),
         EventDeclaration(

@@ -19,7 +19,8 @@ package struct AudioRing: Sendable {
     private var dying: Int64 = 0
     /// Position where audio last began after inserted silence, and from which it fades in; `nil` after the fade-in.
     private var risesAt: Int64?
-    /// Position where audio was last written with a fade-in; `nil` if it never was.
+    /// Position where the most recently written fade-in begins; `nil` before the first one, and after earlier audio has
+    /// replaced everything in the buffer.
     private var risen: Int64?
     /// The last sample pair that the program read.
     private var last: (Float, Float) = (0, 0)

@@ -321,7 +321,8 @@ package final class Room: Sendable {
     /// Stops this worker; the playlists stay open, and a successor continues the room.
     package func drain(reason: String) { self.stop(.drained, .draining, reason: reason) }
 
-    /// Ends the room because of an error after which it cannot continue.
+    /// Stops this worker because of an error after which it cannot continue. The room has not ended: the playlists stay
+    /// open, and a worker that is started again continues it.
     func fail(_ error: MediaError) {
         self.logger.error("the room cannot continue", metadata: ["error": "\(error)"])
         self.stop(.failed(error), .ending, reason: error.what)

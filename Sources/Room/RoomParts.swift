@@ -14,7 +14,8 @@ import Synchronization
 
 /// The interface that the stages use to reach the room.
 protocol StagesHost: SourcesHost, OutputsHost {
-    /// Ends the room because of an error after which it cannot continue.
+    /// Stops this worker because of an error after which it cannot continue. The room has not ended: the playlists stay
+    /// open, and a worker that is started again continues it.
     func fail(_ error: MediaError)
     /// Handles pending events and what is due, as the life thread of a live room does. Called between two ticks of an
     /// offline program.

@@ -20,7 +20,7 @@ extension WHIPError {
         WHIPError(422, "unacceptableOffer", title: "Offer cannot be accepted", detail: detail, fix: fix)
     }
 
-    /// None of the offered codecs is accepted.
+    /// A section of the offer has no codec that is accepted, or no section of a viewer's offer can be sent.
     package static func noCommonCodec(_ detail: String, fix: String) -> WHIPError {
         WHIPError(422, "noCommonCodec", title: "No codec in common", detail: detail, fix: fix)
     }

@@ -52,7 +52,7 @@ struct RecoveryStatus {
         await self.notices.value
     }
 
-    /// The state of the work, which one thread updates and others read.
+    /// The state of the pending work. Any thread may update and read it.
     private final class Work: Sendable {
         private let clock: any MonotonicClock
         private let job: Mutex<RecoveryJob>

@@ -78,7 +78,7 @@ struct ClosedPartKillTests {
     }
 
     @Test(
-        "killed after any of 67 frames, the worker and its successor publish each frame exactly once",
+        "killed after 66 to 132 frames, the worker and its successor publish each frame exactly once",
         arguments: [(1, 0), (2, 1), (3, 2)])
     func everyPicture(first: Int64, second: Int64) throws {
         for frames in Int64(66)..<133 {
