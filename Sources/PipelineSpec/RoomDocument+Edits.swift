@@ -67,7 +67,7 @@ extension RoomDocument {
         if edits.isEmpty { return .success(self) }
         var tree = self.written
         for edit in edits where !tree.apply(edit) {
-            return .failure(EditFailure(text: "the path does not exist in the file any more"))
+            return .failure(EditFailure(text: "the pipeline file no longer has a member at this path"))
         }
         switch self.next(Array(tree.text().utf8), checks: checks) {
         case .success(let read): return .success(read.document)

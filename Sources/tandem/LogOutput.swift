@@ -29,7 +29,7 @@ struct LogOutput: LogHandler {
     let isJSON: Bool
     let lines: LineWriter
     let book: LogRing
-    /// Minimum level of this logger; nil: the level of the process applies.
+    /// Minimum level of this logger, in addition to that of the process; nil: only that of the process.
     private var least: Logger.Level?
     private static let current = Mutex<(lines: LineWriter, book: LogRing)?>(nil)
 
