@@ -164,7 +164,8 @@ let package = Package(
         .target(
             name: "Origin",
             dependencies: [
-                "Libc", "CPages", "Push", "WHEP", "WebRTC", "HTTPListener", "HLS", "LibAV", "PipelineSpec", "MediaTypes",
+                "Libc", "CPages", "Push", "WHEP", "WebRTC", "HTTPListener", "HLS", "LibAV", "PipelineSpec",
+                "MediaTypes",
                 "MediaKernels", httpTypes, logging,
             ] + nio,
             exclude: ["Page"], swiftSettings: house),

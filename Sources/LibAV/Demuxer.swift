@@ -39,7 +39,8 @@ package final class Demuxer {
             throw .libav(
                 missing ? .notReadable : .invalidData, "cannot open \(path)", status, at: place,
                 fix: missing
-                    ? "check the path; a relative path begins at the working directory" : "give a media file FFmpeg can read")
+                    ? "check the path; a relative path begins at the working directory"
+                    : "give a media file FFmpeg can read")
         }
         let demuxer = unsafe Demuxer(owning: made, slot: slot, place: place)
         status = unsafe avformat_find_stream_info(made, nil)
