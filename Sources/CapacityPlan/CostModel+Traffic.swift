@@ -4,7 +4,7 @@ import PipelineSpec
 extension CostModel {
     /// Memory in bytes of the program and its libraries before any media arrives.
     private static let programBytes: Int64 = 80 << 20
-    /// Memory in bytes for each publisher: its connection, its packets, its decoder's tables.
+    /// Memory in bytes for each source, also a file, in addition to its frames and its jitter buffer.
     private static let sourceBytes: Int64 = 12 << 20
     /// Number of frames of a source in memory: reference frames, decoded frames in advance, the frame on air.
     private static let decodedPictures: Int64 = 12

@@ -1,4 +1,5 @@
-/// Makes the Kubernetes manifest of a room: a Job, because a room ends, with its configuration and secrets.
+/// Makes the Kubernetes manifest of a room: a Job, because a room ends, and the room's configuration. It names a Secret,
+/// or has one with placeholders (``ManifestRequest/printsSecret``).
 package enum KubernetesManifest {
     private static let secrets = "/run/secrets/tandem"
     /// The Job's `backoffLimit`: number of failures after which Kubernetes gives up a Job.

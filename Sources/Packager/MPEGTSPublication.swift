@@ -393,7 +393,7 @@ struct MPEGTSPublication: Sendable {
         self.failures.append(
             MediaError(
                 .outputLost, "\(segment.uri) cannot be read", at: "hls[\(self.renditions[index].name)]",
-                fix: "check the directory of the hls output"))
+                fix: "check that the files in the directory of the hls output exist and can be read"))
         return nil
     }
 

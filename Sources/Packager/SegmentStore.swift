@@ -52,8 +52,8 @@ package protocol SegmentStore: Sendable {
     /// Opens the store's directory, to detect later whether it was replaced; `nil` if the store cannot detect that.
     func hold() -> (any HeldDirectory)?
 
-    /// Runs `body` under the store's lock, so that no other worker changes the room at the same time. A store that has
-    /// no lock just runs `body`.
+    /// Runs `body` under the store's lock, so that no other worker changes the room at the same time. Runs it without a
+    /// lock if the store has none, or if another process holds the lock for more than a second.
     func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R
 }
 

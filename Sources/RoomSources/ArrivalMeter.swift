@@ -29,8 +29,8 @@ package struct ArrivalMeter: Sendable {
         package var pictureTime: Int64 = 0
         package var pictureSpan: Int64 = 0
         package var pictureSteps = 0
-        /// Longest media time between key frames, including the interval that has not ended yet. Pauses longer than
-        /// ``pause`` are left out.
+        /// Longest media time from one key frame to the next, including the interval that has not ended yet. Times
+        /// between two consecutive frames that are longer than ``pause`` are not counted in it.
         package var keyGap: Int64 = 0
         /// Longest media time between key frames without the times in which the image did not move.
         package var movingKeyGap: Int64 = 0

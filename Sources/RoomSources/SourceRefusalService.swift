@@ -18,8 +18,9 @@ package struct SourceRefusalService: Sendable {
 
     // MARK: Quarantine
 
-    /// Quarantines the sources in whose decoders earlier workers crashed, and makes sure that a crash of this worker is
-    /// recorded for the next one. Must be called before publishers are admitted.
+    /// Quarantines each source in whose decoder earlier workers crashed twice within a minute (``CrashQuarantine``), and
+    /// makes sure that a crash of this worker in a decoder is recorded for the next one. Must be called before publishers
+    /// are admitted.
     ///
     /// - Parameter directory: The room's HLS output directory, which the next worker reads too.
     package func recallCrashes(inDirectory directory: String) {

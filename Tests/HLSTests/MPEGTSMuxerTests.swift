@@ -234,7 +234,7 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("after a time jump the first packet of each PID has the discontinuity indicator, and a PCR comes first")
+    @Test("after a time jump the first packet of each elementary stream has the discontinuity indicator, and a PCR precedes the first unit")
     func discontinuity() throws {
         var random = TestRandom(state: 3)
         var muxer = MPEGTSMuxer()

@@ -9,7 +9,7 @@ struct EdgeSessionTests {
     private static func withoutAcknowledgements(_ heard: [Heard]) -> [Heard] { heard.filter { $0.type != 3 } }
 
     @Test(
-        "the room gets the bytes of a real encoder unchanged, and the encoder gets the answers that a room would send",
+        "after the handshake the room gets the bytes of a real encoder unchanged, and the encoder gets the answers of a room",
         arguments: Captures.names)
     func capture(name: String) {
         let bytes = Captures.bytes(name)
