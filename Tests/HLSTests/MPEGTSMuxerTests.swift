@@ -234,7 +234,9 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("after a time jump the first packet of each elementary stream has the discontinuity indicator, and a PCR precedes the first unit")
+    @Test(
+        "after a time jump each elementary stream begins with the discontinuity indicator, and a PCR precedes the first unit"
+    )
     func discontinuity() throws {
         var random = TestRandom(state: 3)
         var muxer = MPEGTSMuxer()
