@@ -105,15 +105,10 @@ package final class WebRTCSession {
     /// Reused, so that a packet costs fewer allocations.
     private var packets: [TrackPacket] = []
 
-    /// The next packet from then on gets the sender's wall clock.
-    private var nextStamp: Int64 = 0
-
     private static let checkInterval: Int64 = 500_000_000
     /// Bytes of a ClientHello, sent twice. A DTLS client answers no check before it received so many more bytes: the checks of a
     /// peer that gets no answer are repeated, while those of FFmpeg end with the first answer.
     private static let firstFlights = 2 * 166
-    /// Time between two packets with the sender's wall clock in nanoseconds. About as often as senders report it.
-    private static let stampInterval: Int64 = 1_000_000_000
 
     /// - Parameters:
     ///   - credentials: This side's ICE credentials in the answer.
@@ -272,29 +267,12 @@ package final class WebRTCSession {
     }
 
     private func assemble(_ now: Int64, into output: inout WebRTCSessionOutput) {
-        let first = output.items.endIndex
         for packet in self.packets {
             self.assemblies[packet.track]?.receive(packet.packet, time: packet.time, into: &output.items)
         }
         self.packets.removeAll(keepingCapacity: true)
-        if now >= self.nextStamp { self.stamp(&output.items[first...], now) }
         for track in self.assemblies.indices where self.assemblies[track]?.needsKeyFrame == true {
             self.media.requestKeyFrame(track: track, at: now)
-        }
-    }
-
-    /// Adds the sender's wall clock to the first packet whose track has a sender report.
-    private func stamp(_ items: inout ArraySlice<SourceItem>, _ now: Int64) {
-        for index in items.indices {
-            guard case .packet(var packet) = items[index],
-                let track = self.negotiated.tracks.firstIndex(where: { $0.kind == packet.kind })
-            else { continue }
-            let time = TimeMath.rescale(packet.pts, from: Int64(packet.timescale), to: TimeMath.nanoseconds)
-            guard let wall = self.media.wallClock(track: track, at: time) else { continue }
-            packet.wallClock = WallClockTime(nanoseconds: wall, hasZone: true)
-            items[index] = .packet(packet)
-            self.nextStamp = now &+ Self.stampInterval
-            return
         }
     }
 

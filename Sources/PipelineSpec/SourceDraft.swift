@@ -76,7 +76,7 @@ struct SourceDraft: Sendable {
             ),
             Field(
                 "wallClock", \.source.wallClock, .choice,
-                "wall-clock timestamps in its stream (SEI, onFI, sender reports of WebRTC): use them to synchronize it with other sources that have them, or ignore them"
+                "wall-clock timestamps in its stream (SEI, onFI): use them to synchronize it with other sources that have them, or ignore them"
             ),
             Field(
                 "metadata", \.source.metadata, .boolean,

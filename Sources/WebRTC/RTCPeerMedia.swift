@@ -111,21 +111,6 @@ package struct RTCPeerMedia: Sendable {
         set { self.clock.isHidden = newValue }
     }
 
-    /// The sender's wall clock when a frame of a track was captured, in nanoseconds since 1970; nil before the first sender
-    /// report of the track.
-    ///
-    /// Many senders' clocks are wrong. The caller compares it with its own clock.
-    ///
-    /// - Parameter time: Time of the frame (``TrackPacket/time``), which a correction may still be moving.
-    package func wallClock(track: Int, at time: Int64) -> Int64? {
-        guard self.layers.indices.contains(track) else { return nil }
-        let layer = self.layers[track] == nil ? 0 : self.layers[track]?.current
-        guard let stream = self.streams.firstIndex(where: { $0.track == track && $0.layer == layer }),
-            let correction = self.clock.correction(stream: stream)
-        else { return nil }
-        return self.clock.wallClock(at: time &+ correction)
-    }
-
     /// Asks the sender of a track for a key frame. Requests are limited in rate and not sent where they have no effect.
     package mutating func requestKeyFrame(track: Int, at now: Int64) {
         let layer = self.layers.indices.contains(track) ? self.layers[track]?.target ?? 0 : 0

@@ -157,15 +157,6 @@ final class WebRTCPeer {
         return self.packet(96, 1, 1, ssrc, RTPPayload(bytes: [0x41, 0x9A], marker: true))
     }
 
-    /// A report that the last video frame was captured at an NTP time.
-    func videoReport(ntp: UInt64) -> [UInt8] {
-        var writer = RTCPWriter()
-        writer.senderReport(RTCPSenderReport(ssrc: 0x1111, ntp: ntp, timestamp: self.videoTime))
-        var bytes = writer.bytes
-        guard self.sender?.protectRTCP(&bytes) == .ok else { return [] }
-        return bytes
-    }
-
     /// A protected RTP packet of any content.
     ///
     /// - Parameter isProtected: False: as it would be without SRTP.
