@@ -48,8 +48,9 @@ struct WHIPStreamTests {
             let session = reply.fields["location"] ?? ""
             let deleted = try await WHIPTests.send("DELETE \(session)", url, key: TestServer.hostKey)
             #expect(deleted.status == 200)
-            await client.outcomes.wait { $0.contains(.disconnected) }
-            #expect(client.outcomes.elements == [.connected, .closed, .disconnected])
+            // The client may notice the end of the connection before it has read the last record.
+            await client.outcomes.wait { $0.contains(.disconnected) && $0.contains(.closed) }
+            #expect(client.outcomes.elements.first == .connected && client.outcomes.elements.count == 3)
         }
     }
 

@@ -57,7 +57,7 @@ struct WebRTCOutputTests {
             (
                 #"{ "type": "webrtc", "udp": "127.0.0.1:8190" }"#, #"{ "path": "out", "encryption": {} }"#,
                 "outputs[1]",
-                "is encrypted with keys"
+                "the hls output is encrypted"
             ),
             (
                 #"{ "type": "webrtc", "udp": "127.0.0.1:8190", "rendition": "1080p" }"#, #"{ "path": "out" }"#,

@@ -64,7 +64,7 @@ struct FindingTests {
         for name in ["b", "c", "d", "e"] {
             let reason = "its recording in rec/\(name) is not finished: start the room again"
             #expect(found["out/\(name)"]?.reason == reason, "\(name)")
-            #expect(found["rec/\(name)"]?.reason.hasPrefix("not finished") == true, "\(name)")
+            #expect(found["rec/\(name)"]?.reason.hasPrefix("its files are not finished") == true, "\(name)")
         }
         #expect(found["out/free"] == .remove)
     }

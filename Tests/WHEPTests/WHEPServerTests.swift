@@ -224,7 +224,8 @@ struct WHEPServerTests {
 
     @Test("a flood of requests of one address gets 429")
     func flood() async throws {
-        let (server, feed) = try await Self.start()
+        // The clock stands, so that the limit does not refill.
+        let (server, feed) = try await Self.start(clock: StepClock())
         feed.receive(TestProgram.frame(0))
         var statuses: [Int] = []
         for _ in 0..<80 { statuses.append(try await Self.post(server, offer: "nonsense").status) }
