@@ -51,7 +51,13 @@ extension EndToEnd {
             #expect(isShown == "1")
             let heard = try Self.wait(tab, "video.srcObject.getAudioTracks().some((track) => !track.muted)", seconds: 5)
             #expect(heard == "1")
-            let reply = try HTTPClient.request("GET", room.control, "/v1/room").body
+            // The statistics are copied once a second.
+            var reply = ""
+            for _ in 0..<50 {
+                reply = try HTTPClient.request("GET", room.control, "/v1/room").body
+                if reply.contains(#""viewers":1"#) { break }
+                Thread.sleep(forTimeInterval: 0.1)
+            }
             #expect(reply.contains(#""viewers":1"#), "\(reply)")
             let metrics = try HTTPClient.request("GET", room.control, "/metrics").body
             #expect(metrics.contains(#"tandem_viewers{protocol="webrtc"} 1"#))
