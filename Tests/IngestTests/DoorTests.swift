@@ -190,7 +190,7 @@ struct DoorTests {
                 guard events.count >= 492 else { return false }
                 let crowded = events.count {
                     if case .refused(_, _, let reason, _) = $0 {
-                        reason.hasPrefix("too many connections")
+                        reason.hasPrefix("there are too many connections")
                     } else {
                         false
                     }
