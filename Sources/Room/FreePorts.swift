@@ -1,3 +1,4 @@
+import Libc
 package import MediaTypes
 import NIOCore
 import NIOPosix
@@ -9,11 +10,14 @@ import TLSFiles
 /// Claiming the room ends its current worker. A worker that then could not open its listeners would leave no worker at all: for
 /// example, if `tandem run` is called a second time by mistake.
 package enum FreePorts {
-    /// Opens each TCP listener with a fixed port and closes it again.
+    /// Opens each TCP listener with a fixed port and closes it again, if the room's directory has a room.
     ///
     /// - Throws: ``MediaError/Code/bindFailed`` for the first port that cannot be used.
     package static func check(_ pipeline: Pipeline) throws(MediaError) {
-        guard pipeline.clock == .live else { return }
+        // In a new directory there is no worker that a claim could end.
+        guard pipeline.clock == .live, let path = pipeline.hls?.path, access("\(path)/state.json", F_OK) == 0 else {
+            return
+        }
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         for (place, listen) in pipeline.listeners(hasPublishers: pipeline.hasPublishers) {
