@@ -144,6 +144,23 @@ extension Unhurried.Doors {
             }
         }
 
+        @Test("a second run of a live room on the same port exits with 69, and the first worker stays live")
+        func secondRun() throws {
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
+            try room.segments(1)
+            let port = String(room.rtmp.dropFirst("rtmp://".count))
+            let second = try Command.tandem(
+                ["run", "-"], input: Rooms.small(work.path("out"), rtmp: port), timeout: 20)
+            #expect(second.code == 69 && second.errors.contains(port), "\(second.code) \(second.errors)")
+            // A claim would be noticed with the next write.
+            try room.segments(3)
+            #expect(room.child.isRunning && room.events("room.superseded").isEmpty)
+            publisher.stop()
+            #expect(try room.end() == 0)
+        }
+
         @Test("a room whose output directory is a file exits with 73 and leaves the file unchanged")
         func outputIsFile() throws {
             let work = try WorkDirectory()
