@@ -58,7 +58,10 @@ struct PlayerReport: Decodable {
     /// `updateend` event is still to come, and a later append fails because the buffer is busy. hls.js repeats it
     /// (video-dev/hls.js#7321): 2 of 30 openings of a page, none of 70 if only the queue that is done is advanced. If the
     /// first append is lost, then hls.js seeks over the hole.
+    ///
+    /// A stall that is not fatal is judged by ``expectNoStall(_:)``, as a timing limit.
     static func isAllowed(_ problem: Problem) -> Bool {
+        if problem.details == "bufferStalledError", problem.fatal != true { return true }
         if problem.details == "bufferSeekOverHole", problem.fatal != true, problem.at < 2_000 { return true }
         return problem.details == "bufferAppendError" && problem.fatal != true
             && (problem.text ?? "").contains("still processing an 'appendBuffer'")
