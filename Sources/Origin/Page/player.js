@@ -26,6 +26,7 @@ export class MSEPlayer {
     this.bufferGoal = 20;         // s
     this.slack = 0;               // additional distance from the live edge in s, after stalls
     this.tracks = [];
+    this.positioned = false;      // whether playback has been moved to where it begins
     this.abort = new AbortController();
   }
 
@@ -63,6 +64,7 @@ export class MSEPlayer {
   stop() {
     this.abort.abort();
     clearInterval(this.timer);
+    this.video.playbackRate = 1;
     this.video.removeAttribute("src");
     this.video.load();
   }

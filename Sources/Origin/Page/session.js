@@ -46,9 +46,15 @@ export class Session {
       say(null);
       this.onAir();
     });
-    video.addEventListener("play", () => this.player?.resumed());
+    let isPaused = false;
+    video.addEventListener("pause", () => { isPaused = this.hasPlayed; });
+    video.addEventListener("play", () => {
+      if (isPaused && this.hasPlayed) this.player?.resumed();
+      isPaused = false;
+    });
     video.addEventListener("waiting", () => {
-      if (!this.hasPlayed || video.seeking || video.ended || (this.isOver && video.currentTime >= video.duration - 0.5)) return;
+      if (!this.hasPlayed || video.seeking || video.ended || this.player?.positioned === false) return;
+      if (this.isOver && video.currentTime >= video.duration - 0.5) return;
       // Browsers begin with the first frames and often wait once more. This belongs to the start and is not a stall.
       if (video.currentTime > this.playedFrom + 1) this.stalls += 1;
       say("light", word("buffering"));
@@ -58,6 +64,8 @@ export class Session {
       if (this.lowDelay.isPlaying) return;
       setState("ended");
       say("still", word(this.wasLive ? "endedTitle" : "recordingEnded"), this.wasLive ? word("thanks") : "", this.again(), ...this.recording());
+      // What plays from here on is a recording.
+      this.wasLive = false;
     });
     video.addEventListener("error", () => { if (video.error && video.src) this.restart(video.error); });
   }
