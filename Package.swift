@@ -290,11 +290,11 @@ let package = Package(
         .testTarget(
             name: "HLSLintTests",
             dependencies: ["HLSLint", "HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
-            swiftSettings: judged),
+            swiftSettings: house),
         .testTarget(
             name: "PackagerTests",
             dependencies: ["HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
-            swiftSettings: judged),
+            swiftSettings: house),
         .testTarget(
             name: "RecordingTests",
             dependencies: [
