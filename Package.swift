@@ -293,8 +293,8 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "PackagerTests",
-            dependencies: ["HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
-            swiftSettings: house),
+            dependencies: ["TestSupport", "HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
+            swiftSettings: judged),
         .testTarget(
             name: "RecordingTests",
             dependencies: [
