@@ -97,7 +97,8 @@ extension Unhurried.Doors {
         func broadcast() throws {
             let browser = try Browser.start()
             defer { browser.close() }
-            let frame = #"<body><script>document.body.innerHTML = `<iframe src="${location.hash.slice(1)}">`</script>"#
+            let frame =
+                #"<link rel="icon" href="data:,"><body><script>document.body.innerHTML = `<iframe src="${location.hash.slice(1)}">`</script>"#
             let hosts = try (0..<2).map { _ in try PageServer(["/": ("text/html", Array(frame.utf8))]) }
             let work = try WorkDirectory()
             let room = try RunningRoom(

@@ -36,9 +36,11 @@ struct ViewerPageTests {
         }
     }
 
-    @Test("every module that a file of the page imports is a file of the page, and none has more than 400 lines")
+    @Test("every module that the page preloads or imports is a file of the page, and none has more than 400 lines")
     func modules() {
         let names = Set(ViewerPage.File.allCases.map(\.rawValue))
+        let preloaded = Self.html().matches(of: #/rel="modulepreload" href="([^"]+)"/#).map { "/\($0.output.1)" }
+        #expect(Set(preloaded) == names.subtracting(["/page.css", "/page.js"]))
         for file in ViewerPage.File.allCases {
             for match in file.text.matches(of: #/ from "\.(/[^"]+)";/#) {
                 #expect(names.contains(String(match.output.1)), "\(file.rawValue)")
