@@ -69,7 +69,7 @@ export class SeekBar {
     $("position").textContent = this.words(length);
     if ($("timeline").hidden) return;
     // At the live edge the thumb is at the end: the distance that a live player keeps is no choice of the viewer.
-    const isAtEdge = session.isLive && session.player?.isFollowing;
+    const isAtEdge = session.isLive && session.player?.isFollowing && !session.video.paused;
     const position = isAtEdge ? length : Math.min(length, Math.max(0, session.video.currentTime - this.window.start));
     input.max = String(length);
     input.value = String(position);
@@ -81,7 +81,7 @@ export class SeekBar {
     const { session } = this, { player, video } = session;
     if (!this.window || !player || !session.hasPlayed) return "";
     if (session.isOver) return word("ofTotal", clock(video.currentTime - this.window.start), clock(length));
-    if (player.isFollowing) return "";
+    if (player.isFollowing && !(video.paused && this.window.end - video.currentTime > SeekBar.step)) return "";
     const text = word("behind", clock(this.window.end - video.currentTime));
     return player.isHurrying ? `${word("catchingUp")} · ${text}` : text;
   }
