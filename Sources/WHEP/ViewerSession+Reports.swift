@@ -12,9 +12,9 @@ extension ViewerSession {
     func report(_ stream: RenditionStream, _ now: Int64, into output: inout ViewerOutput) {
         // Without catching up after a pause.
         self.nextReport = max(self.nextReport &+ Self.reportInterval, now &+ Self.reportInterval / 2)
-        guard let sender, let address = self.agent.selected, let time = stream.clock.time(now: now),
-            !self.flow.isSilent(now: now), self.allowance.isProven(address)
-        else { return }
+        guard self.transport.media != nil, let time = stream.clock.time(now: now), !self.flow.isSilent(now: now) else {
+            return
+        }
         let ntp = stream.clock.ntp(now: now)
         var writer = RTCPWriter()
         for (track, rate) in [(self.video, RenditionStream.videoRate), (self.audio, RenditionStream.audioRate)] {
@@ -26,9 +26,7 @@ extension ViewerSession {
                     octets: track.octets))
             writer.sourceDescription(ssrc: track.ssrc, name: self.sources.canonicalName)
         }
-        var bytes = writer.bytes
-        guard !bytes.isEmpty, sender.protectRTCP(&bytes) == .ok else { return }
-        output.addAlone(bytes, to: address)
+        if !writer.bytes.isEmpty { self.transport.sendRTCP(writer.bytes, into: &output) }
     }
 
     /// Takes one RTCP packet of the viewer.
@@ -67,7 +65,7 @@ extension ViewerSession {
     private func resend(
         _ lost: [UInt16], of media: UInt32, _ stream: RenditionStream, _ now: Int64, into output: inout ViewerOutput
     ) {
-        guard let sender, let address = self.agent.selected, self.allowance.isProven(address) else { return }
+        guard let (sender, address) = self.transport.media else { return }
         let isVideo = media == self.video?.ssrc
         guard isVideo || media == self.audio?.ssrc else { return }
         self.counters.requested &+= UInt64(lost.count)
