@@ -363,6 +363,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", "HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging,
                 .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             swiftSettings: judged),
         .testTarget(

@@ -86,6 +86,14 @@ final class WebRTCListener: ChannelInboundHandler {
         self.core.logger.debug("WebRTC listener", metadata: ["error": "\(error)"])
     }
 
+    func channelInactive(context: ChannelHandlerContext) {
+        self.context = nil
+        context.fireChannelInactive()
+        guard !self.isStopped else { return }
+        self.core.logger.warning(
+            "the UDP socket of the WebRTC publishers was closed by an error and is opened again")
+    }
+
     // MARK: Datagrams
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -53,8 +53,6 @@ final class WHEPListener: ChannelInboundHandler {
     private var strangers: UInt64 = 0
     /// Copies the statistics; cancelled at the end.
     var ticker: RepeatedTask?
-    /// Called when the socket was closed by an error.
-    var reopen: ((_ listener: WHEPListener) -> Void)?
 
     init(
         settings: WHEPSettings, identity: DTLSIdentity, feeds: [WHEPFeed], clock: any MonotonicClock, wallClock: Int64,
@@ -85,7 +83,6 @@ final class WHEPListener: ChannelInboundHandler {
         // Some errors of one write close the socket. Segmentation is a possible cause: some network devices refuse it.
         self.logger.warning("the UDP socket of the WebRTC viewers was closed by an error and is opened again")
         self.usesSegments = false
-        self.reopen?(self)
     }
 
     // MARK: Packets of the encoders
