@@ -174,7 +174,11 @@ extension WebRTCListener {
     private func negotiate(_ publisher: WebRTCPublisher, _ source: SourceID, _ offer: [UInt8]) -> Bool {
         guard let credentials = ICECredentials(random: Self.random(ICECredentials.randomBytes)),
             let place = WHIPRoute.session(random: Self.random(WHIPRoute.idBytes))
-        else { return false }
+        else {
+            self.reply(publisher, .overloaded("no random numbers", retryAfter: 5))
+            self.end(publisher, refused: "no random numbers", .requestFailed)
+            return false
+        }
         let codecs = self.core.configuration.codecs(of: source)
         let settings = AnswerSettings(
             credentials: credentials,
