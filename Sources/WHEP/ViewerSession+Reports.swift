@@ -5,6 +5,8 @@ import WebRTC
 /// Reports to the viewer, and its reports and requests.
 extension ViewerSession {
     private static let reportInterval: Int64 = 1_000_000_000
+    /// How long an estimate of the viewer is used, in nanoseconds. Browsers send one each second.
+    private static let estimateTime: Int64 = 3_000_000_000
 
     /// Sends the sender reports: which RTP times of sound and video belong to the same instant of the program.
     ///
@@ -39,6 +41,9 @@ extension ViewerSession {
             guard media == self.video?.ssrc else { return }
             self.counters.pictureLossRequests &+= 1
             self.answerPictureLoss(stream, now, into: &output)
+        case .remb(_, let bitRate, let sources):
+            guard let video, sources.contains(video.ssrc) else { return }
+            self.estimate = (bitRate, now)
         default: break
         }
     }
@@ -57,7 +62,12 @@ extension ViewerSession {
             // Up to a minute; more is no answer to a report of this session.
             if units < 60 << 16 { self.roundTrip = Int64(units) * 1_000_000_000 >> 16 }
         }
-        if block.ssrc == self.video?.ssrc { self.flow.reported(lost: block.fractionLost, now: now) }
+        guard block.ssrc == self.video?.ssrc else { return }
+        let isNarrow = self.estimate.map { estimate in
+            now &- estimate.at < Self.estimateTime
+                && estimate.bitRate < UInt64(max(0, stream.bitrate(now: now))) / 2
+        }
+        self.flow.reported(lost: block.fractionLost, isNarrow: isNarrow ?? false, now: now)
     }
 
     // MARK: Repair

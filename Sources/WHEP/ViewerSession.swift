@@ -36,6 +36,8 @@ package final class ViewerSession {
     /// Round-trip time in nanoseconds, by the viewer's reports; nil while unknown.
     package internal(set) var roundTrip: Int64?
 
+    /// The viewer's latest estimate of its network (REMB) in bits per second.
+    var estimate: (bitRate: UInt64, at: Int64)?
     var nextReport: Int64 = .max
     /// Whether packets wait because of ``budget``.
     private var isBehind = false
