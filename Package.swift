@@ -292,10 +292,10 @@ let package = Package(
         .testTarget(
             name: "HLSLintTests",
             dependencies: ["HLSLint", "HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
-            swiftSettings: judged),
+            swiftSettings: house),
         .testTarget(
             name: "PackagerTests",
-            dependencies: ["HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
+            dependencies: ["TestSupport", "HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             swiftSettings: judged),
         .testTarget(
             name: "RecordingTests",
