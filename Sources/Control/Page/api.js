@@ -20,7 +20,7 @@ export class Refusal extends Error {
 
 export async function ask(path, { method = "GET", body, signal, headers = {}, type = "application/json" } = {}) {
   const response = await fetch(path, {
-    method, signal, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body),
+    method, signal, cache: "no-store", priority: method === "GET" ? "auto" : "high", body: body === undefined ? undefined : JSON.stringify(body),
     headers: { ...requestFields, ...headers, ...(body === undefined ? {} : { "Content-Type": type }) },
   });
   if (response.ok) return response;

@@ -26,7 +26,16 @@ let misses = 0, needsToken = false, incarnation = null;
 
 // MARK: Once a second
 
-async function refresh() {
+let pending = null, next = null;
+
+/** Reads the state of the room and shows it. A call while a request is under way waits for a new one, which all such calls share. */
+function refresh() {
+  if (pending) return (next ??= pending.then(() => { next = null; return refresh(); }));
+  pending = update().finally(() => { pending = null; });
+  return pending;
+}
+
+async function update() {
   try {
     const [roomReply, sceneReply] = await Promise.all([ask("v1/room"), ask("v1/scenes")]);
     const mayCommand = roomReply.headers.get("Tandem-Access") !== "read", [room, list] = await Promise.all([roomReply.json(), sceneReply.json()]);
@@ -186,4 +195,4 @@ followLogs(ask, () => store.room && !needsToken);
 // For the browser's console and for tests.
 globalThis.tandem = { feed, refresh, store };
 refresh();
-setInterval(refresh, 1000);
+setInterval(() => { if (!pending) refresh(); }, 1000);

@@ -33,14 +33,13 @@ export class Stills {
     for (;;) {
       await sleep(250);
       if (document.visibilityState !== "visible") continue;
+      // One request at a time: a browser has only six connections to the room, and commands need one.
       for (const source of this.sources) {
         const key = sourceKey(source);
         if (!sends.test(source.state)) continue;
-        if (!this.known.has(key)) this.known.set(key, { url: null, tag: null, shownAt: 0, due: 0, asked: false });
+        if (!this.known.has(key)) this.known.set(key, { url: null, tag: null, shownAt: 0, due: 0 });
         const still = this.known.get(key);
-        if (still.asked || performance.now() < still.due) continue;
-        still.asked = true;
-        this.load(source, key, still).finally(() => { still.asked = false; });
+        if (performance.now() >= still.due) await this.load(source, key, still);
       }
     }
   }
@@ -50,7 +49,7 @@ export class Stills {
     still.due = performance.now() + (isLarge ? enlarged : usual);
     try {
       const headers = { ...requestFields, ...waitingFields, ...(still.tag && still.isLarge === isLarge ? { "If-None-Match": still.tag } : {}) };
-      const response = await fetch(sourcePath(source, "/still.jpg", isLarge ? "&width=960" : ""), { headers, cache: "no-store" });
+      const response = await fetch(sourcePath(source, "/still.jpg", isLarge ? "&width=960" : ""), { headers, cache: "no-store", priority: "low" });
       const age = Number(response.headers.get("X-Tandem-Age-Ms") ?? 0);
       if (response.status === 304) { still.shownAt = Date.now() - age; return; }
       if (response.status !== 200) { if (!still.url) still.due = performance.now() + absent; return; }
