@@ -3,6 +3,7 @@ import { $, button, make, setText, toast } from "./dom.js";
 import { command, sourceKey, sourcePath } from "./api.js";
 import { loadDocument, store } from "./store.js";
 import { nameOf } from "./sources.js";
+import { propose } from "./pk.js";
 
 const secret = () => Array.from(crypto.getRandomValues(new Uint8Array(18)), (byte) => "abcdefghijkmnpqrstuvwxyz23456789"[byte & 31]).join("");
 
@@ -46,6 +47,7 @@ async function relay(refresh) {
 /** Adds a source with a new stream key, and a scene beside a source of this room. */
 async function addGuest(refresh) {
   const name = $("invite-name").value.trim(), key = secret();
+  let added = null;
   setText($("invite-error"), "");
   try {
     for (let attempt = 0; ; attempt += 1) {
@@ -55,7 +57,8 @@ async function addGuest(refresh) {
       while (uids.has(`guest-${number}`)) number += 1;
       const uid = `guest-${number}`, host = $("invite-host").value, scenes = store.document.scenes || [], sceneId = `pk-${uid}`;
       const change = { sources: [...written, { uid, ...(name ? { name } : {}), streamKey: key }] };
-      if (host && !scenes.some((scene) => scene.sceneId === sceneId)) change.scenes = [...scenes, besides(scenes, sceneId, host, uid)];
+      added = host && !scenes.some((scene) => scene.sceneId === sceneId) ? sceneId : null;
+      if (added) change.scenes = [...scenes, besides(scenes, sceneId, host, uid)];
       try {
         await command("PATCH", "v1/room", change, { quiet: true, type: "application/merge-patch+json", headers: store.tag ? { "If-Match": store.tag } : {} });
         break;
@@ -64,7 +67,8 @@ async function addGuest(refresh) {
     showAddress(key);
     $("invite-name").value = "";
   } catch (error) { setText($("invite-error"), error.text || "The room does not respond."); }
-  refresh();
+  await refresh();
+  if (added) propose(added);
 }
 
 /** A PK scene of two users. If the room has one, then its decorations are copied, with ids of their own for the texts. */

@@ -19,6 +19,12 @@ export function startPK(refresh) {
   setInterval(tick, 200);
 }
 
+/** Chooses the scene for the next PK. */
+export function propose(sceneId) {
+  if ([...$("pk-scene").options].some(({ value }) => value === sceneId)) $("pk-scene").value = sceneId;
+  showPK();
+}
+
 async function send(path, body) {
   await command("POST", path, body);
   shown.refresh();
