@@ -52,7 +52,7 @@ struct WordTests {
         grep.environment = ["LC_ALL": "C.UTF-8"]
         let pattern = Self.list.words.map { "(?:\($0.pattern))" }.joined(separator: "|")
         // A file with a NUL byte is no text.
-        grep.arguments = ["-HinoIP", "-e", pattern, "--"] + files
+        grep.arguments = ["-HinoIP", "-d", "skip", "-e", pattern, "--"] + files
         let output = Pipe()
         grep.standardOutput = output
         try grep.run()
