@@ -21,7 +21,7 @@ export class Editor {
   }
 
   get scene() { return this.draft || this.history?.value; }
-  get isDirty() { return Boolean(this.history) && JSON.stringify(this.history.value) !== this.saved; }
+  get isDirty() { return this.isOpen && JSON.stringify(this.history.value) !== this.saved; }
   get canvas() { return canvasOf(this.scene, store.room.canvas); }
   get elements() { return elements(this.scene, store.room, liveUids()); }
 
