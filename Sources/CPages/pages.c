@@ -13,20 +13,85 @@ static const char viewer_page_css[] = {
     0};
 const char *tandem_viewer_page_css(void) { return viewer_page_css; }
 
+static const char viewer_requests_js[] = {
+#embed "../Origin/Page/requests.js" suffix(, )
+    0};
+const char *tandem_viewer_requests_js(void) { return viewer_requests_js; }
+
 static const char viewer_playlist_js[] = {
 #embed "../Origin/Page/playlist.js" suffix(, )
     0};
 const char *tandem_viewer_playlist_js(void) { return viewer_playlist_js; }
+
+static const char viewer_track_js[] = {
+#embed "../Origin/Page/track.js" suffix(, )
+    0};
+const char *tandem_viewer_track_js(void) { return viewer_track_js; }
 
 static const char viewer_player_js[] = {
 #embed "../Origin/Page/player.js" suffix(, )
     0};
 const char *tandem_viewer_player_js(void) { return viewer_player_js; }
 
+static const char viewer_native_js[] = {
+#embed "../Origin/Page/native.js" suffix(, )
+    0};
+const char *tandem_viewer_native_js(void) { return viewer_native_js; }
+
 static const char viewer_webrtc_js[] = {
 #embed "../Origin/Page/webrtc.js" suffix(, )
     0};
 const char *tandem_viewer_webrtc_js(void) { return viewer_webrtc_js; }
+
+static const char viewer_words_js[] = {
+#embed "../Origin/Page/words.js" suffix(, )
+    0};
+const char *tandem_viewer_words_js(void) { return viewer_words_js; }
+
+static const char viewer_screen_js[] = {
+#embed "../Origin/Page/screen.js" suffix(, )
+    0};
+const char *tandem_viewer_screen_js(void) { return viewer_screen_js; }
+
+static const char viewer_session_js[] = {
+#embed "../Origin/Page/session.js" suffix(, )
+    0};
+const char *tandem_viewer_session_js(void) { return viewer_session_js; }
+
+static const char viewer_lowdelay_js[] = {
+#embed "../Origin/Page/lowdelay.js" suffix(, )
+    0};
+const char *tandem_viewer_lowdelay_js(void) { return viewer_lowdelay_js; }
+
+static const char viewer_status_js[] = {
+#embed "../Origin/Page/status.js" suffix(, )
+    0};
+const char *tandem_viewer_status_js(void) { return viewer_status_js; }
+
+static const char viewer_controls_js[] = {
+#embed "../Origin/Page/controls.js" suffix(, )
+    0};
+const char *tandem_viewer_controls_js(void) { return viewer_controls_js; }
+
+static const char viewer_seekbar_js[] = {
+#embed "../Origin/Page/seekbar.js" suffix(, )
+    0};
+const char *tandem_viewer_seekbar_js(void) { return viewer_seekbar_js; }
+
+static const char viewer_thumbnails_js[] = {
+#embed "../Origin/Page/thumbnails.js" suffix(, )
+    0};
+const char *tandem_viewer_thumbnails_js(void) { return viewer_thumbnails_js; }
+
+static const char viewer_figures_js[] = {
+#embed "../Origin/Page/figures.js" suffix(, )
+    0};
+const char *tandem_viewer_figures_js(void) { return viewer_figures_js; }
+
+static const char viewer_captions_js[] = {
+#embed "../Origin/Page/captions.js" suffix(, )
+    0};
+const char *tandem_viewer_captions_js(void) { return viewer_captions_js; }
 
 static const char viewer_page_js[] = {
 #embed "../Origin/Page/page.js" suffix(, )

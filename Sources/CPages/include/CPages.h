@@ -6,9 +6,22 @@
 
 const char *_Nonnull tandem_viewer_page_html(void);
 const char *_Nonnull tandem_viewer_page_css(void);
+const char *_Nonnull tandem_viewer_requests_js(void);
 const char *_Nonnull tandem_viewer_playlist_js(void);
+const char *_Nonnull tandem_viewer_track_js(void);
 const char *_Nonnull tandem_viewer_player_js(void);
+const char *_Nonnull tandem_viewer_native_js(void);
 const char *_Nonnull tandem_viewer_webrtc_js(void);
+const char *_Nonnull tandem_viewer_words_js(void);
+const char *_Nonnull tandem_viewer_screen_js(void);
+const char *_Nonnull tandem_viewer_session_js(void);
+const char *_Nonnull tandem_viewer_lowdelay_js(void);
+const char *_Nonnull tandem_viewer_status_js(void);
+const char *_Nonnull tandem_viewer_controls_js(void);
+const char *_Nonnull tandem_viewer_seekbar_js(void);
+const char *_Nonnull tandem_viewer_thumbnails_js(void);
+const char *_Nonnull tandem_viewer_figures_js(void);
+const char *_Nonnull tandem_viewer_captions_js(void);
 const char *_Nonnull tandem_viewer_page_js(void);
 
 const char *_Nonnull tandem_publisher_page_html(void);
