@@ -27,15 +27,16 @@ export async function clip() {
   if (!store.mayCommand) return;
   const origin = Date.parse(store.room.origin), length = Number($("clip-seconds").value) * 1000;
   if (!Number.isFinite(origin)) return tell("There is nothing to cut yet.", "info");
-  const { program, canvas } = store.room, to = capture.edge ?? origin + (1000 * program.tick) / canvas.fps - 4000;
+  // Dates are rounded to milliseconds, and one that lies a part of a millisecond outside the media is refused: hence one frame less.
+  const { program, canvas } = store.room, frame = 1000 / canvas.fps, start = origin + frame, to = (capture.edge ?? origin + program.tick * frame - 4000) - frame;
   const cut = (from, end) => command("POST", "v1/clips", { from: stamp(from), to: stamp(end) }, { quiet: true });
   try {
-    try { await cut(Math.max(origin, to - length), to); } catch (error) {
+    try { await cut(Math.max(start, to - length), to); } catch (error) {
       // The refusal names the range that is available.
       const [first, last] = [...error.message.matchAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g)].map(([date]) => Date.parse(date));
       if (error.status !== 422 || !(last > first)) throw error;
-      const end = Math.min(last, to > first ? to : last);
-      await cut(Math.max(first, end - length), end);
+      const end = Math.min(last - frame, to > first ? to : last);
+      await cut(Math.max(first + frame, end - length), end);
     }
     toast("The clip is being cut.");
   } catch (error) { tell(error.text || "The room does not respond."); }

@@ -12,7 +12,7 @@ const titles = { panes: "Pane", images: "Image", texts: "Text", scoreBars: "Scor
 export class Editor {
   /** `changed`: called after each change; `applied`: after the room has accepted it. */
   constructor(svg, { changed, applied, inspector }) {
-    Object.assign(this, { svg, changed, applied, inspector, isOpen: false, history: null, base: "", selected: null, drag: null, draft: null });
+    Object.assign(this, { svg, changed, applied, inspector, isOpen: false, history: null, saved: "", base: "", selected: null, drag: null, draft: null });
     svg.addEventListener("pointerdown", (event) => this.pressed(event));
     svg.addEventListener("pointermove", (event) => this.moved(event));
     for (const type of ["pointerup", "pointercancel"]) svg.addEventListener(type, (event) => this.released(event));
@@ -21,7 +21,7 @@ export class Editor {
   }
 
   get scene() { return this.draft || this.history?.value; }
-  get isDirty() { return Boolean(this.history?.canUndo); }
+  get isDirty() { return this.isOpen && JSON.stringify(this.history.value) !== this.saved; }
   get canvas() { return canvasOf(this.scene, store.room.canvas); }
   get elements() { return elements(this.scene, store.room, liveUids()); }
 
@@ -33,7 +33,7 @@ export class Editor {
     if (!scene.panes.length) return toast("This scene is empty until a source is live.");
     delete scene.revision;
     // The room refuses a document whose scene somebody else has changed in the meantime.
-    Object.assign(this, { isOpen: true, id, base: JSON.stringify(store.document.scenes.find(({ sceneId }) => sceneId === id) ?? null), history: new History(scene), selected: "panes:0" });
+    Object.assign(this, { isOpen: true, id, base: JSON.stringify(store.document.scenes.find(({ sceneId }) => sceneId === id) ?? null), history: new History(scene), saved: JSON.stringify(scene), selected: "panes:0" });
     this.update();
   }
 
@@ -210,7 +210,7 @@ export class Editor {
 
   /** Writes the scene into the room's document, as one change, under its own or another id. */
   async apply(id = this.id, overwrites = false) {
-    const scene = { ...structuredClone(this.history.value), sceneId: id };
+    const value = this.history.value, scene = { ...structuredClone(value), sceneId: id };
     for (const kind of kinds) if (scene[kind] && !scene[kind].length && kind !== "panes") delete scene[kind];
     $("apply").classList.add("busy");
     try {
@@ -236,7 +236,8 @@ export class Editor {
     tell("");
     toast(id === this.id ? `The layout of ${id} is applied.` : `The scene ${id} is saved.`, { tone: "good" });
     await loadDocument(true).catch(() => {});
-    this.history = new History(this.history.value);
+    // What was changed in the meantime is not applied yet.
+    this.saved = JSON.stringify(value);
     this.id = id;
     this.base = JSON.stringify(store.document?.scenes.find(({ sceneId }) => sceneId === id) ?? null);
     await this.applied(id);

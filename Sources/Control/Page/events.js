@@ -38,7 +38,7 @@ export class EventFeed {
 
   async follow() {
     this.isFollowing = true;
-    let failures = 0;
+    let failures = 0, polledSince = 0;
     try {
       const { last } = await this.page(0, 1);
       for (const event of await this.before(last)) this.take(event, false);
@@ -53,6 +53,8 @@ export class EventFeed {
           for (const event of events) this.take(event);
         }
         if (performance.now() - begun > 5000 && failures < 2) failures = 0;
+        // A successor's stream works, although that of the worker before has ended: the stream is tried again after half a minute.
+        if (failures < 2) polledSince = 0; else if (!polledSince) polledSince = begun; else if (begun - polledSince > 30_000) { failures = 1; polledSince = 0; }
       } catch (error) {
         if (error.status === 401) { this.isFollowing = false; return; }
         setText($("feed"), "reconnecting");

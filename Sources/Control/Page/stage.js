@@ -44,7 +44,8 @@ export async function take(kind) {
   const reply = await command("PUT", "v1/program", body);
   for (const name of ["cut", "take"]) $(name).classList.remove("busy");
   if (!reply) return;
-  if (before && before !== id) { stage.editor.close(true); stage.preview = before; }
+  // Meanwhile the user may have chosen or edited another scene.
+  if (before && before !== id && stage.preview === id && !stage.editor.isDirty) { stage.editor.close(true); stage.preview = before; }
   if (!reply.changed) toast(`${id} is on air already.`);
   stage.refresh();
 }

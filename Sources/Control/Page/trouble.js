@@ -73,6 +73,7 @@ export function showTrouble(room) {
   const worst = list[0] ? levelTones[list[0].severity] : "good";
   $("trouble-count").dataset.tone = worst;
   setText($("trouble-count").querySelector("b"), list.length ? String(list.length) : "0");
+  setText($("trouble-count").querySelector(".word"), list.length === 1 ? "alarm" : "alarms");
   $("trouble-count").setAttribute("aria-label", list.length === 1 ? "1 alarm: go to it" : list.length ? `${list.length} alarms: go to them` : "No alarms");
   showHistory(room.alarms);
 }
