@@ -4,7 +4,7 @@ import MediaTypes
 extension EventDeclaration {
     static let sources: [EventDeclaration] =
         Self.sourceStates + Self.sourceMedia + Self.ingest + Self.connections
-        + Self.recordings
+        + Self.ownRecordings
 
     private static let sourceStates: [EventDeclaration] = [
         Self.state("source.connected", "A publisher was accepted; none of its media has arrived yet."),
@@ -184,7 +184,7 @@ extension EventDeclaration {
     private static let path = JSONField(
         "path", .string, "The file.", example: "recordings/88231-1001-20260131T200000000Z.mp4")
 
-    private static let recordings: [EventDeclaration] = [
+    private static let ownRecordings: [EventDeclaration] = [
         EventDeclaration(
             "source.recording_started", "A file of a source's own recording was begun.",
             [
