@@ -194,7 +194,8 @@ let package = Package(
         .target(
             name: "RoomSources",
             dependencies: [
-                "Libc", "RoomAPI", "Ingest", "HTTPListener", "Program", "Packager", "Events", "Control", "Egress",
+                "Libc", "RoomAPI", "Ingest", "HTTPListener", "Program", "Packager", "Recording", "Events", "Control",
+                "Egress",
                 "PipelineSpec", "Secrets", "LibAV", "HLS", "RTMP", "WebRTC", "TLSFiles", "PublishAuth",
                 "Threading",
                 "MediaTypes", "MediaKernels", logging,

@@ -24,6 +24,18 @@ extension APISchema {
                 JSONField("streamType", .words(["main", "sub"])), JSONField("uid", .string),
                 JSONField("wasPublishing", .boolean), JSONField("refused", .orNull(.named("Refusal"))),
             ])),
+        APISchema(
+            "SourceRecordingStart",
+            .object([
+                JSONField("uid", .string), JSONField("streamType", .words(["main", "sub"])),
+                JSONField("accepted", .always("start")), JSONField("state", .always("recording")),
+            ])),
+        APISchema(
+            "SourceRecordingStop",
+            .object([
+                JSONField("uid", .string), JSONField("streamType", .words(["main", "sub"])),
+                JSONField("accepted", .always("stop")), JSONField("state", .always("stopped")),
+            ])),
         APISchema("RelayRemoval", .object([JSONField("id", .string), JSONField("deleted", .always(true))])),
         APISchema(
             "TextChange",

@@ -165,7 +165,7 @@ package struct ControlResponder: Sendable {
         isCommander: Bool = true
     ) throws(ControlFailure) -> ControlOutcome {
         switch route {
-        case .source, .relay, .kick, .statistics, .statisticsStream, .events, .snapshot, .sourceSnapshot, .page,
+        case .source, .relay, .kick, .recording, .statistics, .statisticsStream, .events, .snapshot, .sourceSnapshot, .page,
             .description, .room, .alarms, .logs:
             break
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
@@ -242,6 +242,12 @@ package struct ControlResponder: Sendable {
         case .kick(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
             return .json(.ok, try self.kick(uid, query.last?.value ?? Self.defaultStreamType, body))
+        case .recording(let uid, let isStart):
+            try Self.refuseUnknown(query, known: ["streamType"])
+            _ = try FlatObject(body: body, keys: [])
+            let streamType = query.last?.value ?? Self.defaultStreamType
+            return .json(
+                .accepted, try self.room.setRecording(uid: uid, streamType: streamType, isStart: isStart))
         case .pk(let verb): return .json(.ok, try self.room.sceneControl.changePK(try Self.pkCommand(verb, body)))
         case .metadata: return .command(.accepted, try self.room.addMetadata(body))
         case .text(let id): return .json(.ok, try self.setText(id, body))

@@ -35,6 +35,8 @@ package enum ControlRoute: Hashable {
     case source(uid: String)
     case relay(uid: String, relayID: String)
     case kick(uid: String)
+    /// Starts or stops a source's own recording.
+    case recording(uid: String, isStart: Bool)
     case text(String)
     case score(String)
     case countdown(String)
@@ -92,13 +94,15 @@ package enum ControlRoute: Hashable {
         case .clip, .clipFile, .snapshot, .sourceSnapshot: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk, .kick, .metadata, .restart, .start, .stop, .keyframe: [.post]
+        case .end, .drain, .pk, .kick, .recording, .metadata, .restart, .start, .stop, .keyframe: [.post]
         }
     }
 
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/document", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
-        "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
+        "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/recording:start",
+        "/v1/sources/{uid}/recording:stop",
+        "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
         "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/events", "/v1/alarms", "/v1/logs",
         "/v1/log-level",
         "/v1/outputs/{outputId}:restart", "/v1/outputs/{outputId}:start", "/v1/outputs/{outputId}:stop",
@@ -187,6 +191,9 @@ package enum ControlRoute: Hashable {
         let kick = ":kick"
         if rest.hasSuffix(kick), rest.utf8.count > kick.utf8.count {
             return .kick(uid: String(rest.dropLast(kick.count)))
+        }
+        for (verb, isStart) in [("/recording:start", true), ("/recording:stop", false)] {
+            if let uid = self.named(rest, before: verb) { return .recording(uid: uid, isStart: isStart) }
         }
         let snapshot = "/snapshot"
         if rest.hasSuffix(snapshot), rest.utf8.count > snapshot.utf8.count {

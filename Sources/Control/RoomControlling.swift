@@ -75,6 +75,12 @@ package protocol RoomControlling: Sendable {
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source or relay.
     func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure)
 
+    /// Starts or stops a source's own recording. Does nothing if it is already on or off.
+    ///
+    /// - Returns: The new state, as a JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source, 409 for a source without `record`.
+    func setRecording(uid: String, streamType: String, isStart: Bool) throws(ControlFailure) -> String
+
     /// Disconnects the publisher of a source, and refuses publishers of the source for some time. If the source is
     /// fetched, then the worker disconnects from its server for that time.
     ///
@@ -213,6 +219,10 @@ extension RoomControlling {
     /// By default no replies are saved.
     package var commandMemory: CommandMemory { CommandMemory() }
     package func beginCommand() {}
+    /// By default no source can be recorded.
+    package func setRecording(uid: String, streamType: String, isStart: Bool) throws(ControlFailure) -> String {
+        throw .conflict("source \(uid) has no recording", fix: "add \"record\" to the source")
+    }
     package func endCommand(
         _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
     ) { answer(.durable) }

@@ -2,7 +2,9 @@ import MediaTypes
 
 /// Declarations of the events about sources: publishers, pulled streams, files and relays.
 extension EventDeclaration {
-    static let sources: [EventDeclaration] = Self.sourceStates + Self.sourceMedia + Self.ingest + Self.connections
+    static let sources: [EventDeclaration] =
+        Self.sourceStates + Self.sourceMedia + Self.ingest + Self.connections
+        + Self.ownRecordings
 
     private static let sourceStates: [EventDeclaration] = [
         Self.state("source.connected", "A publisher was accepted; none of its media has arrived yet."),
@@ -172,6 +174,58 @@ extension EventDeclaration {
         EventDeclaration(
             "pull.failed", "The server of a pulled source does not serve it; the room tries again.",
             [Self.uid, Self.reason("connection refused"), Self.retry]),
+    ]
+
+    private static let publication = JSONField(
+        "publicationId", .string, "The publication, by the time at which its recording began.",
+        example: "20260131T200000000Z")
+    private static let part = JSONField(
+        "part", .integer, "Number of the file among those of the publication.", example: 1)
+    private static let path = JSONField(
+        "path", .string, "The file.", example: "recordings/88231-1001-20260131T200000000Z.mp4")
+
+    private static let ownRecordings: [EventDeclaration] = [
+        EventDeclaration(
+            "source.recording_started", "A file of a source's own recording was begun.",
+            [
+                Self.uid, Self.publication, Self.part, Self.path,
+                JSONField("codecs", .list(.string), "Codecs of its tracks.", example: ["avc1.64001f", "mp4a.40.2"]),
+            ]),
+        EventDeclaration(
+            "source.recording_finished",
+            "A file of a source's own recording is complete, with its sidecar. Also sent by a worker that has completed the file of a killed one.",
+            [
+                Self.uid, Self.publication, Self.part, Self.path,
+                JSONField(
+                    "reason",
+                    .words([
+                        "publicationEnded", "stopped", "formatChanged", "workerStopped", "diskFull", "workerKilled",
+                        "writeFailed",
+                    ]), "Why it ended.", example: "publicationEnded"),
+                JSONField("durationMs", .integer, "Its length.", example: 61_000),
+                JSONField("bytes", .orNull(.integer), "Its size.", example: 15_250_000),
+                JSONField(
+                    "dropped", .object([JSONField("video", .integer), JSONField("audio", .integer)]),
+                    "Frames that were dropped because the disk was too slow.", example: ["video": 0, "audio": 0]),
+            ]),
+        EventDeclaration(
+            "source.recording_skipped", "A track of a source cannot be recorded; the others are.",
+            [
+                Self.uid, JSONField("kind", .words(["video", "audio"]), "Kind of the track.", example: "audio"),
+                JSONField("codec", .string, "Its codec.", example: "mp3"),
+                Self.reason("mp3 cannot be recorded in an MP4 file"),
+            ]),
+        EventDeclaration(
+            "source.recording_failed",
+            "A source's own recording cannot be written. Frames are lost; it is tried again every 10 s.",
+            [Self.uid, Self.reason("recording: cannot write recordings/a.mp4: No space left on device")]),
+        EventDeclaration(
+            "source.recording_dropped",
+            "Frames of a source's own recording were dropped because the disk is too slow. At most one event in 10 s.",
+            [
+                Self.uid, JSONField("video", .integer, "Video frames.", example: 58),
+                JSONField("audio", .integer, "Audio frames.", example: 94),
+            ]),
     ]
 
     private static func relay(_ type: String, _ meaning: String, _ others: [JSONField] = []) -> EventDeclaration {

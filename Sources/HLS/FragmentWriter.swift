@@ -14,6 +14,7 @@ package enum FragmentWriter {
     /// Writes a movie fragment.
     ///
     /// - Parameters:
+    ///   - track: Track id in `tfhd`; the only track of a rendition has 1.
     ///   - sequence: Sequence number in `mfhd`, which increases from fragment to fragment of a track.
     ///   - decodeTime: Decoding time of the first sample (`tfdt`) in ticks since the room's origin; not negative.
     ///   - samples: The samples in decoding order.
@@ -22,7 +23,7 @@ package enum FragmentWriter {
     ///   - head: Bytes to write before everything else.
     /// - Returns: All these bytes; the samples are copied once.
     package static func fragment(
-        kind: TrackKind, sequence: UInt32, decodeTime: Int64, samples: [PartSample], startsSegment: Bool,
+        kind: TrackKind, track: UInt32 = 1, sequence: UInt32, decodeTime: Int64, samples: [PartSample], startsSegment: Bool,
         messages: [EventMessage] = [], after head: [UInt8] = []
     ) -> PacketMemory {
         // Audio needs neither composition offsets nor flags per sample: every frame is a sync sample.
@@ -41,7 +42,7 @@ package enum FragmentWriter {
             moof.box("traf") { traf in
                 // The fragment is the base for data offsets; audio also carries default flags.
                 traf.fullBox("tfhd", flags: kind == .video ? 0x02_0000 : 0x02_0020) { tfhd in
-                    tfhd.u32(1)
+                    tfhd.u32(track)
                     if kind == .audio { tfhd.u32(Self.syncSample) }
                 }
                 traf.fullBox("tfdt", version: 1) { $0.u64(UInt64(max(0, decodeTime))) }

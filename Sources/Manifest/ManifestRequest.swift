@@ -123,7 +123,7 @@ struct RoomDeployment: Sendable {
         return Port(name: name, number: Int(number), isUDP: isUDP)
     }
 
-    /// Directories of outputs and clips that have an absolute path, with the ids of the outputs. A still image in the
+    /// Directories of outputs, clips and recordings of sources that have an absolute path, with names for volumes. A still image in the
     /// directory of another output needs no separate entry.
     var absoluteDirectories: [(path: String, outputID: String)] {
         var directories: [(path: String, outputID: String)] = []
@@ -138,6 +138,10 @@ struct RoomDeployment: Sendable {
             } else {
                 directories.append((path, output.outputID))
             }
+        }
+        let recordings = Set(self.pipeline.sources.compactMap(\.record?.directory)).filter { $0.hasPrefix("/") }
+        for (index, path) in recordings.sorted().enumerated() {
+            directories.append((path, index == 0 ? "source-recordings" : "source-recordings-\(index + 1)"))
         }
         for still in stills where !directories.contains(where: { "\(still.path)/".hasPrefix("\($0.path)/") }) {
             directories.append(still)
@@ -179,5 +183,8 @@ struct RoomDeployment: Sendable {
 
 extension Pipeline {
     /// True if the room's output grows as long as the room runs: a recording, an EVENT playlist, or raw video.
-    var growsOnDisk: Bool { self.record != nil || self.hls?.playlistType == .event || !self.raws.isEmpty }
+    var growsOnDisk: Bool {
+        self.record != nil || self.hls?.playlistType == .event || !self.raws.isEmpty
+            || self.sources.contains { $0.record != nil }
+    }
 }

@@ -65,6 +65,7 @@ extension Pipeline.Source {
         rest.offsetMs = current.offsetMs
         rest.rotation = current.rotation
         rest.expected = current.expected
+        rest.record = current.record
         // A source with a key and a source that a signature or a webhook admits use different admission paths.
         if case .rtmp(let keys) = rest.input, case .rtmp(let before) = current.input, keys.isEmpty == before.isEmpty {
             rest.input = current.input

@@ -109,7 +109,7 @@ package struct DocumentChange: Sendable {
     package static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
         "pk", "alarms", "shutdown", "idle", "sources.volume", "sources.audioTracks", "sources.offsetMs",
-        "sources.rotation", "sources.expected",
+        "sources.rotation", "sources.expected", "sources.record",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
         "renditions.video.bitrate", "renditions.video.maxBitrate", "renditions.video.bufferSize",

@@ -53,6 +53,8 @@ extension Pipeline {
         package var audioTracks: [AudioTrack] = []
         /// Other rooms that receive the source's packets, from the start of each publication; at most four in the file.
         package var relays: [Relay] = []
+        /// The source's own recording; `nil`: none.
+        package var record: SourceRecord?
 
         package init(_ id: SourceID, _ input: Input) {
             self.id = id

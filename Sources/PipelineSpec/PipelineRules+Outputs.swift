@@ -134,6 +134,10 @@ extension PipelineRules {
                 check("outputs[\(index)].clipPath", path, "clips")
             }
         }
+        for (index, source) in self.pipeline.sources.enumerated() {
+            guard let record = source.record else { continue }
+            check("sources[\(index)].record.directory", record.directory, "a recording")
+        }
     }
 
     /// Returns the components of a path, without `.` and with `..` resolved as far as the text allows.

@@ -108,6 +108,9 @@ struct SourceDraft: Sendable {
                     of: .object(RelayDraft.rule, finish: RelayDraft.finished), 0...4,
                     standIn: Pipeline.Relay(relayID: "", url: .inline(""))),
                 "other rooms that receive its packets from the start; the control API can add more (not for file)"),
+            Field(
+                "record", \.source.record, .sourceRecord,
+                "its own recording, as its publisher sends it: true, or an object with settings (not for file)"),
         ], keywords: [JSONMember("if", isType("file")), JSONMember("then", needs(["path"])), JSONMember("else", other)])
 
     private static let other: JSONNode = .object([
@@ -143,6 +146,7 @@ struct SourceDraft: Sendable {
         var source = draft.source
         // An unknown type is already reported; without a type it is unknown which keys are allowed.
         guard log.isSound("\(path).type") else { return source }
+        self.checkRecord(of: source, path, &log)
         let keys = self.keyWords.filter { log.isWritten("\(path).\($0)") }
         switch draft.kind {
         case .rtmp:
@@ -167,6 +171,7 @@ struct SourceDraft: Sendable {
             }
             self.refuse(self.urlWords, "applies only to rtmp-pull and srt-pull sources", "use \"path\"", path, &log)
             self.refuse(["relays"], "applies only to rtmp and pull sources", "publish the file there", path, &log)
+            self.refuse(["record"], "applies only to rtmp and pull sources", "copy the file", path, &log)
             source.input = .file(path: draft.path ?? "", loop: draft.loop)
         case .pull:
             self.checkURL(path, &log)

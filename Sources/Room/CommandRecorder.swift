@@ -242,6 +242,10 @@ extension CommandRecorder: SourceMemory {
         self.store?.update(.now) { $0.change(source) { $0.refusedUntil = until } }
     }
 
+    func saveRecording(of source: SourceID, isOn: Bool?) {
+        self.store?.update(.now) { $0.change(source) { $0.recording = isOn } }
+    }
+
     func saveRelay(_ id: String, of source: SourceID, url: String?) {
         self.store?.update(.now) { state in
             state.relays.removeAll { $0.source == source && $0.id == id }

@@ -48,6 +48,7 @@ extension CommandedState {
             if !source.trackVolumes.isEmpty { members.append(Self.source(id, "audioTracks")) }
             if source.offsetMs != nil { members.append(Self.source(id, "offsetMs")) }
             if source.rotation != nil { members.append(Self.source(id, "rotation")) }
+            if source.recording != nil { members.append(Self.source(id, "record")) }
         }
         members += self.texts.keys.sorted().map { Self.text($0) }
         members += self.scores.keys.sorted().map { Self.score($0) }

@@ -155,7 +155,7 @@ extension CommandedState {
 
     private static let sourceKeys = [
         "uid", "streamType", "videoPush", "audioPush", "volume", "trackVolumes", "offsetMs", "rotation",
-        "refusedUntil", "graceUntil",
+        "recording", "refusedUntil", "graceUntil",
     ]
 
     private mutating func readSources(_ root: JSONNode, _ reader: inout CommandedReader) {
@@ -179,6 +179,7 @@ extension CommandedState {
             }
             source.offsetMs = reader.integer(node, "offsetMs", path, in: -10_000...10_000)
             source.rotation = reader.integer(node, "rotation", path, in: 0...270)
+            source.recording = reader.flag(node, "recording", path)
             source.refusedUntil = reader.number(node, "refusedUntil", path)
             source.graceUntil = reader.number(node, "graceUntil", path)
             if source != Source() || reader.unknown[path] != nil { self.sources[id] = source }

@@ -156,6 +156,7 @@ extension CommandedState {
         members.add("trackVolumes", map: tracks) { .integer($1) }
         members.add("offsetMs", source.offsetMs.map { .integer($0) })
         members.add("rotation", source.rotation.map { .integer($0) })
+        members.add("recording", source.recording.map { JSONNode(.boolean($0)) })
         members.add("refusedUntil", source.refusedUntil.map { .number($0) })
         members.add("graceUntil", source.graceUntil.map { .number($0) })
         return self.object(members, Self.path(of: id))

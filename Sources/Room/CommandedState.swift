@@ -98,6 +98,8 @@ package struct CommandedState: Sendable, Equatable {
         package var trackVolumes: [Int: Int] = [:]
         package var offsetMs: Int?
         package var rotation: Int?
+        /// Whether the source's own recording is on.
+        package var recording: Bool?
         /// The source may not be published before this room time; nil if it may be published now.
         package var refusedUntil: Int64?
         /// The source was lost, and the room waits for it until this room time; 0 if the room has stopped waiting; nil

@@ -152,6 +152,7 @@ struct DocumentApplication {
                 if old.offsetMs != new.offsetMs { known.offsetMs = nil }
                 if old.rotation != new.rotation { known.rotation = nil }
                 if old.audioTracks != new.audioTracks { known.trackVolumes = [:] }
+                if old.record != new.record { known.recording = nil }
             }
             if old.volume != new.volume {
                 self.room.program.setSource(new.id, volume: Float(new.volume) / 100, audioPush: nil, videoPush: nil)
@@ -164,6 +165,7 @@ struct DocumentApplication {
                 for track in new.audioTracks { gains[track.track] = track.volume }
                 for (track, volume) in gains { slot.setVolume(volume, ofTrack: track, over: after.audio.rampSamples) }
             }
+            self.room.sourceRecording.change(of: new.id, from: old.record, to: new.record)
             slot.setHealthRules(SourceHealth.Rules(new, after.alarms))
         }
     }

@@ -5,7 +5,8 @@ import RoomScenes
 import RoomSources
 
 /// Restores what was commanded to earlier workers of the room: settings of sources when the room is opened; kicks, grace
-/// periods and the PK before publishers are admitted; relays after that; scheduled scenes before the first tick.
+/// periods and the PK before publishers are admitted; relays and recordings of
+/// sources after that; scheduled scenes before the first tick.
 struct Restoration {
     let host: any ScenesHost & SourcesHost & OutputsHost
     let scenes: SceneChanges
@@ -86,6 +87,12 @@ struct Restoration {
             self.refuse("sources[\(relay.source)].relays[\(relay.id)]", reason)
             self.saved.saveRelay(relay.id, of: relay.source, url: nil)
         }
+    }
+
+    /// Starts the recordings of sources: those of the pipeline file, and as commands to earlier workers have changed them.
+    func restoreRecordings() {
+        let known = self.state.sources
+        self.host.sourceRecording.start { known[$0]?.recording }
     }
 
     // MARK: When the room is ready

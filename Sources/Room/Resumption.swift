@@ -158,6 +158,7 @@ extension CommandedState {
                 if has(Self.source(id, "audioTracks")) { $0.trackVolumes = [:] }
                 if has(Self.source(id, "offsetMs")) { $0.offsetMs = nil }
                 if has(Self.source(id, "rotation")) { $0.rotation = nil }
+                if has(Self.source(id, "record")) { $0.recording = nil }
             }
         }
         self.texts = self.texts.filter { !has(Self.text($0.key)) }
@@ -178,6 +179,7 @@ extension CommandedState.Source {
         if !self.trackVolumes.isEmpty { names.append("audioTracks") }
         if self.offsetMs != nil { names.append("offsetMs") }
         if self.rotation != nil { names.append("rotation") }
+        if self.recording != nil { names.append("record") }
         if self.refusedUntil != nil { names.append("refused") }
         return names
     }

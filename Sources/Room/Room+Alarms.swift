@@ -13,7 +13,8 @@ extension Room {
         let (file, setAside) = self.value.withLock { ($0.configurationAlarm, $0.resumption.alarm) }
         let others = [file] + self.listeners.alarms + [self.saved.alarm, setAside]
         self.alarms.update(
-            self.decoding.alarms(isOverloaded: overload != nil) + [overload].compactMap { $0 } + outputs.onDisk
+            self.decoding.alarms(isOverloaded: overload != nil) + self.sourceRecording.alarms
+                + [overload].compactMap { $0 } + outputs.onDisk
                 + outputs.elsewhere + others.compactMap { $0 })
     }
 }

@@ -24,6 +24,8 @@ extension Room {
         self.scenes.requestLayout()
     }
 
+    package func suspendSourceRecordings(because error: MediaError?) { self.sourceRecording.suspend(because: error) }
+
     package func sourceDisconnected(_ source: SourceID) {
         self.passthrough?.remove(source)
         self.saved.forget(source)
@@ -70,6 +72,10 @@ extension Room {
         uid: String, streamType: String, relayID: String, url: String
     ) throws(ControlFailure) -> String {
         try self.relaying.put(relayID, of: uid, streamType: streamType, url: url)
+    }
+
+    package func setRecording(uid: String, streamType: String, isStart: Bool) throws(ControlFailure) -> String {
+        try self.sourceRecording.command(uid, streamType: streamType, isStart: isStart)
     }
 
     package func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure) {

@@ -93,16 +93,17 @@ package struct DiskMonitor: OutputService {
                     "output.window", ["segments": isLimited ? JSONValue(HLSPackager.fewestSegments) : .null])
             case .stopRecording(let reading):
                 guard !self.stages.isOffline else { continue }
-                self.stages.recorder?.stop(
-                    MediaError(
-                        .diskFull,
-                        "\(reading.place) has \(reading.free) bytes free, too few for the recording",
-                        at: "recording",
-                        fix: "free space, then the recording resumes; or raise limits.maxDiskBytes and restart the room"
-                    ))
+                let error = MediaError(
+                    .diskFull,
+                    "\(reading.place) has \(reading.free) bytes free, too few for the recording",
+                    at: "recording",
+                    fix: "free space, then the recording resumes; or raise limits.maxDiskBytes and restart the room")
+                self.stages.recorder?.stop(error)
+                self.host.suspendSourceRecordings(because: error)
             case .resumeRecording:
                 guard !self.stages.isOffline else { continue }
                 self.stages.recorder?.resume()
+                self.host.suspendSourceRecordings(because: nil)
             }
         }
     }

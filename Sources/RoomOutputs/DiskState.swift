@@ -40,6 +40,12 @@ package struct DiskState: Sendable {
             DiskUse.Place($0, .live)
         }
         if let record = pipeline.record { places.append(DiskUse.Place(record.path, .recording)) }
+        // One directory may contain the recordings of several sources.
+        for directory in Set(pipeline.sources.compactMap(\.record?.directory)).sorted() {
+            var place = DiskUse.Place(directory, .recording)
+            place.prefix = "\(pipeline.room.roomID)-"
+            places.append(place)
+        }
         for directory in pipeline.clipDirectories {
             var place = DiskUse.Place(directory, .clips)
             // Segments that are held for clips are in subdirectories.

@@ -26,6 +26,8 @@ package protocol OutputsHost: AnyObject, Sendable {
     func tellSuperseded()
     /// Measures how long the frames of a published segment took through the room.
     func measureLatency(of segment: PublishedSegment)
+    /// Stops the recordings of sources from writing, because the disk is nearly full; nil continues them.
+    func suspendSourceRecordings(because error: MediaError?)
     /// Called after `broadcast.active` was emitted: viewers can play the room.
     func becamePlayable()
 }

@@ -40,7 +40,8 @@ extension Pipeline {
         guard let output = self.hls, output.encryption != nil else { return }
         let served = [output.path] + self.transports.map(\.path)
         for directory in served { try DirectoryStore(directory: directory).prepare() }
-        for (word, path) in [("record.path", self.record?.path), ("hls.clipPath", output.clipPath)] {
+        let records = self.sources.map { ("sources[\($0.id)].record.directory", $0.record?.directory) }
+        for (word, path) in [("record.path", self.record?.path), ("hls.clipPath", output.clipPath)] + records {
             guard let path else { continue }
             let place = DirectoryStore(directory: path)
             try place.prepare()

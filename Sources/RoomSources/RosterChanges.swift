@@ -96,6 +96,7 @@ package struct RosterChanges: Sendable {
             let hub = ingest.add(id, newcomer.ingest)
             self.host.ingestion.join(newcomer.source, to: hub)
             for relay in newcomer.relays { connections.relays?.put(hub, id: relay.id, url: relay.url) }
+            self.host.sourceRecording.join(newcomer.source.spec)
             self.parts.logger.info("source added", metadata: ["uid": "\(id)"])
             self.parts.events.emit(
                 "source.added",
@@ -129,6 +130,7 @@ package struct RosterChanges: Sendable {
         let connections = self.host.ingestion.connections
         connections.ingest?.remove(id, .removed)
         connections.relays?.removeAll(of: id)
+        self.host.sourceRecording.leave(id)
         self.host.withSources { $0.refusals.remove(id) }
         self.host.sourceDisconnected(id)
     }

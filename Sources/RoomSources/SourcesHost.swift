@@ -18,6 +18,8 @@ package protocol SourceMemory: Sendable {
     ///
     /// - Parameter until: End of the kick in nanoseconds since the Unix epoch; nil if the source may be published.
     func saveRefusal(of source: SourceID, until: Int64?)
+    /// Saves whether a command has started or stopped the recording of a source; nil if it is as in the document.
+    func saveRecording(of source: SourceID, isOn: Bool?)
     /// Saves a relay that a command has started or ended.
     ///
     /// - Parameter url: URL with the stream key; nil if the relay was ended.
@@ -102,6 +104,8 @@ extension SourcesHost {
     package var refusing: SourceRefusalService { SourceRefusalService(host: self) }
     /// Relays sources to other servers.
     package var relaying: SourceRelays { SourceRelays(host: self) }
+    /// Records sources as their publishers send them.
+    package var sourceRecording: SourceRecordings { SourceRecordings(host: self) }
     /// Adds and removes sources while the room runs.
     package var rosterChanges: RosterChanges { RosterChanges(host: self) }
 

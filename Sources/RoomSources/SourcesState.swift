@@ -26,6 +26,8 @@ package struct SourceConnections: Sendable {
     package var pulls: PullService?
     /// Relays sources to other servers; nil for an offline job.
     package var relays: RelayService?
+    /// Records sources; nil for an offline job.
+    package var recordings: SourceRecordingService?
 
     package init() {}
 
@@ -48,5 +50,6 @@ package struct SourceConnections: Sendable {
         await self.relays?.stop()
         await self.pulls?.stop()
         await self.ingest?.stop(isHandedOver: isHandedOver)
+        await self.recordings?.stop()
     }
 }

@@ -66,6 +66,8 @@ struct OpenAPITests {
         #expect(judged >= 6)
         #expect(ControlRoute(path: "/v1/sources/\(uid)") == .source(uid: uid))
         #expect(ControlRoute(path: "/v1/sources/\(uid):kick") == .kick(uid: uid))
+        #expect(ControlRoute(path: "/v1/sources/\(uid)/recording:start") == .recording(uid: uid, isStart: true))
+        #expect(ControlRoute(path: "/v1/sources/\(uid)/recording:stop") == .recording(uid: uid, isStart: false))
         #expect(ControlRoute(path: "/v1/sources/\(uid)/relays/r1") == .relay(uid: uid, relayID: "r1"))
     }
 

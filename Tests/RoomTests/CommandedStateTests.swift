@@ -60,6 +60,7 @@ struct CommandedStateTests {
         ("track", { $0.change(Self.source) { $0.trackVolumes = [0: 10, 255: 200] } }),
         ("offset", { $0.change(Self.source) { $0.offsetMs = -10_000 } }),
         ("rotation", { $0.change(Self.source) { $0.rotation = 270 } }),
+        ("recording", { $0.change(Self.source) { $0.recording = false } }),
         (
             "kick",
             { $0.change(SourceID(uid: "2002", streamType: .sub)) { $0.refusedUntil = 1_700_000_000_000_000_001 } }
