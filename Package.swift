@@ -258,7 +258,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EncodingTests", dependencies: ["Encoding", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
-            swiftSettings: judged),
+            exclude: ["Golden"], swiftSettings: judged),
         .testTarget(
             name: "PipelineSpecTests", dependencies: ["TestSupport", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),

@@ -19,6 +19,10 @@ package struct EventRecord: Sendable, Hashable {
 
 /// The room's latest events, for clients that request them and for webhooks. The log is limited in events and bytes:
 /// the oldest events are dropped, and readers that are behind learn how many were dropped.
+///
+/// Events that only describe a moment, such as audio levels, are limited separately and to about the last minute: once
+/// a second each, they would fill the log, and what happened an hour ago would be dropped for them. Readers do not learn
+/// that they were dropped.
 package final class EventLog: Sendable {
     /// Consecutive events after a given number, the oldest first.
     package struct Page: Sendable, Hashable {
@@ -40,16 +44,25 @@ package final class EventLog: Sendable {
 
     private struct State {
         var events: Deque<EventRecord> = []
+        /// Events of ``momentTypes``, the oldest first.
+        var moments: Deque<EventRecord> = []
+        /// Size in bytes of the lines in ``events``.
         var bytes = 0
+        /// Number of the last dropped event that is not one of ``momentTypes``, or of the last one before the log begins.
+        var dropped: Int64?
         var last: Int64 = 0
         var isClosed = false
         var observers: [Int: @Sendable () -> Void] = [:]
         var nextObserver = 0
     }
 
-    /// Maximum number of events in the log.
+    /// Maximum number of events in the log, besides those of ``momentTypes``.
     package static let capacity = 4096
-    /// Maximum size in bytes of all lines in the log.
+    /// Types of events that only describe a moment.
+    package static let momentTypes: Set<String> = ["audio.levels"]
+    /// Maximum number of events of ``momentTypes`` in the log.
+    package static let momentCapacity = 64
+    /// Maximum size in bytes of all lines in the log, besides those of ``momentTypes``.
     package static let byteCapacity = 4 << 20
 
     private let capacity: Int
@@ -103,11 +116,26 @@ package final class EventLog: Sendable {
     package func page(after sequence: Int64, limit: Int = 256) -> Page {
         self.state.withLock { state in
             let known = min(max(0, sequence), state.last)
-            let oldest = state.events.first?.sequence ?? state.last + 1
-            let start = Self.index(after: known, in: state.events)
-            let events = Array(state.events[start...].prefix(max(1, limit)))
+            var events: [EventRecord] = []
+            var (event, moment) = (
+                Self.index(after: known, in: state.events), Self.index(after: known, in: state.moments)
+            )
+            while events.count < max(1, limit) {
+                let next = event < state.events.count ? state.events[event] : nil
+                let other = moment < state.moments.count ? state.moments[moment] : nil
+                if let other, next.map({ other.sequence < $0.sequence }) ?? true {
+                    events.append(other)
+                    moment += 1
+                } else if let next {
+                    events.append(next)
+                    event += 1
+                } else {
+                    break
+                }
+            }
             return Page(
-                events: events, missed: max(0, oldest - 1 - known), last: state.last, isClosed: state.isClosed)
+                events: events, missed: max(0, (state.dropped ?? 0) - known), last: state.last,
+                isClosed: state.isClosed)
         }
     }
 
@@ -135,11 +163,21 @@ package final class EventLog: Sendable {
 
     private static func add(_ event: EventRecord, to state: inout State, capacity: Int, bytes: Int) {
         state.last = event.sequence
+        state.dropped = state.dropped ?? event.sequence - 1
+        // A text that was made piece by piece may have twice the memory that it needs.
+        let event = EventRecord(
+            sequence: event.sequence, type: event.type, line: String(decoding: Array(event.line.utf8), as: UTF8.self))
+        guard !self.momentTypes.contains(event.type) else {
+            state.moments.append(event)
+            if state.moments.count > self.momentCapacity { state.moments.removeFirst() }
+            return
+        }
         state.events.append(event)
         state.bytes += event.line.utf8.count
         while state.events.count > capacity || (state.bytes > bytes && state.events.count > 1) {
             guard let oldest = state.events.popFirst() else { return }
             state.bytes -= oldest.line.utf8.count
+            state.dropped = oldest.sequence
         }
     }
 

@@ -31,6 +31,39 @@ package struct MediaPlaylist: Sendable {
         self.segments = window.segments
     }
 
+    /// Makes a playlist that also lists segments which a window no longer lists.
+    ///
+    /// - Parameters:
+    ///   - earlier: The segments before those of `window`, with consecutive numbers.
+    ///   - targetDuration: Target duration in seconds: larger than that of the window if the playlist changes less often
+    ///     than a target duration of the window requires (rfc8216bis §6.2.2).
+    ///   - isIFramesOnly: Whether to make the I-frame playlist; see ``init(iFramesOf:control:)``.
+    package init(
+        earlier: [Segment], _ window: PlaylistWindow, targetDuration: Int, dateRanges: DateRangeList = DateRangeList(),
+        isIFramesOnly: Bool = false
+    ) {
+        let segments = earlier + window.segments
+        self.edge = nil
+        self.dateRanges = isIFramesOnly ? DateRangeList() : dateRanges
+        self.targetDuration = max(targetDuration, window.targetDuration)
+        self.discontinuitySequence =
+            window.discontinuitySequence &- Int64(earlier.count(where: \.discontinuity))
+        self.isEvent = window.style == .event
+        self.isEnded = window.isEnded
+        guard isIFramesOnly else {
+            self.mediaSequence = segments.first?.mediaSequence ?? window.mediaSequence
+            self.segments = segments
+            return
+        }
+        let skipped = earlier.reduce(0) { $0 &+ Int64($1.iFrameCount) }
+        let first = (window.iFrameSequence ?? 0) &- skipped
+        var entries: [Segment] = []
+        for segment in segments { entries += segment.iFrames(numberedFrom: first &+ Int64(entries.count)) }
+        self.mediaSequence = first
+        self.segments = entries
+        self.isIFramesOnly = true
+    }
+
     /// `EXT-X-VERSION`: the lowest version that covers the tags in use, since players refuse versions they do not know
     /// (§8).
     package var version: Int {

@@ -145,3 +145,27 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         return text
     }
 }
+
+extension MultivariantPlaylist {
+    /// Returns the same playlist with other URIs.
+    package func renamed(_ name: (String) -> String) -> MultivariantPlaylist {
+        var playlist = MultivariantPlaylist(
+            title: self.title,
+            audio: self.audio.map {
+                Audio(group: $0.group, name: $0.name, uri: name($0.uri), channels: $0.channels)
+            },
+            variants: self.variants.map {
+                Variant(
+                    uri: name($0.uri), bandwidth: $0.bandwidth, averageBandwidth: $0.averageBandwidth,
+                    codecs: $0.codecs, resolution: $0.resolution, frameRateMilli: $0.frameRateMilli,
+                    audioGroup: $0.audioGroup)
+            },
+            iFrames: self.iFrames.map {
+                IFrames(
+                    uri: name($0.uri), bandwidth: $0.bandwidth, codec: $0.codec, width: $0.width, height: $0.height)
+            })
+        playlist.contentID = self.contentID
+        playlist.version = self.version
+        return playlist
+    }
+}

@@ -46,6 +46,10 @@ package struct PlaylistWindow: Sendable {
     /// Duration of all listed segments in nanoseconds. The sum is stored, because it is read with every segment, a
     /// playlist may span a day, and a restarted worker adds all segments at once.
     package private(set) var duration: Int64 = 0
+    /// Whether removed segments are handed over to the caller by ``takeRemoved()`` instead of becoming ``retired``: for
+    /// an owner that lists them in a longer playlist and deletes their files itself.
+    package var handsOver = false
+    private var removed: [Segment] = []
 
     /// Makes a window without segments.
     ///
@@ -166,7 +170,7 @@ package struct PlaylistWindow: Sendable {
         (self.segments.last?.publishedAt ?? 0) &+ 3 * Int64(self.targetDuration) &* TimeMath.nanoseconds
     }
 
-    /// Removes `count` segments from the start; they become ``retired``.
+    /// Removes `count` segments from the start; they become ``retired``, or are handed over if ``handsOver`` is set.
     ///
     /// - Returns: `false` if invariant (3) forbids it; then nothing is changed.
     @discardableResult
@@ -176,6 +180,10 @@ package struct PlaylistWindow: Sendable {
             if segment.discontinuity { self.discontinuitySequence += 1 }
             self.duration &-= segment.duration.nanoseconds
             self.iFrameSequence = self.iFrameSequence.map { $0 &+ Int64(segment.iFrameCount) }
+            guard !self.handsOver else {
+                self.removed.append(segment)
+                continue
+            }
             var deleteAt =
                 segment.publishedAt &+ segment.duration.nanoseconds &+ self.longestDuration &+ self.slack
             if self.mostSegments != nil { deleteAt = min(deleteAt, self.hurriedTime) }
@@ -186,6 +194,13 @@ package struct PlaylistWindow: Sendable {
         }
         self.segments.removeFirst(count)
         return true
+    }
+
+    /// Returns the segments that were removed since the last call, oldest first, if ``handsOver`` is set.
+    package mutating func takeRemoved() -> [Segment] {
+        guard !self.removed.isEmpty else { return [] }
+        defer { self.removed = [] }
+        return self.removed
     }
 
     /// Ends the playlist: no segment is added or removed any more.

@@ -11,6 +11,9 @@ package struct PlayerPlaylists: Sendable {
     private let multivariants: Set<String>
     private let target: Int64
     private let part: Int64
+    /// Names of the media playlists of the whole window, and their target duration in milliseconds.
+    private let whole: Set<String>
+    private let wholeTarget: Int64
 
     /// Makes a value from the names of an output's playlists.
     ///
@@ -21,10 +24,14 @@ package struct PlayerPlaylists: Sendable {
     ///     count as media playlists with video and audio.
     ///   - target: Target duration in milliseconds.
     ///   - part: Target duration of parts in milliseconds; nil for playlists without parts.
+    ///   - whole: Those of `video` and `audio` that list the whole window, and are reloaded less often.
+    ///   - wholeTarget: Target duration of `whole` in milliseconds.
     package init(
         video: Set<String> = [], audio: Set<String> = [], multivariants: Set<String> = [], target: Int64 = 0,
-        part: Int64? = nil
+        part: Int64? = nil, whole: Set<String> = [], wholeTarget: Int64 = 0
     ) {
+        self.whole = whole
+        self.wholeTarget = wholeTarget
         self.kinds = Dictionary(
             video.map { ($0, .video) } + audio.map { ($0, .audio) }, uniquingKeysWith: { first, _ in first })
         self.multivariants = multivariants
@@ -42,7 +49,8 @@ package struct PlayerPlaylists: Sendable {
     /// waits for a part, otherwise a target duration.
     ///
     /// Spec: rfc8216bis §6.3.4 (a player reloads once per target duration), §6.2.5.2 (once per part if it blocks).
-    func interval(_ directives: ReloadDirectives) -> Int64 {
-        directives.part == nil ? self.target : self.part
+    func interval(_ directives: ReloadDirectives, path: String) -> Int64 {
+        guard !self.whole.contains(path) else { return self.wholeTarget }
+        return directives.part == nil ? self.target : self.part
     }
 }

@@ -42,7 +42,7 @@ final class ViewerActivity: OriginContent {
         guard let kind = self.playlists.kind(of: request.path) else {
             return self.content.answer(to: request, answer)
         }
-        let interval = self.playlists.interval(request.directives)
+        let interval = self.playlists.interval(request.directives, path: request.path)
         self.content.answer(to: request) { reply in
             // A request that fails is repeated at once, so it would count a player several times.
             if case .object = reply { self.count(kind, milliseconds: interval) }

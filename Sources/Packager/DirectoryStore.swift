@@ -112,6 +112,14 @@ package struct DirectoryStore: SegmentStore {
         if let failure { throw self.lost("cannot write \(self.full(name))", failure) }
     }
 
+    package func append(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
+        let descriptor = open(self.full(name), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw self.lost("cannot open \(self.full(name))", errno) }
+        if let failure = Self.finish(descriptor, [PacketMemory(bytes)], durable: true) {
+            throw self.lost("cannot write \(self.full(name))", failure)
+        }
+    }
+
     package func remove(_ name: String) throws(MediaError) {
         // A worker that was killed while it wrote this file leaves a temporary file.
         unlink(self.temporary(name))

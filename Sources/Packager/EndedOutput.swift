@@ -55,7 +55,16 @@ package struct EndedOutput: OutputDirectory {
 
     /// Number of media sequence numbers that are listed as a gap in at least one track.
     package var lostSegments: Int {
-        Set(self.state.tracks.flatMap { $0.entries.filter(\.gap).map(\.mediaSequence) }).count
+        let live = self.state.tracks.flatMap { $0.entries.filter(\.gap).map(\.mediaSequence) }
+        let archive = self.state.archive
+        let journal = archive?.journal.flatMap { self.store.read($0) }.map(ArchiveRow.read) ?? []
+        let archived = (journal + (archive?.rows ?? [])).compactMap { row -> Int64? in
+            guard case .segment(_, _, let entry) = row, entry.gap, entry.mediaSequence >= archive?.head ?? 0 else {
+                return nil
+            }
+            return entry.mediaSequence
+        }
+        return Set(live + archived).count
     }
 
     /// Returns everything that the output's playlists list.
@@ -68,12 +77,19 @@ package struct EndedOutput: OutputDirectory {
         guard let multivariant = self.store.read(self.state.multivariantName) else {
             throw self.damaged("\(self.state.multivariantName) is missing")
         }
+        let names = self.state.tracks.compactMap { track in kinds[track.name].map { (name: track.name, kind: $0) } }
+        let archive = SegmentArchive.restore(
+            self.settings, tracks: names, state: self.state, leftBehind: [], store: self.store, keys: self.keys)
         var tracks: [OutputListing.Track] = []
         for track in self.state.tracks {
             guard let kind = kinds[track.name] else { throw self.damaged("the room has no track \(track.name)") }
             let names = TrackNames(track: track.name)
-            let segments = track.segments(
+            let listed = track.segments(
                 timescale: grid.timescale(of: kind), origin: origin, store: self.store, keys: self.keys)
+            let index = archive?.tracks.firstIndex { $0.names.track == track.name }
+            let archived = index.flatMap { archive?.segments(ofTrack: $0, origin: origin, keys: self.keys) } ?? []
+            let retired = index.flatMap { archive?.retired(ofTrack: $0, isWhole: true) }
+            let segments = archived + listed
             guard segments.last.map({ $0.mediaSequence + 1 == self.state.nextMediaSequence }) ?? true else {
                 throw self.damaged("its segment numbers are inconsistent")
             }
@@ -83,13 +99,17 @@ package struct EndedOutput: OutputDirectory {
                     contentType: TrackPublication.contentType(of: kind), style: self.settings.windowStyle,
                     targetDuration: grid.targetDuration,
                     slack: Int64(max(grid.targetDuration, self.settings.deleteGraceSeconds)) &* TimeMath.nanoseconds,
-                    longestDuration: track.longestDuration, discontinuitySequence: track.discontinuitySequence,
-                    segments: segments, retired: track.retiredSegments,
+                    longestDuration: max(archive?.longest ?? 0, track.longestDuration),
+                    discontinuitySequence: track.discontinuitySequence
+                        &- Int64(archived.count(where: \.discontinuity)),
+                    segments: segments, retired: retired ?? track.retiredSegments,
                     iFrames: track.iFrameSequence.map {
-                        OutputListing.Track.IFrames(name: names.iFramePlaylist, sequence: $0)
+                        OutputListing.Track.IFrames(
+                            name: names.iFramePlaylist,
+                            sequence: $0 &- archived.reduce(0) { $0 &+ Int64($1.iFrameCount) })
                     }))
         }
-        var ranges = DateRangeList()
+        var ranges = archive?.ranges ?? DateRangeList()
         for row in self.state.dateRanges { ranges.list(.opened(row.range), mediaSequence: row.mediaSequence, at: 0) }
         return OutputListing(
             origin: origin, tracks: tracks, dateRanges: ranges, multivariantName: self.state.multivariantName,

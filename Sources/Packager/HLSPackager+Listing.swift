@@ -6,8 +6,8 @@ extension HLSPackager {
     package func listedSlots() -> [ListedSegmentSet] {
         guard let publication = self.listing.withLock({ $0 }) else { return [] }
         var slots: [Int64: [ListedSegmentSet.Track]] = [:]
-        for track in publication.tracks {
-            for segment in track.window.segments {
+        for (index, track) in publication.tracks.enumerated() {
+            for segment in publication.archived(ofTrack: index) + track.window.segments {
                 slots[segment.mediaSequence, default: []].append(
                     ListedSegmentSet.Track(name: track.names.track, kind: track.kind, segment: segment))
             }

@@ -75,6 +75,9 @@ extension HLSPackager {
             throw refuse("the list of variants is empty", fix: "add a variant or omit the list")
         }
         var names: Set<String> = [settings.multivariantName]
+        if settings.hasWholeWindowPlaylists {
+            names.insert(Publication.wholeWindowName(ofMultivariant: settings.multivariantName))
+        }
         for track in tracks {
             guard TrackNames.isValid(track.name) else {
                 throw refuse(
@@ -87,6 +90,14 @@ extension HLSPackager {
                 !names.insert(TrackNames(track: track.name).iFramePlaylist).inserted
             {
                 throw refuse("the name \(track.name)-iframes is taken", fix: "give that rendition another name")
+            }
+            let whole = Publication.wholeWindowNames(of: track.name)
+            if settings.hasWholeWindowPlaylists,
+                !names.insert(whole.playlist).inserted || !names.insert(whole.iFramePlaylist).inserted
+            {
+                throw refuse(
+                    "the name \(whole.track) is taken, which is that of the playlist of the whole window",
+                    fix: "give that rendition another name")
             }
             guard track.frameStep >= 1, settings.grid.partFrames.isMultiple(of: track.frameStep),
                 settings.grid.gopFrames.isMultiple(of: track.frameStep)
@@ -153,6 +164,13 @@ extension HLSPackager {
     private static func remove(_ state: StateFile, _ store: any SegmentStore) throws(MediaError) {
         // Playlists first, so that no client finds a playlist whose segments are gone.
         try store.remove(state.multivariantName)
+        if state.archive != nil {
+            try store.remove(Publication.wholeWindowName(ofMultivariant: state.multivariantName))
+            for track in state.tracks {
+                let names = Publication.wholeWindowNames(of: track.name)
+                for name in [names.playlist, names.iFramePlaylist] { try store.remove(name) }
+            }
+        }
         for track in state.tracks {
             try store.remove(TrackNames(track: track.name).playlist)
             if track.iFrameSequence != nil { try store.remove(TrackNames(track: track.name).iFramePlaylist) }
@@ -165,5 +183,19 @@ extension HLSPackager {
             for retired in track.retired { try store.remove(retired.uri) }
             for map in track.maps { try store.remove(map) }
         }
+        guard let archive = state.archive else { return }
+        let rows = archive.journal.flatMap { store.read($0) }.map(ArchiveRow.read) ?? []
+        for row in rows + archive.rows {
+            switch row {
+            case .segment(let track, _, let entry):
+                let names = TrackNames(track: track)
+                try store.remove(names.segment(entry.mediaSequence, incarnation: entry.incarnation))
+            case .retired(let segment):
+                try store.remove(segment.uri)
+                try store.remove(segment.map.uri)
+            case .range: break
+            }
+        }
+        if let journal = archive.journal { try store.remove(journal) }
     }
 }

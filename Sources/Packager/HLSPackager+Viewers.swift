@@ -1,4 +1,5 @@
 package import HLS
+import LibAV
 package import MediaTypes
 import Synchronization
 
@@ -90,8 +91,41 @@ extension HLSPackager {
     /// listed or was until recently, or an additional object (``show(_:as:contentType:)``, ``serve(_:)``); `nil` for
     /// every other name, even if a file of that name exists. Callable from any thread.
     package func object(named name: String) -> PublishedObject? {
-        self.objects.withLock { $0[name] } ?? self.keyObject(named: name) ?? self.extras.withLock { $0[name] }
+        self.objects.withLock { $0[name] } ?? self.archivedObject(named: name) ?? self.keyObject(named: name)
+            ?? self.extras.withLock { $0[name] }
             ?? self.beside.withLock { $0 }.lazy.compactMap { $0(name) }.first
+    }
+
+    /// Looks up a segment that only the playlists of the whole window list, or that they listed until recently.
+    private func archivedObject(named name: String) -> PublishedObject? {
+        guard self.settings.hasWholeWindowPlaylists || self.claimed.archive != nil,
+            let archive = self.listing.withLock({ $0?.archive }), let file = archive.file(named: name),
+            let path = self.store.path(of: name)
+        else { return nil }
+        let size = self.keys == nil ? file.byteCount : BlockCipher.size(ofClear: file.byteCount)
+        return PublishedObject(
+            body: .file(path: path, size: size), contentType: TrackPublication.contentType(of: file.kind),
+            cacheControl: PublishedObject.immutable)
+    }
+
+    /// File names of the media playlists of the whole window, of video tracks and of audio tracks, without I-frame
+    /// playlists; empty if the live playlists list the whole window.
+    package var wholeWindowPlaylistNames: (video: Set<String>, audio: Set<String>) {
+        guard self.settings.hasWholeWindowPlaylists else { return ([], []) }
+        func names(_ kind: TrackKind) -> Set<String> {
+            Set(
+                self.tracks.filter { $0.kind == kind }.map { Publication.wholeWindowNames(of: $0.name).playlist })
+        }
+        return (names(.video), names(.audio))
+    }
+
+    /// Target duration in seconds of the playlists of the whole window.
+    package var wholeWindowTargetDuration: Int { HLSOutputSettings.archivePace }
+
+    /// File name of the multivariant playlist of the whole window; `nil` if the live playlists list it.
+    package var wholeWindowName: String? {
+        self.settings.hasWholeWindowPlaylists
+            ? Publication.wholeWindowName(ofMultivariant: self.settings.multivariantName) : nil
     }
 
     /// File name of the multivariant playlist.

@@ -56,6 +56,8 @@ struct LiveEdgePublication: Sendable {
         self.isContinued = publication.nextMediaSequence > 0
         self.firstListed = firstListed
         self.naming = publication
+        // Not needed here: it would keep the rows of a day in memory.
+        self.naming.archive = nil
         self.isStored = isStored
         for track in publication.tracks { self.add(track.map, track.initialization, track.kind) }
         for index in self.tracks.indices { self.tracks[index].resume(publication.dateRanges) }

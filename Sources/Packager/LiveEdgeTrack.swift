@@ -72,6 +72,7 @@ struct LiveEdgeTrack: Sendable {
         self.incarnation = incarnation
         // The directory keeps a segment until no track needs it, but the previous worker's live edge may have listed
         // this track without it, and EXT-X-MEDIA-SEQUENCE must not decrease (rfc8216bis §4.4.3.2).
+        self.track.window.handsOver = false
         self.track.window.removeFirst(self.track.window.removableCount)
     }
 

@@ -63,7 +63,7 @@ package final class MPEGTSOutput: Sendable {
     /// - Throws: ``MediaError/Code/notCreatable``.
     package func begin() throws(MediaError) {
         try self.store.prepare()
-        self.packager.watchListing { [weak self] in
+        self.packager.watchListing(isWhole: false) { [weak self] in
             self?.list($0)
             return true
         }

@@ -97,26 +97,39 @@ package struct OutputListing: Sendable {
     /// Makes a listing of a publication.
     ///
     /// - Parameter number: Media sequence number of the first segment to include; `nil`: all listed segments.
-    init(_ publication: Publication, from number: Int64?) {
+    ///   - isWhole: Whether to list the whole window; otherwise only what the live playlists list.
+    init(_ publication: Publication, from number: Int64?, isWhole: Bool) {
         self.init(
             origin: publication.origin,
-            tracks: publication.tracks.map { track in
+            tracks: publication.tracks.enumerated().map { index, track in
                 let window = track.window
                 let news = number.map { max(0, window.nextMediaSequence - $0) } ?? .max
                 let told = window.segments.dropLast(Int(clamping: news))
+                let first = number ?? 0
+                let archived =
+                    isWhole && first < window.mediaSequence ? publication.archived(ofTrack: index, from: first) : []
                 let skipped = told.reduce(0) { $0 &+ Int64($1.iFrameCount) }
+                let before = archived.reduce(0) { $0 &+ Int64($1.iFrameCount) }
+                let archive = publication.archive
+                // An output that lists only the live playlist still has the files of earlier segments.
+                let unlisted =
+                    number != nil ? [] : window.retired + (archive?.retired(ofTrack: index, isWhole: isWhole) ?? [])
                 return Track(
                     name: track.names.track, kind: track.kind, playlistName: track.names.playlist,
-                    contentType: track.contentType, style: window.style, targetDuration: window.targetDuration,
-                    slack: window.slack, longestDuration: window.longestDuration,
+                    contentType: track.contentType,
+                    style: isWhole ? publication.settings.windowStyle : window.style,
+                    targetDuration: window.targetDuration, slack: window.slack,
+                    longestDuration: isWhole
+                        ? max(archive?.longest ?? 0, window.longestDuration) : window.longestDuration,
                     discontinuitySequence: window.discontinuitySequence
-                        &+ Int64(told.count(where: \.discontinuity)),
-                    segments: Array(window.segments.suffix(Int(clamping: news))),
-                    retired: number == nil ? window.retired : [],
+                        &+ Int64(told.count(where: \.discontinuity))
+                        &- Int64(archived.count(where: \.discontinuity)),
+                    segments: archived + Array(window.segments.suffix(Int(clamping: news))), retired: unlisted,
                     iFrames: window.iFrameSequence.map {
-                        Track.IFrames(name: track.names.iFramePlaylist, sequence: $0 &+ skipped)
+                        Track.IFrames(name: track.names.iFramePlaylist, sequence: $0 &+ skipped &- before)
                     }, mostSegments: window.mostSegments, rates: track.description.rates)
-            }, dateRanges: publication.dateRanges, multivariantName: publication.settings.multivariantName,
+            }, dateRanges: isWhole ? publication.archive?.ranges ?? publication.dateRanges : publication.dateRanges,
+            multivariantName: publication.settings.multivariantName,
             multivariant: publication.multivariant.rendered(), isEnded: publication.isEnded,
             nextMediaSequence: publication.nextMediaSequence)
     }
@@ -127,10 +140,12 @@ extension HLSPackager {
     /// directory, but before the playlists are; call this before ``begin(now:slate:)``. Calls come from the writer's
     /// thread or from that of ``begin(now:slate:)``, and delay both.
     ///
-    /// - Parameter watcher: Returns whether it has accepted the listing. If it has not, it must discard earlier
-    ///   listings, and the next call passes everything again.
-    package func watchListing(_ watcher: @escaping @Sendable (OutputListing) -> Bool) {
-        self.listingWatchers.withLock { $0.append(ListingWatcher(told: nil, tell: watcher)) }
+    /// - Parameters:
+    ///   - isWhole: Whether the listing has the whole window; otherwise it has what the live playlists list.
+    ///   - watcher: Returns whether it has accepted the listing. If it has not, it must discard earlier
+    ///     listings, and the next call passes everything again.
+    package func watchListing(isWhole: Bool = true, _ watcher: @escaping @Sendable (OutputListing) -> Bool) {
+        self.listingWatchers.withLock { $0.append(ListingWatcher(told: nil, isWhole: isWhole, tell: watcher)) }
     }
 
     /// Passes the current publication to the listing watchers; the `note` callback of ``PublicationWriter``.
@@ -138,7 +153,8 @@ extension HLSPackager {
         self.listing.withLock { $0 = publication }
         self.listingWatchers.withLock { watchers in
             for index in watchers.indices {
-                let isTaken = watchers[index].tell(OutputListing(publication, from: watchers[index].told))
+                let isTaken = watchers[index].tell(
+                    OutputListing(publication, from: watchers[index].told, isWhole: watchers[index].isWhole))
                 watchers[index].told = isTaken ? publication.nextMediaSequence : nil
             }
         }
@@ -181,6 +197,8 @@ extension HLSPackager {
 struct ListingWatcher: Sendable {
     /// Media sequence number after the last segment that the watcher accepted; `nil` if it needs everything.
     var told: Int64?
+    /// Whether the listing has the whole window.
+    let isWhole: Bool
     let tell: @Sendable (OutputListing) -> Bool
 }
 

@@ -5,7 +5,9 @@ extension Publication {
     /// Lists date range changes in every playlist, before the next segment.
     mutating func list(_ changes: [DateRange.Change]) {
         for change in changes {
-            self.dateRanges.list(change, mediaSequence: self.nextMediaSequence, at: self.endDate)
+            let (number, date) = (self.nextMediaSequence, self.endDate)
+            self.dateRanges.list(change, mediaSequence: number, at: date)
+            self.archive?.ranges.list(change, mediaSequence: number, at: date)
         }
     }
 
@@ -13,9 +15,19 @@ extension Publication {
     mutating func dropPassedRanges() {
         let starts = self.tracks.compactMap { $0.window.segments.first?.programDate }
         guard let start = starts.min() else { return }
-        self.dateRanges.remove(
-            self.dateRanges.passed(before: start), at: self.endDate,
-            memory: Int64(self.grid.targetDuration) * 6_000_000_000)
+        let memory = Int64(self.grid.targetDuration) * 6_000_000_000
+        let passed = self.dateRanges.passed(before: start)
+        if self.archive != nil, !passed.isEmpty {
+            let gone = Set(passed)
+            for (range, number) in zip(self.dateRanges.ranges, self.dateRanges.openings) where gone.contains(range.id) {
+                self.archive?.note(StateFile.Range(range: range, mediaSequence: number))
+            }
+        }
+        self.dateRanges.remove(passed, at: self.endDate, memory: memory)
+        guard let archive = self.archive else { return }
+        let first = self.wholeWindow.compactMap(\.start).min() ?? start
+        let date = self.endDate
+        self.archive?.ranges.remove(archive.ranges.passed(before: min(first, start)), at: date, memory: memory)
     }
 
     /// Date at which the last published segment ends, in nanoseconds since the Unix epoch.

@@ -21,17 +21,28 @@ extension Publication {
             state.tracks.map { track in
                 track.discontinuitySequence &+ Int64(track.entries.filter(\.discontinuity).count)
             }.max() ?? 0
+        let leftBehind = Self.leftBehind(state, tracks: tracks, settings: settings)
+        let archive = SegmentArchive.restore(
+            settings, tracks: tracks.map { ($0.name, $0.kind) }, state: state, leftBehind: leftBehind, store: store,
+            keys: keys)
         var restored: [TrackPublication] = []
         for track in tracks {
+            var state = state
+            // The archive has taken over all files that no live playlist lists.
+            if archive != nil { for index in state.tracks.indices { state.tracks[index].retired = [] } }
             restored.append(
                 try Self.track(
                     track, settings: settings, state: state, origin: origin, newDiscontinuities: latestDiscontinuity,
-                    leftBehind: restored.isEmpty ? Self.leftBehind(state, tracks: tracks, settings: settings) : [],
+                    leftBehind: restored.isEmpty && archive == nil ? leftBehind : [],
                     store: store, keepsMaps: keepsMaps, keys: keys))
+            restored[restored.count - 1].window.handsOver = archive != nil
         }
         var publication = Publication(
             settings: settings, origin: origin, incarnation: state.incarnation, tracks: restored,
             nextMediaSequence: state.nextMediaSequence, nextFrame: state.nextFrame)
+        publication.archive = archive
+        // The state file of an older program has the whole window in the live playlists.
+        if archive != nil { publication.trimHeads() }
         for (index, track) in tracks.enumerated() {
             if let rates = state.tracks.first(where: { $0.name == track.name })?.rates {
                 publication.resumeRates(rates, of: index)
@@ -77,7 +88,7 @@ extension Publication {
         let window: PlaylistWindow
         do {
             window = try PlaylistWindow(
-                style: settings.windowStyle, targetDuration: grid.targetDuration,
+                style: settings.liveStyle, targetDuration: grid.targetDuration,
                 slackSeconds: settings.deleteGraceSeconds, segments: segments,
                 nextMediaSequence: state.nextMediaSequence,
                 discontinuitySequence: old.map(\.discontinuitySequence) ?? newDiscontinuities,

@@ -10,8 +10,10 @@ struct Publication: Sendable {
     /// Number of this worker's run in the room; 1 for the first.
     let incarnation: Int64
     var tracks: [TrackPublication]
-    /// The listed date ranges, the same in every playlist.
+    /// The listed date ranges, the same in every live playlist.
     var dateRanges = DateRangeList()
+    /// The segments that only the playlists of the whole window list; `nil` if the live playlists list the whole window.
+    var archive: SegmentArchive?
     private(set) var nextMediaSequence: Int64
     /// First frame after the last listed segment, counted from the origin.
     private(set) var nextFrame: Int64
@@ -232,6 +234,7 @@ struct Publication: Sendable {
     /// Turns the segments with these URIs, whose files are lost, into gaps.
     mutating func lose(_ uris: Set<String>) {
         for index in self.tracks.indices { self.tracks[index].window.lose(uris) }
+        self.archive?.lose(uris)
     }
 
     /// Ends all playlists.
@@ -249,7 +252,15 @@ struct Publication: Sendable {
             let first = self.tracks[index].window.mediaSequence
             guard head > first else { continue }
             self.tracks[index].window.removeFirst(Int(head - first))
+            for segment in self.tracks[index].window.takeRemoved() {
+                let incarnation = self.tracks[index].incarnations[segment.mediaSequence] ?? 1
+                self.archive?.append(segment, incarnation: incarnation, track: index)
+            }
             for gone in first..<head { self.tracks[index].incarnations[gone] = nil }
+        }
+        if self.archive != nil, !self.isEnded {
+            let (windows, time) = (self.tracks.map(\.window), self.mediaTime)
+            self.archive?.trim(windows, at: time)
         }
         self.forgetRates()
     }
@@ -257,6 +268,8 @@ struct Publication: Sendable {
     /// Limits the number of listed segments in all playlists; see ``PlaylistWindow/limit(to:)``.
     mutating func limit(to most: Int?) {
         for index in self.tracks.indices { self.tracks[index].window.limit(to: most) }
+        let time = self.mediaTime
+        self.archive?.limit(to: most, at: time)
         self.trimHeads()
         self.dropPassedRanges()
     }
@@ -265,27 +278,41 @@ struct Publication: Sendable {
     ///
     /// - Parameter hurries: Whether to return all unlisted segments, even if players may still request them.
     mutating func takeExpired(hurries: Bool = false) -> [String] {
-        let mediaTime = TimeMath.rescale(self.nextFrame, from: Int64(self.grid.fps), to: TimeMath.nanoseconds)
+        let mediaTime = self.mediaTime
         if hurries { for index in self.tracks.indices { self.tracks[index].window.hurry(to: mediaTime) } }
         var names: [String] = []
         for index in self.tracks.indices {
             names += self.tracks[index].window.takeExpired(at: mediaTime, current: self.tracks[index].map)
         }
+        let tracks = self.tracks
+        names +=
+            self.archive?.takeExpired(at: mediaTime, hurries: hurries) { map in
+                tracks.contains { $0.map == map || $0.maps.contains(map) }
+            } ?? []
         return names
     }
+
+    /// Media time of the end of the playlists: nanoseconds since the room's origin.
+    var mediaTime: Int64 {
+        TimeMath.rescale(self.nextFrame, from: Int64(self.grid.fps), to: TimeMath.nanoseconds)
+    }
+
+    /// All initialization segments that viewers may request, or that coming segments use.
+    var maps: [InitializationSegment] { self.tracks.flatMap(\.maps) + (self.archive?.maps ?? []) }
 
     /// Names of all listed segments, initialization segments and playlists, and of the state file.
     var listedNames: [String] {
         let media = self.tracks.flatMap { track in
             track.maps.map(\.uri) + track.window.segments.filter { !$0.gap }.map(\.uri)
         }
-        return media + self.playlistNames + [StateFile.name]
+        let archived = (self.archive?.maps.map(\.uri) ?? []) + (self.archive?.listedFiles ?? [])
+        return archived + media + self.playlistNames + [self.archive?.journal, StateFile.name].compactMap { $0 }
     }
 
     /// Names of all playlists, including the multivariant one.
     var playlistNames: [String] {
         self.tracks.map(\.names.playlist) + self.tracks.filter(\.hasIFrames).map(\.names.iFramePlaylist)
-            + [self.settings.multivariantName]
+            + [self.settings.multivariantName] + self.wholeWindowNames
     }
 
     var state: StateFile {
@@ -294,10 +321,10 @@ struct Publication: Sendable {
             multivariantName: self.settings.multivariantName, grid: self.grid,
             nextMediaSequence: self.nextMediaSequence, nextFrame: self.nextFrame,
             tracks: self.tracks.enumerated().map { index, track in
-                var state = track.state
+                var state = track.state(archived: self.archive?.maps(ofTrack: index) ?? [])
                 state.rates = self.rates[index]?.highest ?? track.description.rates
                 return state
-            }, dateRanges: self.rangeRows)
+            }, dateRanges: self.rangeRows, archive: self.archive?.state)
     }
 
     /// The texts of the media playlists, audio first: a player that sees a new video segment then always finds the

@@ -35,6 +35,7 @@ extension PublicationWriter {
             return .done
         }
         self.writtenMultivariant = []
+        self.wholeWindow = WholeWindowFiles()
         let result = self.publication.hasSegments ? self.publish() : self.writeState()
         guard result == .done else { return result == .superseded ? .superseded : .done }
         // The recovery is complete only once these files exist; otherwise another attempt follows.
@@ -60,6 +61,9 @@ extension PublicationWriter {
             }
             self.publication.tracks[index].isInitializationWritten = self.store.contains(track.map.uri)
         }
+        for map in self.publication.archive?.maps ?? [] where !self.store.contains(map.uri) {
+            if case .bytes(let bytes) = self.objects[map.uri]?.body { try self.store.put(map.uri, bytes: bytes) }
+        }
     }
 
     /// Restores missing files from the old directory, and turns segments that cannot be restored into gaps.
@@ -72,7 +76,8 @@ extension PublicationWriter {
             track.window.segments.reversed().filter { !$0.gap }.map(\.uri)
         }
         let longest = numbers.map(\.count).max() ?? 0
-        let listed = (0..<longest).flatMap { index in numbers.compactMap { $0.count > index ? $0[index] : nil } }
+        let live = (0..<longest).flatMap { index in numbers.compactMap { $0.count > index ? $0[index] : nil } }
+        let listed = live + (self.publication.archive?.listedFiles ?? [])
         let names = self.place?.names ?? []
         let others = names.filter { !$0.hasSuffix(".tmp") && !$0.hasSuffix(".m3u8") && $0 != LiveEdgeMark.name }
         for name in listed + others where !self.store.contains(name) {

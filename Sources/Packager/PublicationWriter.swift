@@ -32,7 +32,7 @@ struct PublicationWriter: Sendable {
     /// Whether the playlists may be shown to viewers.
     private(set) var isShown = false
     /// Callback that replaces the set of objects that viewers can request.
-    private let show: @Sendable ([String: PublishedObject]) -> Void
+    let show: @Sendable ([String: PublishedObject]) -> Void
     /// Callback that receives the publication whenever viewers get new playlists, before they are written to the store.
     private let note: @Sendable (Publication) -> Void
     /// Callback that receives the media sequence number below which the state file has all segments, whenever a publish
@@ -52,6 +52,8 @@ struct PublicationWriter: Sendable {
     var objects: [String: PublishedObject] = [:]
     /// Text of the multivariant playlist that was last written; empty if it must be written again.
     var writtenMultivariant: [UInt8] = []
+    /// State of the playlists of the whole window in the store.
+    var wholeWindow = WholeWindowFiles()
     /// Text of the multivariant playlist that was last passed to ``keeper``.
     private var keptMultivariant = ""
     /// Content of the state file as this worker last wrote it.
@@ -113,12 +115,21 @@ struct PublicationWriter: Sendable {
             guard !self.isSuperseded() else {
                 throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "stop this worker")
             }
+            // The journal of this run is complete before the state file names it.
+            if let archive = self.publication.archive,
+                archive.journal != nil || archive.rowCount > 0 || !archive.ranges.isEmpty
+            {
+                try self.putWholeJournal()
+            }
             try self.putState()
         }
         self.place = store.hold()
         guard self.publication.hasSegments else { return }
         for track in self.publication.tracks {
-            for map in track.maps { if let bytes = self.store.read(map.uri) { self.add(map, bytes, of: track) } }
+            let archived = self.publication.archived(mapsOf: track)
+            for map in track.maps + archived {
+                if let bytes = self.store.read(map.uri) { self.add(map, bytes, of: track) }
+            }
             for segment in track.window.segments where !segment.gap {
                 self.add(segment.uri, segment.byteCount, of: track)
             }
@@ -127,6 +138,7 @@ struct PublicationWriter: Sendable {
             }
         }
         self.showPlaylists(Texts(self.publication))
+        self.showWholeWindow(WholeWindowTexts(self.publication))
     }
 
     /// Writes the segments of one interval and lists them, after the held segment if there is one. If a write fails,
@@ -238,6 +250,7 @@ struct PublicationWriter: Sendable {
     mutating func limit(to most: Int?) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.publication.limit(to: most)
+        self.wholeWindow.isStale = true
         return self.publication.hasSegments && most != nil ? self.publish() : .done
     }
 
@@ -340,6 +353,8 @@ struct PublicationWriter: Sendable {
             let store = self.store
             let result = try store.exclusively { () throws(MediaError) -> Result in
                 guard !self.isSuperseded() else { return .superseded }
+                let isWholeWindowDue = self.isWholeWindowDue
+                if isWholeWindowDue { self.writeJournal() }
                 try self.putState()
                 // The state file has the new media sequence numbers: the live edge may list them even if a write below
                 // fails.
@@ -362,7 +377,7 @@ struct PublicationWriter: Sendable {
                     try store.put(self.publication.settings.multivariantName, bytes: texts.multivariant)
                     self.writtenMultivariant = texts.multivariant
                 }
-                return .done
+                return isWholeWindowDue ? try self.tryWholeWindow() : .done
             }
             guard result == .done else { return self.giveWay() }
         } catch {
@@ -399,7 +414,7 @@ struct PublicationWriter: Sendable {
         }
         // An initialization segment that could not be deleted when it expired may be in use again.
         let needed: Set<String> =
-            self.undeleted.isEmpty ? [] : Set(self.publication.tracks.flatMap(\.maps).map(\.uri))
+            self.undeleted.isEmpty ? [] : Set(self.publication.maps.map(\.uri))
         let names = self.undeleted.filter { !needed.contains($0) } + expired
         guard !names.isEmpty else { return }
         self.undeleted = self.store.removeAll(names) { self.events.append(.outputFailed($0)) }
@@ -426,7 +441,7 @@ struct PublicationWriter: Sendable {
 
     /// Whether this worker still owns the room. The state file is read again only if this process may have been stopped
     /// since the last check: a newer worker does not wait for the lock of a stopped process.
-    private mutating func isStillOurs() -> Bool {
+    mutating func isStillOurs() -> Bool {
         self.clock.now() &- self.assuredAt < HLSPackager.longestPause || !self.isSuperseded()
     }
 
@@ -473,7 +488,11 @@ struct PublicationWriter: Sendable {
     }
 
     private mutating func showPlaylists(_ texts: Texts) {
+        let archived = self.publication.archive?.takeNames() ?? []
         self.note(self.publication)
+        // From now on they are looked up in the archive: a day's segments need not be entries of a dictionary that is
+        // copied with each segment.
+        for name in archived { self.objects[name] = nil }
         let target = self.publication.grid.targetDuration
         for (name, text) in texts.media {
             self.objects[name] = PublishedObject(

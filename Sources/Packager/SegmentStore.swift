@@ -17,6 +17,12 @@ package protocol SegmentStore: Sendable {
     /// - Throws: ``MediaError/Code/outputLost``; the old content stays then.
     func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError)
 
+    /// Adds bytes to the end of `name`, which exists. They survive a crash of the machine once this returns. A reader,
+    /// and a later worker, may see a part of them.
+    ///
+    /// - Throws: ``MediaError/Code/outputLost``, also if the object does not exist. A part of the bytes may be added.
+    func append(_ name: String, _ bytes: [UInt8]) throws(MediaError)
+
     /// Writes a durable object that only this user can read; otherwise like ``put(_:_:durable:)``.
     func keep(secret name: String, _ bytes: [UInt8]) throws(MediaError)
 
@@ -81,6 +87,15 @@ extension SegmentStore {
 
     package func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
         try self.put(name, [PacketMemory(bytes)], durable: false)
+    }
+
+    package func append(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
+        guard let old = self.read(name) else {
+            throw MediaError(
+                .outputLost, "\(name) does not exist", at: "hls",
+                fix: "free space or restore the directory; the output keeps trying")
+        }
+        try self.put(name, [PacketMemory(old), PacketMemory(bytes)], durable: true)
     }
 
     package func size(of name: String) -> Int? { self.read(name)?.count }

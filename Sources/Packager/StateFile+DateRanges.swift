@@ -16,13 +16,7 @@ extension StateFile {
     // sequence, [name, value, …]].
     static func json(_ ranges: [Range]) -> String {
         "\n\"dateRanges\": ["
-            + ranges.map { row in
-                let range = row.range
-                let texts = range.attributes.flatMap { [String($0.name.dropFirst(2)), $0.value] }.map(self.quoted)
-                return "\n[\(self.quoted(range.id)),\(self.quoted(range.rangeClass)),\(range.start),"
-                    + "\(range.end.map(String.init) ?? "null"),\(range.plannedDuration.map(String.init) ?? "null"),"
-                    + "\(row.mediaSequence),[\(texts.joined(separator: ","))]]"
-            }.joined(separator: ",") + "],\n"
+            + ranges.map { "\n\($0.json)" }.joined(separator: ",") + "],\n"
     }
 
     /// Reads the date ranges of a state file.
@@ -37,13 +31,23 @@ extension StateFile {
 
     /// Quotes a string for JSON. The texts of a date range never contain control characters or double quotes, so only
     /// backslashes are escaped.
-    private static func quoted(_ text: String) -> String {
+    fileprivate static func quoted(_ text: String) -> String {
         "\"" + text.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\") + "\""
     }
 }
 
 extension StateFile.Range {
-    fileprivate init?(row: [JSONNode]) {
+    /// The row of a date range.
+    var json: String {
+        let range = self.range
+        let texts = range.attributes.flatMap { [String($0.name.dropFirst(2)), $0.value] }.map(StateFile.quoted)
+        return "[\(StateFile.quoted(range.id)),\(StateFile.quoted(range.rangeClass)),\(range.start),"
+            + "\(range.end.map(String.init) ?? "null"),\(range.plannedDuration.map(String.init) ?? "null"),"
+            + "\(self.mediaSequence),[\(texts.joined(separator: ","))]]"
+    }
+
+    /// Reads the row of a date range; `nil` if it is damaged.
+    init?(row: [JSONNode]) {
         guard row.count == 7, let id = row[0].string, let rangeClass = row[1].string, let start = row[2].integer,
             row[3].isIntegerOrNull, row[4].isIntegerOrNull,
             let mediaSequence = row[5].integer, (0...StateFile.largestNumber).contains(mediaSequence),

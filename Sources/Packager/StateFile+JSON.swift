@@ -23,6 +23,7 @@ extension StateFile {
         text += "\"nextMediaSequence\": \(self.nextMediaSequence),\n"
         text += "\"nextFrame\": \(self.nextFrame),\n"
         if !self.dateRanges.isEmpty { text += Self.json(self.dateRanges).dropFirst() }
+        if let archive = self.archive { text += archive.json }
         text += "\"tracks\": [" + self.tracks.map(\.json).joined(separator: ",") + "\n]\n}\n"
         return text
     }
@@ -44,13 +45,14 @@ extension StateFile {
             let nextFrame = root[key: "nextFrame"]?.integer,
             (0...OutputGrid.lastTick / OutputGrid.ticksPerFrame).contains(nextFrame),
             let origin = root[key: "origin"], origin.isIntegerOrNull, let list = root[key: "tracks"]?.array,
-            let ranges = Self.ranges(root[key: "dateRanges"])
+            let ranges = Self.ranges(root[key: "dateRanges"]), let archive = Archive.read(root[key: "archive"])
         else { throw damaged }
         let tracks = list.compactMap(Track.init(json:))
         guard tracks.count == list.count else { throw damaged }
         self.init(
             origin: origin.integer, incarnation: incarnation, ended: ended, multivariantName: multivariant, grid: grid,
-            nextMediaSequence: nextMediaSequence, nextFrame: nextFrame, tracks: tracks, dateRanges: ranges)
+            nextMediaSequence: nextMediaSequence, nextFrame: nextFrame, tracks: tracks, dateRanges: ranges,
+            archive: archive)
     }
 }
 
@@ -78,12 +80,7 @@ extension StateFile.Track {
             text += "\"rates\": [\(rates.bitrate), \(rates.maxBitrate), \(rates.bufferSize)], "
         }
         text += "\"maps\": [" + self.maps.map { "\"\($0)\"" }.joined(separator: ", ") + "],\n\"entries\": ["
-        text += self.entries.map { entry in
-            let flags = (entry.discontinuity ? 1 : 0) + (entry.gap ? 2 : 0) + (entry.independent ? 4 : 0)
-            return "\n[\(entry.mediaSequence),\(entry.incarnation),\(entry.start),\(entry.duration),"
-                + "\(entry.byteCount),\(entry.map),\(flags)"
-                + entry.keyFrames.map { ",\($0.start),\($0.offset),\($0.byteCount)" }.joined() + "]"
-        }.joined(separator: ",")
+        text += self.entries.map { "\n\($0.json)" }.joined(separator: ",")
         text += "],\n\"retired\": ["
         text += self.retired.map { "\n[\"\($0.uri)\",\($0.map),\($0.deleteAt),\($0.gap),\($0.byteCount)]" }.joined(
             separator: ",")
@@ -147,7 +144,16 @@ extension StateFile.Entry {
     /// damaged.
     private static let longestRow = 7 + 3 * 18_000
 
-    fileprivate init?(row: [JSONNode]) {
+    /// The segment's row; see ``StateFile/Track``.
+    var json: String {
+        let flags = (self.discontinuity ? 1 : 0) + (self.gap ? 2 : 0) + (self.independent ? 4 : 0)
+        return "[\(self.mediaSequence),\(self.incarnation),\(self.start),\(self.duration),"
+            + "\(self.byteCount),\(self.map),\(flags)"
+            + self.keyFrames.map { ",\($0.start),\($0.offset),\($0.byteCount)" }.joined() + "]"
+    }
+
+    /// Reads a segment's row; `nil` if it is damaged.
+    init?(row: [JSONNode]) {
         let numbers = row.compactMap(\.integer)
         guard numbers.count == row.count, (7...Self.longestRow).contains(row.count), (row.count - 7).isMultiple(of: 3),
             (0...StateFile.largestNumber).contains(numbers[0]),

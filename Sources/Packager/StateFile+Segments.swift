@@ -14,20 +14,13 @@ extension StateFile.Track {
         return self.entries.map { entry in
             let uri = names.segment(entry.mediaSequence, incarnation: entry.incarnation)
             let size = keys == nil ? entry.byteCount : BlockCipher.size(ofClear: entry.byteCount)
-            return Segment(
-                mediaSequence: entry.mediaSequence, uri: uri, start: entry.start,
-                duration: MediaDuration(ticks: entry.duration, timescale: timescale),
-                programDate: origin
-                    &+ TimeMath.rescale(entry.start, from: Int64(timescale), to: TimeMath.nanoseconds),
-                map: InitializationSegment(uri: self.maps[entry.map]), discontinuity: entry.discontinuity,
-                key: keys?.segmentKey(of: entry.mediaSequence, track: self.name),
-                // A missing file of a listed segment stops some players permanently; a gap does not. After a crash of
-                // the machine, the file written last may exist without its content.
-                gap: entry.gap || store.size(of: uri) != size, byteCount: entry.byteCount,
-                independent: entry.independent,
-                keyFrames: entry.keyFrames.map { frame in
-                    KeyFrame(start: frame.start &+ entry.start, offset: frame.offset, byteCount: frame.byteCount)
-                })
+            // A missing file of a listed segment stops some players permanently; a gap does not. After a crash of the
+            // machine, the file written last may exist without its content.
+            var entry = entry
+            entry.gap = entry.gap || store.size(of: uri) != size
+            return entry.segment(
+                names, timescale: timescale, origin: origin, map: InitializationSegment(uri: self.maps[entry.map]),
+                keys: keys)
         }
     }
 

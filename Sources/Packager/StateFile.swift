@@ -95,4 +95,6 @@ struct StateFile: Sendable, Hashable {
     var tracks: [Track] = []
     /// Date ranges that are listed or open.
     var dateRanges: [Range] = []
+    /// What the playlists of the whole window list besides the live playlists; `nil` without such playlists.
+    var archive: Archive?
 }

@@ -48,6 +48,21 @@ package struct TrackFiles: Sendable, Hashable {
         return TrackNames.isValid(track) ? track : nil
     }
 
+    /// Whether a name is that of a track, or of a track's playlists of the whole window.
+    private func isTrack(_ name: String) -> Bool {
+        self.tracks.contains(name)
+            || name.hasSuffix(Publication.wholeWindowMark)
+                && self.tracks.contains(String(name.dropLast(Publication.wholeWindowMark.utf8.count)))
+    }
+
+    /// Whether a name is that of the journal of segments that only the playlists of the whole window list.
+    package static func isJournal(_ name: String) -> Bool { ArchiveJournal.isName(name) }
+
+    /// The name of the multivariant playlist of the whole window, next to the multivariant playlist `name`.
+    package static func wholeWindowPlaylist(nextTo name: String) -> String {
+        Publication.wholeWindowName(ofMultivariant: name)
+    }
+
     /// The name of the media playlist of a track.
     package static func playlist(of track: String) -> String { TrackNames(track: track).playlist }
 
@@ -57,12 +72,12 @@ package struct TrackFiles: Sendable, Hashable {
 
     /// The kind of the file of this name; `nil` if workers do not use the name for a file of these tracks.
     package func kind(of name: String) -> Kind? {
-        if let track = Self.track(ofPlaylist: name), self.tracks.contains(track) { return .playlist }
+        if let track = Self.track(ofPlaylist: name), self.isTrack(track) { return .playlist }
         switch self.container {
         case .mpegTS:
             return self.isSegment(name, end: ".ts") ? .media : nil
         case .fragmentedMP4:
-            if let track = Self.track(ofPlaylist: name, isIFrames: true), self.tracks.contains(track) {
+            if let track = Self.track(ofPlaylist: name, isIFrames: true), self.isTrack(track) {
                 return .playlist
             }
             return self.isSegment(name, end: ".m4s") || self.isInitialization(name) ? .media : nil

@@ -62,8 +62,11 @@ struct TrackPublication: Sendable {
     var hasIFrames: Bool { self.kind == .video && self.window.iFrameSequence != nil }
 
     /// The track's part of the state file.
-    var state: StateFile.Track {
-        let maps = self.maps
+    ///
+    /// - Parameter archived: Further initialization segments whose files must stay, although no entry uses them.
+    func state(archived: [InitializationSegment] = []) -> StateFile.Track {
+        let own = self.maps
+        let maps = own + archived.filter { !own.contains($0) }
         var indices: [InitializationSegment: Int] = [:]
         for (index, map) in maps.enumerated() { indices[map] = index }
         return StateFile.Track(
@@ -71,14 +74,8 @@ struct TrackPublication: Sendable {
             discontinuitySequence: self.window.discontinuitySequence, longestDuration: self.window.longestDuration,
             entries: self.window.segments.map { segment in
                 StateFile.Entry(
-                    mediaSequence: segment.mediaSequence, incarnation: self.incarnations[segment.mediaSequence] ?? 1,
-                    start: segment.start, duration: segment.duration.ticks, byteCount: segment.byteCount,
-                    map: indices[segment.map] ?? 0, discontinuity: segment.discontinuity, gap: segment.gap,
-                    independent: segment.independent,
-                    keyFrames: segment.keyFrames.map { frame in
-                        KeyFrame(
-                            start: frame.start &- segment.start, offset: frame.offset, byteCount: frame.byteCount)
-                    })
+                    segment, incarnation: self.incarnations[segment.mediaSequence] ?? 1,
+                    map: indices[segment.map] ?? 0)
             },
             retired: self.window.retired.map { segment in
                 StateFile.Retired(

@@ -60,7 +60,8 @@ package struct HLSOutput: Sendable, Hashable {
     package var lowLatency = true
     /// Encoder preset of renditions that have no preset of their own and belong to no WebRTC output. Default ``VideoEncoding/Preset/veryfast``.
     package var preset = VideoEncoding.Preset.veryfast
-    /// Length of a live playlist in seconds (3…86,400), at least three target durations. Default 60.
+    /// Seconds that viewers can seek back in a live output (3…86,400), at least three target durations. Default 60. See
+    /// ``hasWholeWindowPlaylists``.
     package var windowSeconds = 60
     /// Type of the media playlists. Default ``PlaylistType/live``; ``PlaylistType/event`` if the clock is offline.
     package var playlistType = PlaylistType.live
@@ -78,6 +79,15 @@ package struct HLSOutput: Sendable, Hashable {
     package var encryption: HLSEncryption?
 
     package init(path: String) { self.path = path }
+
+    /// Longest window in seconds that the live playlists list.
+    package static let longestLiveWindow = 600
+
+    /// Whether the window is so long that further playlists, with `-dvr` in their names, list it: the live playlists are
+    /// written with every segment, and then list only the last minute.
+    package var hasWholeWindowPlaylists: Bool {
+        self.playlistType == .live && self.windowSeconds > Self.longestLiveWindow
+    }
 
     /// Frames in a segment.
     package var segmentFrames: Int { self.gopFrames * self.segmentGops }

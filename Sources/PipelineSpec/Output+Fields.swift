@@ -84,7 +84,7 @@ extension HLSOutput {
             Field(
                 "windowSeconds", \.windowSeconds,
                 .integer(3...86_400, beyond: "use a record output to keep older segments"),
-                "length of a live playlist in seconds, at least three target durations and at most one day, since every playlist and the state file are rewritten for each segment"
+                "seconds that viewers can seek back, at least three target durations; above 600, the live playlists list the last 60 s, and the playlists NAME-dvr.m3u8 list everything and are written every 30 s"
             ),
             Field(
                 "playlistType", \.playlistType, .choice,

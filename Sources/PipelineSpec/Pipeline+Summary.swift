@@ -134,7 +134,8 @@ extension Pipeline {
     private func gridLines(_ hls: HLSOutput) -> [String] {
         let fps = self.canvas.fps
         func seconds(_ frames: Int) -> String { "\(SpecText.decimal(frames, over: fps)) s" }
-        let window = hls.playlistType == .live ? ", window \(hls.windowSeconds) s" : ""
+        let names = hls.hasWholeWindowPlaylists ? " in the -dvr playlists" : ""
+        let window = hls.playlistType == .live ? ", window \(hls.windowSeconds) s\(names)" : ""
         return [
             "part \(hls.partFrames) frames = \(seconds(hls.partFrames)), GOP \(hls.gopFrames) frames = "
                 + "\(seconds(hls.gopFrames))",

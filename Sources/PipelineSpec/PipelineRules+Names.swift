@@ -3,7 +3,8 @@ import MediaTypes
 /// Rules against two outputs that write the same file or have the same name for viewers.
 extension PipelineRules {
     /// Checks that all playlists have different names: `NAME.m3u8` of each video and audio rendition,
-    /// `NAME-iframes.m3u8` of each video rendition if I-frame playlists are on, and the multivariant playlist.
+    /// `NAME-iframes.m3u8` of each video rendition if I-frame playlists are on, the same with `-dvr` after the name if
+    /// the window is longer than ten minutes, and the multivariant playlist.
     func checkPlaylistNames(_ log: inout SpecLog) {
         let pictures = self.pipeline.pictureRenditions.map(\.name)
         let media = Set((pictures + self.pipeline.audioRenditions.map(\.name)).map { "\($0).m3u8" })
@@ -14,6 +15,7 @@ extension PipelineRules {
             case .hls(let hls):
                 name = hls.multivariantPlaylist
                 if hls.iFramePlaylists { iFrames = Set(pictures.map { "\($0)-iframes.m3u8" }) }
+                self.checkWholeWindowNames(hls, index, &log)
             case .transport(let transport): name = transport.multivariantPlaylist
             default: continue
             }
@@ -30,6 +32,27 @@ extension PipelineRules {
                     "\(SpecText.quoted(both)) would be both an I-frame playlist and the playlist of a rendition",
                     fix: "give that rendition another name, or write false")
             }
+        }
+    }
+
+    /// Checks that the playlists of the whole window have names of their own.
+    private func checkWholeWindowNames(_ hls: HLSOutput, _ index: Int, _ log: inout SpecLog) {
+        guard hls.hasWholeWindowPlaylists,
+            log.isSound("outputs[\(index)].windowSeconds", "renditions", "audioRenditions")
+        else { return }
+        let pictures = self.pipeline.pictureRenditions.map(\.name)
+        let tracks = Set(pictures + self.pipeline.audioRenditions.map(\.name))
+        let own = tracks.map { "\($0).m3u8" } + (hls.iFramePlaylists ? pictures.map { "\($0)-iframes.m3u8" } : [])
+        let name = hls.multivariantPlaylist
+        let end = ".m3u8"
+        let whole =
+            tracks.map { "\($0)-dvr\(end)" } + pictures.map { "\($0)-dvr-iframes\(end)" }
+            + [name.hasSuffix(end) ? "\(name.dropLast(end.count))-dvr\(end)" : name]
+        if let both = Set(own + [name]).intersection(whole).min() {
+            log.mistake(
+                "outputs[\(index)].windowSeconds",
+                "\(SpecText.quoted(both)) would be both a live playlist and the playlist of the whole window",
+                fix: "give that rendition another name, or write at most \(HLSOutput.longestLiveWindow)")
         }
     }
 

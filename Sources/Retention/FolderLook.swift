@@ -96,10 +96,12 @@ struct FolderLook: Sendable {
             tracks.formUnion(listed)
         }
         let last = [summary?.multivariantName, self.state].compactMap { $0 }
+        let whole = summary.map { [TrackFiles.wholeWindowPlaylist(nextTo: $0.multivariantName)] } ?? []
         var look = FolderLook(
             kind: .output(hasEnded: summary?.hasEnded), room: room,
             files: FolderFiles(
-                entries, .output(tracks: tracks, sheets: self.sheets(folder, entries), others: last), last: last,
+                entries, .output(tracks: tracks, sheets: self.sheets(folder, entries), others: last + whole),
+                last: last,
                 folders: { $0 == RecordedNames.clips }),
             unfinishedStores: entries.lazy.map(\.name).filter { $0.hasPrefix(UploadRecord.notePrefix) }.map {
                 String($0.dropFirst(UploadRecord.notePrefix.count))

@@ -131,6 +131,8 @@ package struct WorkerNames: Sendable, Hashable {
 
     private func kind(ofWhole name: String) -> Kind? {
         if self.fixed.contains(name) { return .note }
+        // Beside the segments of an HLS output, like the uploads' notes.
+        if self.hasUploads, TrackFiles.isJournal(name) { return .note }
         switch self.tracks?.kind(of: name) {
         case .playlist?: return .playlist
         case .media?: return .media

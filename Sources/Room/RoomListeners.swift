@@ -238,10 +238,12 @@ extension HLSPackager {
     /// The playlists that players request, and how often.
     fileprivate func players(isLowLatency: Bool, _ pipeline: Pipeline) -> PlayerPlaylists {
         let (names, control) = (self.trackPlaylistNames, self.control)
+        let whole = self.wholeWindowPlaylistNames
         return PlayerPlaylists(
-            video: names.video, audio: names.audio,
+            video: names.video.union(whole.video), audio: names.audio.union(whole.audio),
             multivariants: Set(pipeline.transports.map { "\($0.outputID)/\($0.multivariantPlaylist)" }),
-            target: Int64(control.targetDuration) * 1_000, part: isLowLatency ? control.partTarget : nil)
+            target: Int64(control.targetDuration) * 1_000, part: isLowLatency ? control.partTarget : nil,
+            whole: whole.video.union(whole.audio), wholeTarget: Int64(self.wholeWindowTargetDuration) * 1_000)
     }
 
     /// The low-latency content, which receives the live edge from the packager from now on.

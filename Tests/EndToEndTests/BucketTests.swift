@@ -13,7 +13,7 @@ extension Unhurried.Stores {
                 """#
             return Rooms.small(directory, members: #""shutdown": { "endTimeoutMs": 5000 },"#)
                 .replacingOccurrences(
-                    of: #""windowSeconds": 3600"#,
+                    of: #""windowSeconds": 600"#,
                     with: #""windowSeconds": 3, "segmentGops": 1, "deleteGraceSeconds": 0"#
                 ).replacingOccurrences(
                     of: #""outputs": ["#, with: #""outputs": [ \#((outputs + [image]).joined(separator: ", ")),"#)

@@ -59,7 +59,7 @@ extension Unhurried.Doors {
             { "type": "s3", "outputId": "bucket", "endpoint": "http://127.0.0.1:\#(port)", "bucket": "rooms",
               "pathStyle": true, "deletes": false, "accessKeyEnv": "BUCKET_ID", "secretKeyEnv": "BUCKET_SECRET" },
             { "type": "rtmp", "outputId": "cdn", "url": "rtmp://\#(Self.unreachable)/live/\#(Plant.pushKey.text)" },
-            { "type": "hls", "path": "\#(directory)/out", "windowSeconds": 3600,
+            { "type": "hls", "path": "\#(directory)/out", "windowSeconds": 600,
               "encryption": {
                 "keyUri": "http://\#(Self.unreachable)/{track}/{period}", "secretEnv": "ENCRYPTION_SECRET" },
               "http": { "listen": "127.0.0.1:0", "lingerSeconds": 0 } }

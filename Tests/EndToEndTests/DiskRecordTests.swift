@@ -15,7 +15,7 @@ extension Unhurried.Stores {
             try CrampedRoom.noise(media, work.path("clip.mp4"))
             let pipeline = CrampedRoom.pipeline(disk.path + "/out", recording: disk.path + "/recording")
                 .replacingOccurrences(
-                    of: #""windowSeconds": 3600"#,
+                    of: #""windowSeconds": 600"#,
                     with: #""windowSeconds": \#(CrampedRoom.isLong ? 6 : 3), "deleteGraceSeconds": 0"#)
             let room = try RunningRoom(pipeline)
             let publisher = try Publisher(

@@ -20,7 +20,7 @@ extension EndToEnd {
 
         /// A document with the HLS output of ``Rooms/small(_:rtmp:members:)`` and the outputs `pushes`.
         private static func list(_ directory: String, _ pushes: [String]) -> String {
-            let hls = #"{"type":"hls","path":"\#(directory)","windowSeconds":3600,"http":{"listen":"127.0.0.1:0"}}"#
+            let hls = #"{"type":"hls","path":"\#(directory)","windowSeconds":600,"http":{"listen":"127.0.0.1:0"}}"#
             return #"{"outputs":[\#(([hls] + pushes).joined(separator: ","))]}"#
         }
 

@@ -20,7 +20,7 @@ extension Unhurried.Stores {
         }
 
         private static func pipeline(
-            _ work: WorkDirectory, hook: String, title: String, window: Int = 3600
+            _ work: WorkDirectory, hook: String, title: String, window: Int = 600
         ) -> String {
             let control = """
                 "control": { "tokenFile": "\(work.path("mount/token"))", "events": [{ "type": "webhook",
@@ -30,7 +30,7 @@ extension Unhurried.Stores {
             let text = Rooms.small(work.path("out"), members: control)
                 .replacingOccurrences(
                     of: #""room": { "roomId": "e2e" }"#, with: #""room": { "roomId": "e2e", "title": "\#(title)" }"#
-                ).replacingOccurrences(of: #""windowSeconds": 3600"#, with: #""windowSeconds": \#(window)"#)
+                ).replacingOccurrences(of: #""windowSeconds": 600"#, with: #""windowSeconds": \#(window)"#)
             return SecretWatch.hiding(in: text)
         }
 
@@ -48,7 +48,7 @@ extension Unhurried.Stores {
             let receiver = try Child(python, [script, secrets[1], work.path("notify"), work.path("refuse")])
             defer { receiver.stop(SIGKILL) }
             let hook = try #require(receiver.line(from: 0, timeout: 10) { _ in true }).line
-            func pipeline(_ title: String, window: Int = 3600) -> String {
+            func pipeline(_ title: String, window: Int = 600) -> String {
                 Self.pipeline(work, hook: hook, title: title, window: window)
             }
             func turn(_ number: Int, _ pipeline: String) throws {

@@ -21,7 +21,7 @@ extension Unhurried.Pictures {
                       { "name": "180p", "width": 320, "height": 180,
                         "video": { "bitrate": 300000, "preset": "ultrafast", "bFrames": 1, "lookaheadFrames": 40 } } ]
                     """, canvas: (640, 360)
-            ).replacingOccurrences(of: #""windowSeconds": 3600"#, with: #""windowSeconds": 3600, "lowLatency": true"#)
+            ).replacingOccurrences(of: #""windowSeconds": 600"#, with: #""windowSeconds": 600, "lowLatency": true"#)
         }
 
         /// Reads all playlists of a room repeatedly, and every named file once.

@@ -17,7 +17,7 @@ extension EndToEnd {
                 "audioRenditions": [ { "name": "hi", "bitrate": 128000 }, { "name": "lo", "bitrate": 48000 } ]
                 """
             return Rooms.live(directory, renditions: renditions, canvas: (640, 360)).replacingOccurrences(
-                of: #""windowSeconds": 3600,"#, with: #""windowSeconds": 3600, "preset": "lowLatency","#)
+                of: #""windowSeconds": 600,"#, with: #""windowSeconds": 600, "preset": "lowLatency","#)
         }
 
         @Test(

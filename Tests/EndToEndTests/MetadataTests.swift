@@ -46,7 +46,7 @@ extension EndToEnd {
                 directory, renditions: renditions, canvas: (640, 360),
                 members: #""sei": { "intervalMs": 1000, "extraInfo": "hello" },"#
             ).replacingOccurrences(
-                of: #""windowSeconds": 3600,"#, with: #""windowSeconds": 3600, "preset": "lowLatency","#)
+                of: #""windowSeconds": 600,"#, with: #""windowSeconds": 600, "preset": "lowLatency","#)
         }
 
         @Test(

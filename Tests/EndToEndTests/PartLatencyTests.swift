@@ -13,7 +13,7 @@ extension EndToEnd {
         func ladderOfThree() throws {
             let work = try WorkDirectory()
             let pipeline = Rooms.live(work.path("out"), scene: "pk").replacingOccurrences(
-                of: #""windowSeconds": 3600,"#, with: #""windowSeconds": 3600, "preset": "lowLatency","#)
+                of: #""windowSeconds": 600,"#, with: #""windowSeconds": 600, "preset": "lowLatency","#)
             let room = try RunningRoom(pipeline)
             let publishers = [
                 try Publisher.pattern("ANNA", to: room.url("a")), try Publisher.pattern("BEN", to: room.url("b")),

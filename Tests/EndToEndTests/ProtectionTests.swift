@@ -14,8 +14,8 @@ extension EndToEnd {
                       { "name": "small", "width": 320, "height": 180, "video": { "bitrate": 200000 } } ]
                     """, canvas: (640, 360)
             ).replacingOccurrences(
-                of: #""windowSeconds": 3600, "http": { "listen": "127.0.0.1:0" }"#,
-                with: #""windowSeconds": 3600, "preset": "lowLatency","#
+                of: #""windowSeconds": 600, "http": { "listen": "127.0.0.1:0" }"#,
+                with: #""windowSeconds": 600, "preset": "lowLatency","#
                     + (encrypted ? #""encryption": { "rotateEverySegments": 2 },"# : "")
                     + #""http": { "listen": "127.0.0.1:0", "signedUrls": { "secretEnv": "PLAYBACK_SECRET" } }"#)
         }

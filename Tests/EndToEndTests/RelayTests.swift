@@ -19,7 +19,7 @@ extension EndToEnd {
               "canvas": { "width": 1280, "height": 720 },
               "scenes": [{ "sceneId": "pk", "layout": "sideBySide", "uids": ["\(own)", "\(far)"] }],
               "renditions": \(Rooms.large),
-              "outputs": [{ "type": "hls", "path": "\(directory)", "windowSeconds": 3600, "http": { "listen": "127.0.0.1:0" } }]
+              "outputs": [{ "type": "hls", "path": "\(directory)", "windowSeconds": 600, "http": { "listen": "127.0.0.1:0" } }]
             }
             """
         }

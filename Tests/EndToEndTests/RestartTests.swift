@@ -24,7 +24,7 @@ extension Unhurried.Pictures {
 
         private static func room(_ directory: String) -> String {
             Rooms.live(directory, renditions: Self.ladder).replacingOccurrences(
-                of: #""windowSeconds": 3600"#, with: #""windowSeconds": 3600, "lowLatency": true"#)
+                of: #""windowSeconds": 600"#, with: #""windowSeconds": 600, "lowLatency": true"#)
         }
 
         @Test(

@@ -74,7 +74,7 @@ extension Unhurried.Stores {
                 """
             let listener = #""http": { "listen": "127.0.0.1:0" } }"#
             let pipeline = Rooms.small(directory).replacingOccurrences(
-                of: #""windowSeconds": 3600, "#, with: #""playlistType": "event", "#
+                of: #""windowSeconds": 600, "#, with: #""playlistType": "event", "#
             ).replacingOccurrences(of: listener, with: "\(listener), \(image)")
             let room = try RunningRoom(pipeline)
             let publishers = [

@@ -12,8 +12,8 @@ extension EndToEnd {
             let work = try WorkDirectory()
             var text = Rooms.small(work.path("out"))
             text = text.replacingOccurrences(
-                of: #""windowSeconds": 3600,"#,
-                with: #""windowSeconds": 3600, "partFrames": 10, "preset": "lowLatency","#)
+                of: #""windowSeconds": 600,"#,
+                with: #""windowSeconds": 600, "partFrames": 10, "preset": "lowLatency","#)
             text = text.replacingOccurrences(of: #", "preset": "ultrafast""#, with: "")
             let room = try RunningRoom(text)
             let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")

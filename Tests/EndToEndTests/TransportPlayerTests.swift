@@ -28,8 +28,8 @@ extension EndToEnd {
                 let pipeline = try TransportRoom.beside(
                     self.streams, Rooms.live(work.path(name), renditions: renditions, canvas: (640, 360))
                 ).replacingOccurrences(
-                    of: #""windowSeconds": 3600,"#,
-                    with: #""windowSeconds": 3600, "iFramePlaylists": true, \#(encryption)"#)
+                    of: #""windowSeconds": 600,"#,
+                    with: #""windowSeconds": 600, "iFramePlaylists": true, \#(encryption)"#)
                 let room = try RunningRoom(pipeline)
                 self.room = room
                 self.viewer = try #require(room.viewer)

@@ -21,6 +21,22 @@ struct EventLogTests {
         #expect(log.page(after: 0).events.map(\.sequence) == [12], "the latest stays, whatever its size")
     }
 
+    @Test("of events that only describe a moment the log keeps the last 64, and drops no other event for them")
+    func moments() {
+        let log = EventLog(capacity: 4)
+        for number in 1...1_000 as ClosedRange<Int64> {
+            let type = number.isMultiple(of: 300) ? "source.live" : "audio.levels"
+            log.append(EventRecord(sequence: number, type: type, line: "{}"))
+        }
+        let all = log.page(after: 0)
+        #expect(all.events.map(\.sequence) == [300, 600, 900] + Array(937...1_000) && all.missed == 0)
+        #expect(log.page(after: 0, limit: 2).events.map(\.sequence) == [300, 600])
+        #expect(log.page(after: 899, limit: 2).events.map(\.sequence) == [900, 937])
+        #expect(log.page(after: 1_000).next == 1_000 && log.last == 1_000)
+        for number in 1_001...1_003 as ClosedRange<Int64> { log.append(Self.event(number)) }
+        #expect(log.page(after: 0).missed == 300, "the first event of another type is dropped")
+    }
+
     @Test("sequence numbers continue those of the journal, and an event out of order is not added")
     func earlier() {
         let log = EventLog(earlier: [Self.event(5), Self.event(4), Self.event(9)])

@@ -61,7 +61,7 @@ struct SpaceTests {
 
     private static func settings() throws -> HLSOutputSettings {
         try Output.settings {
-            $0.windowSeconds = 3600
+            $0.windowSeconds = 600
             $0.deleteGraceSeconds = 60
         }
     }

@@ -26,7 +26,7 @@ struct TransportOutputTests {
         init(
             _ store: MemoryStore = MemoryStore(), _ streamStore: MemoryStore = MemoryStore(), waits: Bool = true,
             tracks: [TrackDescription] = [Output.video("720p"), Output.audio],
-            _ change: (inout HLSOutputSettings) -> Void = { $0.windowSeconds = 3_600 }
+            _ change: (inout HLSOutputSettings) -> Void = { $0.windowSeconds = 600 }
         ) throws {
             let said = Said()
             self.said = said
@@ -82,7 +82,7 @@ struct TransportOutputTests {
         let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
         let clear = try Pair(tracks: tracks)
         let sealed = try Pair(tracks: tracks) {
-            $0.windowSeconds = 3_600
+            $0.windowSeconds = 600
             $0.encryption = Self.encryption
         }
         for pair in [clear, sealed] {

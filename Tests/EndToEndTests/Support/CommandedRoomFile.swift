@@ -29,7 +29,7 @@ struct CommandedRoomFile {
     func outputs(pushes: Bool = false) -> String {
         let push = #", { "type": "rtmp", "outputId": "cdn", "url": "rtmp://\#(Self.nowhere)/live", "key": "push-key" }"#
         return #"""
-            [{ "type": "hls", "path": "\#(self.directory)", "windowSeconds": 3600,
+            [{ "type": "hls", "path": "\#(self.directory)", "windowSeconds": 600,
                "http": { "listen": "127.0.0.1:0" } }\#(pushes ? push : "")]
             """#
     }

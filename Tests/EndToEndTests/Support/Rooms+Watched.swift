@@ -30,7 +30,7 @@ extension Rooms {
                 { "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 700000 } }\(second ? small : "")
               ],
               "outputs": [{
-                "type": "hls", "path": "\(directory)", "preset": "lowLatency", \(grid)"windowSeconds": 3600,
+                "type": "hls", "path": "\(directory)", "preset": "lowLatency", \(grid)"windowSeconds": 600,
                 "http": { "listen": "\(http)" }
               }]
             }

@@ -36,7 +36,7 @@ enum Rooms {
           ],
           "program": { "scene": "\(scene)" },
           \(renditions.map { "\"renditions\": \($0)," } ?? "")
-          "outputs": [{ "type": "hls", "path": "\(directory)", "windowSeconds": 3600, "http": { "listen": "127.0.0.1:0" } }]
+          "outputs": [{ "type": "hls", "path": "\(directory)", "windowSeconds": 600, "http": { "listen": "127.0.0.1:0" } }]
         }
         """
     }

@@ -55,7 +55,7 @@ enum CrampedRoom {
         if !Self.isLong {
             let grace = recording == nil ? #""deleteGraceSeconds": 5, "# : ""
             room = room.replacingOccurrences(
-                of: #""windowSeconds": 3600"#, with: #""segmentGops": 1, \#(grace)"windowSeconds": 3600"#)
+                of: #""windowSeconds": 600"#, with: #""segmentGops": 1, \#(grace)"windowSeconds": 600"#)
         }
         guard let recording else { return room }
         return room.replacingOccurrences(
