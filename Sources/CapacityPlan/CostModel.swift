@@ -50,9 +50,10 @@ package struct CostModel: Sendable {
     // MARK: Video
 
     /// Returns the cost of the most expensive scene. Of the sources that a scene does not show, only key frames are
-    /// decoded.
+    /// decoded. A room that has only audio decodes and composes nothing.
     private func dearestScene(of pipeline: Pipeline) -> (decode: Int64, compose: Int64) {
         var dearest: (decode: Int64, compose: Int64) = (0, 0)
+        if pipeline.isAudioOnly { return dearest }
         let live = pipeline.sources.filter { $0.id.streamType == .main }.map(\.id.uid)
         for scene in pipeline.scenes {
             let panes = scene.resolvedPanes(canvas: pipeline.canvas, live: live).filter { $0.pane.videoPush }

@@ -108,7 +108,8 @@ package struct DocumentChange: Sendable {
     /// publishers that are added or removed are missing here because they are recognized by their type.
     package static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
-        "pk", "alarms", "shutdown", "idle", "sources.volume", "sources.audioTracks", "sources.offsetMs",
+        "pk", "alarms", "shutdown", "idle", "audio.speaking", "sources.volume", "sources.audioTracks",
+        "sources.offsetMs",
         "sources.rotation", "sources.expected",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
@@ -172,6 +173,7 @@ extension Pipeline {
         rest.alarms = current.alarms
         rest.shutdown = current.shutdown
         rest.idle = current.idle
+        rest.audio.speaking = current.audio.speaking
         if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {
             rest.ingest.auth?.secret = secret
         }

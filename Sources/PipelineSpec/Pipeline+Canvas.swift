@@ -44,6 +44,8 @@ extension Pipeline {
         package var rampMs = 20
         /// Time between two `audio.levels` events, in milliseconds (0…60,000; 0: no events). Default 1,000.
         package var levelIntervalMs = 1000
+        /// Whether the room finds out who speaks and emits `audio.speaking` events. Default false.
+        package var speaking = false
         /// Settings for lowering the volume of other sources while someone speaks. `nil`: no ducking.
         package var ducking: Ducking?
 

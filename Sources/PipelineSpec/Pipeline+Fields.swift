@@ -296,6 +296,10 @@ extension Pipeline.Audio {
                 "levelIntervalMs", \.levelIntervalMs, .integer(0...60_000),
                 "milliseconds between two audio.levels events; 0: none"),
             Field(
+                "speaking", \.speaking, .boolean,
+                "whether audio.speaking events tell when a source begins and stops to speak, and scenes can draw a ring around its pane"
+            ),
+            Field(
                 optional: "ducking", \.ducking, .object(Pipeline.Ducking.rule),
                 "lowers the volume of all others while one of the listed users speaks"),
         ])

@@ -21,7 +21,13 @@ package struct AudioMixer: Sendable {
     private let sampleRate: Int64
     private let ducking: Ducking?
     private var ducked = Ducking.State()
-    private let isMeasuring: Bool
+    /// Whether levels are measured even if nobody asks who speaks.
+    private let isLevelWanted: Bool
+    private var isMeasuring: Bool
+    /// Whether ``speakingChanges`` are observed.
+    private var observesSpeaking = false
+    /// Changes of who speaks since ``takeSpeakingChanges()``.
+    package private(set) var speakingChanges: [SpeakingChange] = []
     private let silentLag: Int64
     /// One meter for each channel, then one for the program.
     private var meters = MeterBank(count: 1)
@@ -54,7 +60,8 @@ package struct AudioMixer: Sendable {
         self.rampPairs = max(1, rampPairs)
         self.sampleRate = sampleRate
         self.ducking = ducking
-        self.isMeasuring = measures || ducking != nil
+        self.isLevelWanted = measures || ducking != nil
+        self.isMeasuring = self.isLevelWanted
         self.silentLag = max(0, silentLag)
         self.position = TimeMath.scale(start, by: 1, over: Self.blockPairs, rounding: .up) &* Self.blockPairs
         self.prime = Int64(Limiter.latencyPairs)
@@ -75,10 +82,45 @@ package struct AudioMixer: Sendable {
         return self.insert(MixerChannel(source))
     }
 
+    /// Sets whether ``speakingChanges`` are observed. A source that speaks when the observation ends is reported to have
+    /// stopped.
+    package mutating func setSpeaking(_ isObserved: Bool) {
+        guard isObserved != self.observesSpeaking else { return }
+        self.observesSpeaking = isObserved
+        self.isMeasuring = self.isLevelWanted || isObserved
+        for index in self.channels.indices { self.observe(index) }
+    }
+
+    /// Returns the changes of who speaks since the last call, in order.
+    package mutating func takeSpeakingChanges() -> [SpeakingChange] {
+        defer { self.speakingChanges = [] }
+        return self.speakingChanges
+    }
+
+    /// Begins or ends the observation of a channel, as ``setSpeaking(_:)`` has requested.
+    private mutating func observe(_ index: Int) {
+        guard self.observesSpeaking else {
+            self.endSpeech(index)
+            return
+        }
+        if self.channels[index].speaking == nil {
+            self.channels[index].speaking = SpeakingDetector(rate: self.sampleRate)
+        }
+    }
+
+    private mutating func endSpeech(_ index: Int) {
+        if let end = self.channels[index].speaking?.stop() {
+            self.speakingChanges.append(
+                SpeakingChange(source: self.channels[index].source, isSpeaking: false, position: end))
+        }
+        self.channels[index].speaking = nil
+    }
+
     private mutating func insert(_ channel: MixerChannel) -> Int {
         let index = self.channels.firstIndex { $0.name > channel.name } ?? self.channels.count
         self.channels.insert(channel, at: index)
         self.meters.insert(at: index)
+        self.observe(index)
         return index
     }
 
@@ -93,6 +135,7 @@ package struct AudioMixer: Sendable {
     package mutating func remove(_ source: SourceID) -> Bool {
         guard let index = self.channels.firstIndex(where: { $0.source == source }) else { return true }
         guard self.channels[index].isSilent(from: self.mixed) else { return false }
+        self.endSpeech(index)
         self.channels.remove(at: index)
         self.meters.remove(at: index)
         for report in self.reports.indices { self.reports[report].sources[source] = nil }
@@ -145,7 +188,7 @@ package struct AudioMixer: Sendable {
         for index in self.channels.indices {
             self.channels[index].take(range, isWanted: self.isMeasuring, lag: self.silentLag, read)
         }
-        self.measure(pairs: Int64(range.count))
+        self.measure(range)
         AudioMix.clear(&target)
         for index in self.channels.indices {
             let isKey = self.ducking?.uids.contains(self.channels[index].source.uid) ?? true
@@ -154,8 +197,9 @@ package struct AudioMixer: Sendable {
         AudioMix.sanitize(&target)
     }
 
-    /// Measures the sources' levels, two sources at a time, and controls the ducking with them.
-    private mutating func measure(pairs: Int64) {
+    /// Measures the sources' levels, two sources at a time, finds out who speaks, and controls the ducking.
+    private mutating func measure(_ range: Range<Int64>) {
+        let pairs = Int64(range.count)
         guard self.isMeasuring, pairs == Self.blockPairs else { return }
         var index = 0
         while index < self.channels.count {
@@ -165,12 +209,28 @@ package struct AudioMixer: Sendable {
             self.meters.measure(index, sound, next, other ?? sound)
             index += 2
         }
+        if self.observesSpeaking { self.noteSpeaking(range) }
         guard let ducking = self.ducking else { return }
         let isSpeaking = self.channels.indices.contains { index in
             ducking.uids.contains(self.channels[index].source.uid) && self.channels[index].gain.target > 0
                 && self.meters.power(index, blocks: 2) > ducking.threshold
         }
         self.ducked.advance(ducking, isSpeaking: isSpeaking, pairs: pairs, sampleRate: self.sampleRate)
+    }
+
+    /// Passes the level of every source, with its gain, to its detector. An inaudible source does not speak.
+    private mutating func noteSpeaking(_ range: Range<Int64>) {
+        let pairs = Int64(range.count)
+        for index in self.channels.indices {
+            let gain = self.channels[index].gain.value(at: range.lowerBound)
+            let power = gain > 0 ? self.meters.power(index, blocks: 1) * gain * gain : 0
+            guard
+                let change = self.channels[index].speaking?.receive(power: power, pairs: pairs, at: range.lowerBound)
+            else { continue }
+            self.speakingChanges.append(
+                SpeakingChange(
+                    source: self.channels[index].source, isSpeaking: change.isSpeaking, position: change.position))
+        }
     }
 
     /// Returns the levels measured up to ``position`` and restarts the peak measurement.

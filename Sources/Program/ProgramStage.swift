@@ -50,6 +50,10 @@ package final class ProgramStage: Sendable {
         package var levelIntervalMs = 0
         /// Length of an output segment in ticks. The canvas may change its size only at the first tick of a segment.
         package var segmentTicks: Int64 = 1
+        /// Whether the program has only audio: then no frames are selected or composed.
+        package var isAudioOnly = false
+        /// Whether changes of who speaks are reported from the start; see ``ProgramStage/setSpeaking(_:)``.
+        package var reportsSpeaking = false
 
         package init(canvas: Canvas, sampleRate: Int, rampMs: Int, isOffline: Bool, durationTicks: Int64?) {
             self.canvas = canvas
@@ -76,6 +80,10 @@ package final class ProgramStage: Sendable {
         package var shown: (@Sendable (_ tick: Int64, _ view: FullCanvasSource) -> Void)?
         /// Receives the audio levels, every ``Settings/levelIntervalMs``.
         package var levels: @Sendable (_ levels: AudioLevels) -> Void = { _ in }
+        /// Called when a source has begun or stopped to speak.
+        package var speaking: @Sendable (_ change: SpeakingChange) -> Void = { _ in }
+        /// Called at every tick of a program that has only audio, instead of `picture`.
+        package var ticked: @Sendable (_ tick: Int64) -> Void = { _ in }
 
         /// Called with `true` when the program begins to make up for missed ticks, and with `false` when it has ended
         /// doing so. In between, the consumers should wait for queue space instead of dropping video and audio.
@@ -125,6 +133,8 @@ package final class ProgramStage: Sendable {
         var stopAt: Int64?
         var stats = Stats()
         var soundPosition: Int64 = 0
+        /// Whether changes of who speaks are reported.
+        var reportsSpeaking = false
     }
 
     package let clock: ProgramClock
@@ -154,11 +164,13 @@ package final class ProgramStage: Sendable {
         self.outputs = outputs
         self.machine = machine
         self.shared = Mutex(
-            Shared(roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
+            Shared(
+                roster: Roster(sources: sources), volumes: sources.mapValues(\.volume),
+                reportsSpeaking: settings.reportsSpeaking))
         self.director = SceneScheduler(
             canvas: settings.canvas, scene: scene,
             faces: sources.mapValues(\.face), fonts: fonts,
-            isOffline: settings.isOffline, segmentTicks: settings.segmentTicks)
+            isOffline: settings.isOffline, segmentTicks: settings.segmentTicks, isAudioOnly: settings.isAudioOnly)
         for (id, source) in sources { self.watchFormats(of: id, source) }
     }
 
@@ -177,6 +189,15 @@ package final class ProgramStage: Sendable {
             if let volume { shared.volumes[source] = min(2, max(0, volume)) }
             if let audioPush { if audioPush { shared.muted.remove(source) } else { shared.muted.insert(source) } }
             if let videoPush { if videoPush { shared.hidden.remove(source) } else { shared.hidden.insert(source) } }
+            shared.soundDirty = true
+        }
+    }
+
+    /// Sets whether the program reports who speaks, from the next tick on. If not, sources that speak are reported to
+    /// have stopped.
+    package func setSpeaking(_ isReported: Bool) {
+        self.shared.withLock { shared in
+            shared.reportsSpeaking = isReported
             shared.soundDirty = true
         }
     }
@@ -269,7 +290,8 @@ package final class ProgramStage: Sendable {
             self.noteNeeds(of: worker.sources, at: tick, in: worker.mixer, presence: &worker.presence)
             if self.settings.isOffline {
                 if self.isOver(tick, first, worker.sources) { break }
-                self.awaitSources(worker.sources, due, soundUntil: self.position(of: tick), needsPicture: true)
+                self.awaitSources(
+                    worker.sources, due, soundUntil: self.position(of: tick), needsPicture: !self.settings.isAudioOnly)
                 if self.isOver(tick, first, worker.sources) { break }
             } else {
                 if tick > first { self.mixRest(of: tick - 1, interval, &worker) }
@@ -334,18 +356,23 @@ package final class ProgramStage: Sendable {
 
     private func run(_ tick: Int64, _ due: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
         let fresh = worker.player.advance(to: tick)
-        let (hidden, volumes) = self.shared.withLock { shared in
+        let (hidden, volumes, reportsSpeaking) = self.shared.withLock { shared in
             shared.tick = tick
             if fresh != nil { shared.soundDirty = true }
             shared.stats.switches = worker.player.switches
             let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared, worker.player.scene) : nil
             shared.soundDirty = false
-            return (shared.hidden, volumes)
+            return (shared.hidden, volumes, shared.reportsSpeaking)
         }
         if let volumes {
+            worker.mixer.setSpeaking(reportsSpeaking)
             for source in worker.sources.keys {
                 worker.mixer.setGain(volumes[source] ?? 0, of: source, at: self.position(of: tick))
             }
+        }
+        if self.settings.isAudioOnly {
+            self.runAudio(tick, &worker)
+            return
         }
         let (picture, arrival) = self.compose(hidden, tick, due, interval, isNew: fresh != nil, &worker)
         if self.settings.isOffline {
@@ -358,6 +385,19 @@ package final class ProgramStage: Sendable {
             shared.stats.ticks += 1
             if !kept { shared.stats.lost += 1 }
         }
+    }
+
+    /// Runs a tick of a program without video.
+    private func runAudio(_ tick: Int64, _ worker: inout ProgramWorker) {
+        // Without a canvas there is nothing to blend, so every change of scene is a cut.
+        _ = worker.player.cutShort()
+        if self.settings.isOffline {
+            self.mixWhole(tick, &worker)
+        } else {
+            self.mix(until: self.position(of: tick, behind: 1), &worker)
+        }
+        self.outputs.ticked(tick)
+        self.shared.withLock { $0.stats.ticks += 1 }
     }
 
     private static func gains(_ shared: borrowing Shared, _ scene: Scene?) -> [SourceID: Float] {
@@ -425,6 +465,7 @@ package final class ProgramStage: Sendable {
             }
             self.outputs.sound(block, position)
             self.reportLevels(&worker)
+            self.reportSpeaking(&worker)
         }
         let position = worker.mixer.position
         self.shared.withLock { $0.soundPosition = position }
@@ -490,5 +531,13 @@ extension ProgramStage {
         // A report is due when the block crossed a multiple of the interval.
         guard position / interval != (position &- AudioMixer.blockPairs) / interval else { return }
         self.outputs.levels(worker.mixer.levels())
+    }
+
+    private func reportSpeaking(_ worker: inout ProgramWorker) {
+        guard !worker.mixer.speakingChanges.isEmpty else { return }
+        for change in worker.mixer.takeSpeakingChanges() {
+            worker.player.setSpeaking(change.isSpeaking, change.source)
+            self.outputs.speaking(change)
+        }
     }
 }

@@ -97,6 +97,9 @@ struct DocumentApplication {
             room.passthrough?.setRates(rates, track: track)
             room.live?.setBitrate(Int(clamping: rates.bitrate), track: track)
         }
+        if self.before.audio.speaking != self.after.audio.speaking {
+            room.program.setSpeaking(self.after.audio.speaking)
+        }
         if let pushes = parts.pushes { room.outputs.pushes.apply(pushes) }
         if let webhooks = parts.webhooks { room.delivery?.replace(webhooks) }
         return showing

@@ -7,9 +7,10 @@ extension Pipeline.Audio {
 }
 
 extension ProgramStage.Settings {
-    /// Applies the pipeline's settings of ducking and audio level reports.
+    /// Applies the pipeline's settings of ducking, audio level reports and speech detection.
     mutating func setSound(_ audio: Pipeline.Audio) {
         self.levelIntervalMs = audio.levelIntervalMs
+        self.reportsSpeaking = audio.speaking
         self.ducking = audio.ducking.map {
             Ducking(
                 uids: Set($0.uids), thresholdDb: $0.thresholdDb, reductionDb: $0.reductionDb, attackMs: $0.attackMs,

@@ -39,6 +39,8 @@ package final class RoomSource: Sendable {
     package let decode: DecodeStage
     private let known: Mutex<Known>
     private let voice: Voice
+    /// Whether the source's video is not decoded, because the room has only audio.
+    private let isAudioOnly: Bool
 
     /// Holds whether events of the decoder are dropped, because the source was removed.
     private final class Voice: Sendable {
@@ -53,6 +55,7 @@ package final class RoomSource: Sendable {
         events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
     ) {
         self.spec = spec
+        self.isAudioOnly = pipeline.isAudioOnly
         self.known = Mutex(Known(health: SourceHealth(rules: SourceHealth.Rules(spec, pipeline.alarms))))
         let isFile = if case .file = spec.input { true } else { false }
         self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && pipeline.clock == .offline)
@@ -67,6 +70,7 @@ package final class RoomSource: Sendable {
             maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
             rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold,
             soundLead: ProgramStage.soundLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
+        settings.isAudioOnly = pipeline.isAudioOnly
         if spec.wallClock == .use, !isFile { settings.aligner = aligner }
         if !isFile {
             settings.codecs = pipeline.codecs(of: spec)
@@ -102,7 +106,8 @@ package final class RoomSource: Sendable {
         let parameters = try reader.probe()
         self.known.withLock { $0.reader = reader }
         self.buffer.setTracks(
-            video: parameters.contains { $0.kind == .video }, audio: parameters.contains { $0.kind == .audio })
+            video: !self.isAudioOnly && parameters.contains { $0.kind == .video },
+            audio: parameters.contains { $0.kind == .audio })
     }
 
     /// The reader opened by ``probeFile()``; nil if there is none, or if it was already taken.

@@ -87,7 +87,7 @@ enum Documents {
               "countdowns": [ { "countdownId": "clock", "seconds": 300, "x": "50%", "y": 4, "size": 20, "color": "#EEEEEE",
                 "align": "right", "zOrder": 63 }, { "countdownId": "left", "of": "pk" } ],
               "transition": { "type": "slide", "durationMs": 400, "direction": "up" },
-              "audioOverrides": [ { "uid": "2002", "volume": 60 } ], "panes": [
+              "audioOverrides": [ { "uid": "2002", "volume": 60 } ], "speakingRing": { "width": 4, "color": "#00FF00" }, "panes": [
               { "uid": "1001", "streamType": "sub", "x": 2, "y": 4, "width": 320, "height": 180, "zOrder": 1, "adaption": "fit",
                 "crop": { "x": "5%", "y": "10%", "width": "90%", "height": "33.33%" }, "cornerRadius": 12,
                 "border": { "width": 4, "color": "#00FF00" },
@@ -96,7 +96,7 @@ enum Documents {
           "program": { "scene": "pk" },
           "pk": { "scene": "pk", "start": "whenReady", "countdownMs": 3000, "countdownScene": "solo", "durationMs": 60000,
             "punishMs": 20000, "punishScene": "solo", "endScene": "solo" },
-          "audio": { "sampleRate": 48000, "channels": 2, "bitrate": 96000, "rampMs": 40, "levelIntervalMs": 500,
+          "audio": { "sampleRate": 48000, "channels": 2, "bitrate": 96000, "rampMs": 40, "levelIntervalMs": 500, "speaking": true,
                      "ducking": { "uids": ["1001"], "thresholdDb": -40, "reductionDb": 9, "attackMs": 50,
                                   "releaseMs": 900 } },
           "renditions": [ { "name": "360p", "width": 640, "height": 360, "fps": 25, "video": { "codec": "h264",

@@ -100,6 +100,7 @@ struct RoomDocumentTests {
                 #""listen": "127.0.0.1:0", "events": [{ "type": "webhook", "url": "https://hooks.example/pk" }]"#,
                 ["control.events"]
             ),
+            (#""control""#, #""audio": { "speaking": true }, "control""#, ["audio.speaking"]),
             (#""bitrate": 2500000"#, #""bitrate": 2400000"#, ["renditions[0].video.bitrate"]),
             (
                 #""bitrate": 2500000"#, #""maxBitrate": 2600000, "bufferSize": 1300000, "bitrate": 2500000"#,
