@@ -54,7 +54,7 @@ package struct CostModel: Sendable {
     private func dearestScene(of pipeline: Pipeline) -> (decode: Int64, compose: Int64) {
         var dearest: (decode: Int64, compose: Int64) = (0, 0)
         if pipeline.isAudioOnly { return dearest }
-        let live = pipeline.sources.filter { $0.id.streamType == .main }.map(\.id.uid)
+        let live = pipeline.sources.filter { $0.id.streamType == .main && !$0.background }.map(\.id.uid)
         for scene in pipeline.scenes {
             let panes = scene.resolvedPanes(canvas: pipeline.canvas, live: live).filter { $0.pane.videoPush }
             let shown = Set(panes.map { $0.pane.source })

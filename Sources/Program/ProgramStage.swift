@@ -23,6 +23,10 @@ package final class ProgramStage: Sendable {
         package var stalledHold: Int64?
         /// Image that is shown instead of the card.
         package var placeholder: Picture?
+        /// Whether the source's audio is heard in every scene, also without a pane, and never counts as speaking.
+        package var isBackground = false
+        /// Duration of the fades of its audio in milliseconds; 0: that of every change of volume.
+        package var fadeMs = 0
 
         package init(
             buffer: SourceBuffer, name: String, volume: Float, hold: Int64, stalledHold: Int64? = nil,
@@ -52,8 +56,10 @@ package final class ProgramStage: Sendable {
         package var segmentTicks: Int64 = 1
         /// Whether the program has only audio: then no frames are selected or composed.
         package var isAudioOnly = false
-        /// Whether changes of who speaks are reported from the start; see ``ProgramStage/setSpeaking(_:)``.
+        /// Whether changes of who speaks are reported from the start, and which users are lowered while others speak;
+        /// see ``ProgramStage/setSpeaking(_:duck:)``.
         package var reportsSpeaking = false
+        package var duck: Ducking?
 
         package init(canvas: Canvas, sampleRate: Int, rampMs: Int, isOffline: Bool, durationTicks: Int64?) {
             self.canvas = canvas
@@ -133,8 +139,13 @@ package final class ProgramStage: Sendable {
         var stopAt: Int64?
         var stats = Stats()
         var soundPosition: Int64 = 0
-        /// Whether changes of who speaks are reported.
+        /// See ``ProgramStage/setSpeaking(_:duck:)``.
         var reportsSpeaking = false
+        var duck: Ducking?
+        /// Sources that are heard in every scene.
+        var background: Set<SourceID> = []
+        /// Duration of the fades of sources that have their own, in sample pairs.
+        var fades: [SourceID: Int64] = [:]
     }
 
     package let clock: ProgramClock
@@ -166,12 +177,15 @@ package final class ProgramStage: Sendable {
         self.shared = Mutex(
             Shared(
                 roster: Roster(sources: sources), volumes: sources.mapValues(\.volume),
-                reportsSpeaking: settings.reportsSpeaking))
+                reportsSpeaking: settings.reportsSpeaking, duck: settings.duck))
         self.director = SceneScheduler(
             canvas: settings.canvas, scene: scene,
             faces: sources.mapValues(\.face), fonts: fonts,
             isOffline: settings.isOffline, segmentTicks: settings.segmentTicks, isAudioOnly: settings.isAudioOnly)
-        for (id, source) in sources { self.watchFormats(of: id, source) }
+        for (id, source) in sources {
+            self.setBackground(id, source.isBackground, fadeMs: source.fadeMs)
+            self.watchFormats(of: id, source)
+        }
     }
 
     // MARK: Control, from any thread
@@ -193,11 +207,25 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    /// Sets whether the program reports who speaks, from the next tick on. If not, sources that speak are reported to
-    /// have stopped.
-    package func setSpeaking(_ isReported: Bool) {
+    /// Sets what depends on who speaks, from the next tick on.
+    ///
+    /// - Parameters:
+    ///   - isReported: Whether the program reports who speaks. If not, sources that speak are reported to have stopped.
+    ///   - duck: Users who are lowered while others speak; without users, those of background sources. `nil`: nobody.
+    package func setSpeaking(_ isReported: Bool, duck: Ducking?) {
         self.shared.withLock { shared in
-            shared.reportsSpeaking = isReported
+            (shared.reportsSpeaking, shared.duck) = (isReported, duck)
+            shared.soundDirty = true
+        }
+    }
+
+    /// Sets whether a source is heard in every scene, and the duration of its fades in milliseconds, from the next tick
+    /// on; see ``Source/isBackground`` and ``Source/fadeMs``.
+    package func setBackground(_ source: SourceID, _ isBackground: Bool, fadeMs: Int) {
+        let pairs = Int64(max(0, fadeMs)) &* Int64(self.settings.sampleRate) / 1000
+        self.shared.withLock { shared in
+            if isBackground { shared.background.insert(source) } else { shared.background.remove(source) }
+            shared.fades[source] = pairs > 0 ? pairs : nil
             shared.soundDirty = true
         }
     }
@@ -356,20 +384,15 @@ package final class ProgramStage: Sendable {
 
     private func run(_ tick: Int64, _ due: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
         let fresh = worker.player.advance(to: tick)
-        let (hidden, volumes, reportsSpeaking) = self.shared.withLock { shared in
+        let (hidden, sound) = self.shared.withLock { shared in
             shared.tick = tick
             if fresh != nil { shared.soundDirty = true }
             shared.stats.switches = worker.player.switches
-            let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared, worker.player.scene) : nil
+            let sound: MixSettings? = shared.soundDirty ? MixSettings(shared, worker.player.scene) : nil
             shared.soundDirty = false
-            return (shared.hidden, volumes, shared.reportsSpeaking)
+            return (shared.hidden, sound)
         }
-        if let volumes {
-            worker.mixer.setSpeaking(reportsSpeaking)
-            for source in worker.sources.keys {
-                worker.mixer.setGain(volumes[source] ?? 0, of: source, at: self.position(of: tick))
-            }
-        }
+        if let sound { sound.apply(to: &worker.mixer, of: worker.sources.keys, at: self.position(of: tick)) }
         if self.settings.isAudioOnly {
             self.runAudio(tick, &worker)
             return
@@ -398,14 +421,6 @@ package final class ProgramStage: Sendable {
         }
         self.outputs.ticked(tick)
         self.shared.withLock { $0.stats.ticks += 1 }
-    }
-
-    private static func gains(_ shared: borrowing Shared, _ scene: Scene?) -> [SourceID: Float] {
-        var gains: [SourceID: Float] = [:]
-        for pane in scene?.panes ?? [] where pane.audioPush && !shared.muted.contains(pane.source) {
-            gains[pane.source] = pane.volume ?? shared.volumes[pane.source] ?? 1
-        }
-        return gains
     }
 
     private func compose(

@@ -133,4 +133,57 @@ struct SpeakingDetectorTests {
         #expect(stopped.map(\.isSpeaking) == [false])
         #expect(run(40).isEmpty)
     }
+
+    @Test("music is lowered while another source speaks, rises again afterwards, and does not count as speaking itself")
+    func duck() {
+        let (music, voice) = (SourceID(uid: "music"), SourceID(uid: "voice"))
+        let duck = Ducking(
+            uids: ["music"], thresholdDb: 0, reductionDb: 12, attackMs: 100, releaseMs: 500, holdMs: 0)
+        var mixer = AudioMixer(start: 0, rampPairs: 1)
+        for source in [music, voice] { mixer.setGain(1, of: source, at: -10) }
+        mixer.setSpeaking(false, duck: duck, background: [music])
+        // The music is constant; a tone of 1 kHz averages to zero over a block, within 1 %.
+        var levels: [Float] = []
+        for block in 0..<282 {
+            let heard = mixer.nextBlock { source, range, target in
+                if source == voice { return (94..<188).contains(block) ? self.tone(range, &target, 0.25) : 0 }
+                for index in target.indices { target[index] = 0.25 }
+                return target.count / 2
+            }
+            levels.append(heard.reduce(0, +) / Float(heard.count))
+        }
+        let told = mixer.takeSpeakingChanges()
+        #expect(levels[90] == 0.25 && told.isEmpty)
+        #expect(abs(levels[150] - 0.25 * 0.251_19) < 0.004, "12 dB down: \(levels[150])")
+        #expect(abs(levels[281] - 0.25) < 1e-6)
+        for (a, b) in zip(levels, levels.dropFirst()) { #expect(abs(a - b) < 0.06, "no jump") }
+    }
+
+    @Test("a source with its own fade fades in and out over that time; other changes of its volume are short")
+    func fades() {
+        let music = SourceID(uid: "music")
+        var mixer = AudioMixer(start: 0, rampPairs: 960)
+        mixer.add(MixerChannel(music))
+        func run(_ blocks: Int) -> [Float] {
+            (0..<blocks).map { _ in
+                let heard = mixer.nextBlock { _, _, target in
+                    for index in target.indices { target[index] = 0.5 }
+                    return target.count / 2
+                }
+                return heard.last ?? 0
+            }
+        }
+        mixer.setGain(1, of: music, at: 0, fade: 48_000)
+        let rising = run(50)
+        #expect(rising[10] > 0.05 && rising[10] < 0.2 && rising[49] == 0.5)
+        mixer.setGain(0.5, of: music, at: mixer.position, fade: 48_000)
+        #expect(run(4).last == 0.25)
+        mixer.setGain(0, of: music, at: mixer.position, fade: 48_000)
+        let isGoneEarly = mixer.remove(music)
+        #expect(!isGoneEarly)
+        let falling = run(50)
+        #expect(falling[10] > 0.1 && falling[10] < 0.24 && falling[49] == 0)
+        let isGone = mixer.remove(music)
+        #expect(isGone)
+    }
 }
