@@ -18,11 +18,12 @@ extension CostModel {
     private static let viewerBytes: Int64 = 64 << 10
 
     static func memory(of pipeline: Pipeline, viewers: Int) -> Int64 {
-        let canvas = Int64(pipeline.canvas.width) * Int64(pipeline.canvas.height)
+        // A room that has only audio keeps no frames.
+        let canvas = pipeline.isAudioOnly ? 0 : Int64(pipeline.canvas.width) * Int64(pipeline.canvas.height)
         var bytes = self.programBytes + canvas * 3 / 2 * self.canvasPictures + Int64(viewers) * self.viewerBytes
         for source in pipeline.sources {
             let stream = self.stream(of: source)
-            let picture = stream.width * stream.height * 3 / 2
+            let picture = pipeline.isAudioOnly ? 0 : stream.width * stream.height * 3 / 2
             bytes += self.sourceBytes + picture * self.decodedPictures
             bytes += stream.videoBitrate / 8 * Int64(source.maxJitterBufferMs) / 1000
         }

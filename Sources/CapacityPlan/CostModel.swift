@@ -50,10 +50,11 @@ package struct CostModel: Sendable {
     // MARK: Video
 
     /// Returns the cost of the most expensive scene. Of the sources that a scene does not show, only key frames are
-    /// decoded.
+    /// decoded. A room that has only audio decodes and composes nothing.
     private func dearestScene(of pipeline: Pipeline) -> (decode: Int64, compose: Int64) {
         var dearest: (decode: Int64, compose: Int64) = (0, 0)
-        let live = pipeline.sources.filter { $0.id.streamType == .main }.map(\.id.uid)
+        if pipeline.isAudioOnly { return dearest }
+        let live = pipeline.sources.filter { $0.id.streamType == .main && !$0.background }.map(\.id.uid)
         for scene in pipeline.scenes {
             let panes = scene.resolvedPanes(canvas: pipeline.canvas, live: live).filter { $0.pane.videoPush }
             let shown = Set(panes.map { $0.pane.source })

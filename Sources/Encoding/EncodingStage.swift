@@ -4,7 +4,7 @@ package import MediaTypes
 import Threading
 import Synchronization
 
-/// The threads that encode the program: one that scales the canvas, one per rendition, one for each audio bit rate, and
+/// The threads that encode the program: one that scales the canvas, if there are video renditions, one per rendition, one for each audio bit rate, and
 /// one that passes on the encoded packets.
 ///
 /// ``open(rungs:settings:output:)`` opens every encoder on the thread that will use it, so that invalid settings are
@@ -179,7 +179,9 @@ package final class EncodingStage: Sendable {
         let coded = handover.output
         var threads: [StageThread] = []
         let control = EncoderControl(steps: rungs.map(\.frameStep), fps: settings.fps)
-        let births = (0..<rungs.count + sounds.count + 1).map { _ in StartupResult() }
+        // Without video renditions, no canvas is scaled.
+        let scalers = rungs.isEmpty ? 0 : 1
+        let births = (0..<rungs.count + sounds.count + scalers).map { _ in StartupResult() }
         for (index, rung) in rungs.enumerated() {
             let (queue, birth) = (queues[index], births[index])
             threads.append(
@@ -195,11 +197,13 @@ package final class EncodingStage: Sendable {
                     SoundWorker(track: track, bitrate: bitrate, settings: settings, output: coded).run(queue, birth)
                 })
         }
-        threads.append(
-            StageThread("scale") { [birth = births[rungs.count + sounds.count]] in
-                ScaleWorker(rungs: rungs, settings: settings, output: coded, control: control).run(
-                    canvases, queues, birth)
-            })
+        if scalers > 0 {
+            threads.append(
+                StageThread("scale") { [birth = births[rungs.count + sounds.count]] in
+                    ScaleWorker(rungs: rungs, settings: settings, output: coded, control: control).run(
+                        canvases, queues, birth)
+                })
+        }
         threads.append(StageThread("handover", keepsTime: !settings.isOffline) { handover.run() })
         var parameters: [CodecParameters] = []
         var failure: MediaError?
@@ -228,10 +232,11 @@ package final class EncodingStage: Sendable {
         threads.last?.join()
     }
 
-    /// Adds one canvas. Live, it never blocks except after ``setWaits(_:)``.
+    /// Adds one canvas. Live, it never blocks except after ``setWaits(_:)``. Does nothing without video renditions.
     ///
     /// - Returns: `false` if the queue is full or closed: the tick is lost.
     package func put(_ picture: Picture, tick: Int64, step: TickPlan? = nil) -> Bool {
+        guard !self.rungs.isEmpty else { return true }
         let ticked = Ticked(picture: picture, tick: tick, step: step)
         return self.isWaiting ? self.canvases.put(ticked) : self.canvases.offer(ticked)
     }

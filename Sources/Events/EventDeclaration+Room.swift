@@ -145,6 +145,17 @@ extension EventDeclaration {
                 JSONField("program", .named("SoundLevel"), "The program."),
                 JSONField("sources", .list(.object([Self.uid] + Self.soundLevel)), "Each source, before its volume."),
             ]),
+        EventDeclaration(
+            "audio.speaking",
+            "A source has begun or stopped to speak, as heard in the program; only with audio.speaking.",
+            [
+                Self.uid,
+                JSONField("speaking", .boolean, "Whether it speaks now.", example: true),
+                JSONField(
+                    "at", .orNull(.date),
+                    "Program date-time of the first or last sound, which is before the event: 0.2 s of sound begin it, 0.8 s of quiet end it."
+                ),
+            ]),
     ]
 
     private static func phase(_ type: String, _ meaning: String) -> EventDeclaration {

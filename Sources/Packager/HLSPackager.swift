@@ -273,16 +273,23 @@ package final class HLSPackager: Sendable {
             }
         }
         let grid = self.settings.grid
+        var soundEnd: Int64?
         for (index, track) in self.tracks.enumerated() where track.kind == .audio {
             let cut = pictureEnd.map { grid.ticks(ofFrame: $0, .audio) }
-            self.collect(self.segmenters[index].finish(cuttingAt: cut).output, track: index, isLast: true)
+            let (output, end) = self.segmenters[index].finish(cuttingAt: cut)
+            self.collect(output, track: index, isLast: true)
+            if let end { soundEnd = max(soundEnd ?? 0, end) }
         }
+        // Without video, the open date ranges end with the frame that contains the end of the audio.
+        let end =
+            pictureEnd
+            ?? soundEnd.map { TimeMath.scale($0, by: Int64(grid.fps), over: Int64(grid.sampleRate), rounding: .up) }
         self.intake.withLock { intake in
             guard intake.endlist == nil else { return }
             intake.endlist = true
             intake.collector?.close(cuttingSoundAt: pictureEnd, grid: grid)
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
-            intake.pictureEnd = pictureEnd
+            intake.pictureEnd = end
             // In offline jobs with the last segment, as in ``collect(_:track:isLast:)``.
             if !self.settings.waitsForStore { intake.endEdge() }
         }

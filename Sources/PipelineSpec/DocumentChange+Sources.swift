@@ -10,8 +10,8 @@ extension DocumentChange {
         for (index, source) in after.enumerated() {
             let path = "sources[\(index)]"
             guard let place = before.firstIndex(where: { $0.id == source.id }) else {
-                if let kind = source.fixedKind {
-                    mistakes.append(Self.cannotJoin(source.id, kind, path))
+                if next.pipeline.clock == .offline {
+                    mistakes.append(Self.remedy(path, "cannot be added, because the clock is offline"))
                 }
                 continue
             }
@@ -22,41 +22,17 @@ extension DocumentChange {
             // If only keys differ, then the source changes between having a stream key and being admitted without one.
             mistakes += (refused.isEmpty ? paths : refused).map { Self.remedy($0) }
         }
-        for source in before where next.pipeline.source(source.id) == nil {
-            guard let kind = source.fixedKind else { continue }
+        for source in before where next.pipeline.source(source.id) == nil && next.pipeline.clock == .offline {
             mistakes.append(
-                SpecDiagnostic(
-                    path: "sources", at: .none,
-                    what:
-                        "\(SpecText.quoted(source.id.description)) is \(kind) and cannot be removed while the room runs",
-                    fix:
-                        "keep it and put a scene without it on air, or drain this worker and start a new one with the new file"
-                ))
+                Self.remedy(
+                    "sources",
+                    "\(SpecText.quoted(source.id.description)) cannot be removed, because the clock is offline"))
         }
         return mistakes
-    }
-
-    private static func cannotJoin(_ source: SourceID, _ kind: String, _ path: String) -> SpecDiagnostic {
-        SpecDiagnostic(
-            path: path, at: .none,
-            what: "\(SpecText.quoted(source.description)) is \(kind) and cannot be added while the room runs",
-            fix:
-                "add a source of type rtmp and publish to its key, or drain this worker and start a new one with the new file"
-        )
     }
 }
 
 extension Pipeline.Source {
-    /// Kind of the source in words, if the source cannot be added or removed while the worker runs; `nil` for a
-    /// publisher, which can be.
-    fileprivate var fixedKind: String? {
-        switch self.input {
-        case .rtmp: nil
-        case .file: "a file source"
-        case .pull, .srtPull: "a pull source"
-        }
-    }
-
     /// Whether this source differs from `current` only in members that a running room can change.
     fileprivate func differsOnlyAlive(from current: Pipeline.Source) -> Bool {
         var rest = self
@@ -66,6 +42,7 @@ extension Pipeline.Source {
         rest.rotation = current.rotation
         rest.expected = current.expected
         rest.record = current.record
+        (rest.background, rest.fadeMs) = (current.background, current.fadeMs)
         // A source with a key and a source that a signature or a webhook admits use different admission paths.
         if case .rtmp(let keys) = rest.input, case .rtmp(let before) = current.input, keys.isEmpty == before.isEmpty {
             rest.input = current.input
@@ -75,12 +52,11 @@ extension Pipeline.Source {
 }
 
 extension Pipeline {
-    /// Whether the sources can change from those of `current` while the room runs: only publishers are added or
-    /// removed, and remaining sources differ only in members that a running room can change. The order does not matter.
+    /// Whether the sources can change from those of `current` while the room runs: sources are added or removed only if
+    /// the clock is live, and remaining sources differ only in members that a running room can change. The order does
+    /// not matter.
     func sourcesDifferOnlyAlive(from current: Pipeline) -> Bool {
-        let joining = self.sources.filter { current.source($0.id) == nil }
-        let leaving = current.sources.filter { self.source($0.id) == nil }
-        guard (joining + leaving).allSatisfy({ $0.fixedKind == nil }) else { return false }
+        if current.clock == .offline, Set(self.sources.map(\.id)) != Set(current.sources.map(\.id)) { return false }
         return self.sources.allSatisfy { source in
             current.source(source.id).map { source.differsOnlyAlive(from: $0) } ?? true
         }

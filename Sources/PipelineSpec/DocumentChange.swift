@@ -105,11 +105,11 @@ package struct DocumentChange: Sendable {
     private static let onlyPushes = "; only outputs of type rtmp can"
 
     /// Paths that can change while the room runs: those of ``Pipeline/differsOnlyAlive(from:)``. RTMP outputs and
-    /// publishers that are added or removed are missing here because they are recognized by their type.
+    /// sources that are added or removed are missing here because they are recognized by their type and id.
     package static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
-        "pk", "alarms", "shutdown", "idle", "sources.volume", "sources.audioTracks", "sources.offsetMs",
-        "sources.rotation", "sources.expected", "sources.record",
+        "pk", "alarms", "shutdown", "idle", "audio.speaking", "audio.duck", "sources.volume", "sources.audioTracks",
+        "sources.offsetMs", "sources.rotation", "sources.expected", "sources.record", "sources.background", "sources.fadeMs",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
         "renditions.video.bitrate", "renditions.video.maxBitrate", "renditions.video.bufferSize",
@@ -172,6 +172,7 @@ extension Pipeline {
         rest.alarms = current.alarms
         rest.shutdown = current.shutdown
         rest.idle = current.idle
+        (rest.audio.speaking, rest.audio.duck) = (current.audio.speaking, current.audio.duck)
         if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {
             rest.ingest.auth?.secret = secret
         }

@@ -11,6 +11,8 @@ package struct NamedResource: Sendable, Hashable {
         case variable(member: String)
         /// A PNG or JPEG file.
         case image
+        /// The media file of a file source.
+        case media
     }
 
     package let use: Use
@@ -65,6 +67,7 @@ package struct NamedResource: Sendable, Hashable {
         switch key {
         case "placeholderImage": .image
         case "path" where ["images", "bgImages", "watermarks"].contains(parent): .image
+        case "path" where parent == "sources": .media
         case "authorities": .file(member: key)
         case "certificate" where parent == "tls", "key" where parent == "tls": .file(member: "tls.\(key)")
         case _ where key.hasSuffix("File"): .file(member: key)
@@ -111,6 +114,10 @@ package struct ResourceGrants: Sendable {
                 SpecDiagnostic(
                     path: path, at: .none, what: "names a file that requests are not allowed to use",
                     fix: "name the image in the pipeline file, or put it into control.imagesDirectory")
+            case .media:
+                SpecDiagnostic(
+                    path: path, at: .none, what: "names a file that requests are not allowed to use",
+                    fix: "name the file as a source in the pipeline file, or put it into control.mediaDirectory")
             }
         }
     }

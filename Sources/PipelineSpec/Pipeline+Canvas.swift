@@ -44,8 +44,26 @@ extension Pipeline {
         package var rampMs = 20
         /// Time between two `audio.levels` events, in milliseconds (0…60,000; 0: no events). Default 1,000.
         package var levelIntervalMs = 1000
+        /// Whether the room finds out who speaks and emits `audio.speaking` events. Default false.
+        package var speaking = false
         /// Settings for lowering the volume of other sources while someone speaks. `nil`: no ducking.
         package var ducking: Ducking?
+        /// Settings for lowering the volume of music while others speak. `nil`: none.
+        package var duck: Duck?
+
+        package init() {}
+    }
+
+    /// Lowers the volume of music while other sources speak; see ``Audio/speaking`` for what counts as speech.
+    package struct Duck: Sendable, Equatable {
+        /// The users whose volume is lowered; empty: the sources with ``Source/background``. Default empty.
+        package var uids: [String] = []
+        /// Attenuation while another source speaks, in decibels (1…60). Default 12.
+        package var reductionDb = 12
+        /// Time in which the volume is lowered, in milliseconds (5…2,000). Default 200.
+        package var attackMs = 200
+        /// Time in which the volume is raised again, in milliseconds (20…10,000). Default 1,000.
+        package var releaseMs = 1000
 
         package init() {}
     }

@@ -24,6 +24,8 @@ extension Pipeline {
         package var secretsDirectory: String?
         /// Directory whose files API requests may name as images; `nil`: only files that the pipeline file names.
         package var imagesDirectory: String?
+        /// Directory whose files API requests may name as file sources; `nil`: only the file sources of the pipeline file.
+        package var mediaDirectory: String?
         /// Directory of the file in which a successor worker finds earlier commands; `nil`: the HLS output's directory.
         package var stateDirectory: String?
         /// Servers that API requests may make the room connect to.

@@ -132,6 +132,10 @@ extension Pipeline.Control {
                 optional: "imagesDirectory", \.imagesDirectory, .path,
                 "directory whose files API requests may name as images; default only images that this file names"),
             Field(
+                optional: "mediaDirectory", \.mediaDirectory, .path,
+                "directory whose files API requests may name as file sources; default only files that this file names as sources"
+            ),
+            Field(
                 optional: "stateDirectory", \.stateDirectory, .path,
                 "directory of ROOMID.commands.json, in which a successor worker finds earlier commands; default commands.json in the HLS output's directory"
             ),
@@ -296,8 +300,28 @@ extension Pipeline.Audio {
                 "levelIntervalMs", \.levelIntervalMs, .integer(0...60_000),
                 "milliseconds between two audio.levels events; 0: none"),
             Field(
+                "speaking", \.speaking, .boolean,
+                "whether audio.speaking events tell when a source begins and stops to speak, and scenes can draw a ring around its pane"
+            ),
+            Field(
                 optional: "ducking", \.ducking, .object(Pipeline.Ducking.rule),
                 "lowers the volume of all others while one of the listed users speaks"),
+            Field(
+                optional: "duck", \.duck, .object(Pipeline.Duck.rule),
+                "lowers the volume of music while other sources speak, as audio.speaking finds out"),
+        ])
+}
+
+extension Pipeline.Duck {
+    static let rule = ObjectRule(
+        "lowers the volume of music while other sources speak", Pipeline.Duck(),
+        [
+            Field(
+                "uids", \.uids, .list(of: .uid, 0...16, standIn: ""),
+                "the users who are lowered; default the sources with background"),
+            Field("reductionDb", \.reductionDb, .integer(1...60), "decibels by which they are lowered"),
+            Field("attackMs", \.attackMs, .integer(5...2000), "milliseconds in which they are lowered"),
+            Field("releaseMs", \.releaseMs, .integer(20...10_000), "milliseconds in which they are raised again"),
         ])
 }
 

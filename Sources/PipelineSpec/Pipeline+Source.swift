@@ -22,6 +22,12 @@ extension Pipeline {
         package var input: Input
         /// Gain of the source's audio, in percent (0…200). Default 100.
         package var volume = 100
+        /// Whether the source's audio is heard in every scene, also without a pane, and automatic layouts leave the source
+        /// out. Default false.
+        package var background = false
+        /// Time in which the source's audio fades in when it begins to be heard, and out when it is no longer heard, in
+        /// milliseconds (0…30,000); 0: ``Audio/rampMs``. Default 0.
+        package var fadeMs = 0
         /// Length of the jitter buffer in milliseconds (0…5,000); at least 80 are used for a publisher. Default 200.
         package var jitterBufferMs = 200
         /// Maximum length that the jitter buffer may grow to on a bad network, in milliseconds (0…5,000); never less

@@ -110,11 +110,12 @@ extension Pipeline {
         return "\(scene.sceneID)\(onAir): \(scene.isAutomatic ? "auto, " : "")\(shown)\(Self.decorations(scene))"
     }
 
-    /// Returns the number of decorations on the scene, by kind, as text.
+    /// Returns the number of decorations on the scene, by kind, as text; the speaking rings of all panes count as one.
     private static func decorations(_ scene: Scene) -> String {
         let counts = [
             ((scene.bgImages?.count ?? 0) + scene.images.count, "image"), (scene.texts.count, "text"),
             (scene.scoreBars.count, "score bar"), (scene.countdowns.count, "countdown"),
+            (scene.speakingRing == nil ? 0 : 1, "speaking ring"),
         ]
         let words = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
         let transition = scene.transition.kind == .cut ? [] : [scene.transition.kind.rawValue]

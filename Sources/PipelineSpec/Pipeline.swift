@@ -73,6 +73,9 @@ package struct Pipeline: Sendable, Equatable {
     /// The renditions with video, in file order.
     package var pictureRenditions: [Rendition] { self.renditions.filter { !$0.isAudioOnly } }
 
+    /// Whether the room has only audio, because no rendition has video: then no video is decoded, composed or encoded.
+    package var isAudioOnly: Bool { !self.renditions.isEmpty && self.renditions.allSatisfy(\.isAudioOnly) }
+
     /// The raw outputs in file order.
     package var raws: [RawOutput] {
         self.outputs.compactMap { output in if case .raw(let raw) = output { raw } else { nil } }

@@ -28,10 +28,42 @@ extension PipelineRules {
                 }
             }
         }
-        if log.isWritten("renditions"), log.isSound("renditions"), self.pipeline.renditions.allSatisfy(\.isAudioOnly) {
-            log.mistake(
-                "renditions", "no rendition has video",
-                fix: "add one with a width and a height, or remove the key")
+        if log.isWritten("renditions"), log.isSound("renditions"), self.pipeline.isAudioOnly {
+            self.checkVoiceRoom(&log)
+        }
+    }
+
+    /// Checks a room without video: nothing may need a frame, and no variant may appear twice.
+    private func checkVoiceRoom(_ log: inout SpecLog) {
+        let fix = "remove it, or add a rendition with a width and a height"
+        for (index, output) in self.pipeline.outputs.enumerated() where log.isSound("outputs[\(index)].type") {
+            switch output {
+            case .raw, .image:
+                log.mistake("outputs[\(index)]", "needs video, but no rendition has video", fix: fix)
+            default: break
+            }
+        }
+        if self.pipeline.sei != nil, log.isSound("sei") {
+            log.mistake("sei", "needs video, but no rendition has video", fix: fix)
+        }
+        for (index, scene) in self.pipeline.scenes.enumerated() where scene.speakingRing != nil {
+            let path = "scenes[\(index)].speakingRing"
+            if log.isSound(path) { log.mistake(path, "needs video, but no rendition has video", fix: fix) }
+        }
+        var used: [String: Int] = [:]
+        for (index, rendition) in self.pipeline.renditions.enumerated() where log.isSound("renditions[\(index)].audio")
+        {
+            for name in rendition.audio {
+                guard let first = used[name] else {
+                    used[name] = index
+                    continue
+                }
+                guard first != index else { continue }
+                log.mistake(
+                    "renditions[\(index)].audio",
+                    "\(SpecText.quoted(name)) is already a variant of renditions[\(first)]",
+                    fix: "name another audio rendition, or remove this rendition")
+            }
         }
     }
 

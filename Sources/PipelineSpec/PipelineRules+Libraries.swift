@@ -2,7 +2,7 @@ extension PipelineRules {
     /// Warns about settings that the FFmpeg libraries of this process do not support. These are warnings, not mistakes,
     /// because the file may be valid on the machine where the room will run.
     func checkLibraries(_ log: inout SpecLog) {
-        self.warn(about: .encoder, at: "outputs", &log)
+        if !self.pipeline.isAudioOnly { self.warn(about: .encoder, at: "outputs", &log) }
         for (index, output) in self.pipeline.outputs.enumerated() {
             if case .webRTC = output { self.warn(about: .opusEncoder, at: "outputs[\(index)]", &log) }
         }

@@ -35,12 +35,17 @@ extension PipelineRules {
     }
 
     func checkDucking(_ log: inout SpecLog) {
-        guard let ducking = self.pipeline.audio.ducking, log.isSound("audio.ducking.uids", "sources") else { return }
+        self.checkUsers(self.pipeline.audio.ducking?.uids ?? [], "audio.ducking.uids", &log)
+        self.checkUsers(self.pipeline.audio.duck?.uids ?? [], "audio.duck.uids", &log)
+    }
+
+    /// Checks that the pipeline has sources of these users.
+    private func checkUsers(_ uids: [String], _ path: String, _ log: inout SpecLog) {
+        guard !uids.isEmpty, log.isSound(path, "sources") else { return }
         let known = Set(self.pipeline.sources.map(\.id.uid))
-        for (index, uid) in ducking.uids.enumerated()
-        where !known.contains(uid) && log.isSound("audio.ducking.uids[\(index)]") {
+        for (index, uid) in uids.enumerated() where !known.contains(uid) && log.isSound("\(path)[\(index)]") {
             log.mistake(
-                "audio.ducking.uids[\(index)]", "there is no source with uid \(SpecText.quoted(uid))",
+                "\(path)[\(index)]", "there is no source with uid \(SpecText.quoted(uid))",
                 fix: Self.advice(uid, among: known.sorted()))
         }
     }

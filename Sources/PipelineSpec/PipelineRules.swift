@@ -48,6 +48,11 @@ struct PipelineRules {
             if case .rtmp(let secrets) = source.input, log.isSound("\(path).type") {
                 self.checkKeys(secrets, of: index, &keys, &log)
             }
+            if case .file(let file, _) = source.input, log.isSound("\(path).type", "\(path).path"), !file.isEmpty,
+                let problem = self.checks.media(file)
+            {
+                log.mistake("\(path).path", problem.what, fix: problem.fix)
+            }
         }
         let most = self.pipeline.limits.maxSources
         if log.isSound("sources", "limits.maxSources"), self.pipeline.sources.count > most {

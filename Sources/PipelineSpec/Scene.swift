@@ -42,6 +42,8 @@ package struct Scene: Sendable, Hashable {
     package var countdowns: [Countdown] = []
     /// Volumes of users while the scene is on air; at most one per user.
     package var audioOverrides: [AudioOverride] = []
+    /// The ring around the pane of each source that speaks; `nil`: none.
+    package var speakingRing: SpeakingRing?
     /// The transition with which the scene goes on air.
     package var transition = Transition()
 

@@ -55,6 +55,9 @@ struct SceneDraft: Sendable {
                     of: .object(Scene.AudioOverride.rule), 0...64, standIn: Scene.AudioOverride(uid: "", volume: 0)),
                 "volumes of users while the scene is on air"),
             Field(
+                optional: "speakingRing", \.scene.speakingRing, .object(SpeakingRing.rule),
+                "draws a ring around the pane of each source that speaks; needs audio.speaking"),
+            Field(
                 "transition", \.scene.transition, .object(Transition.rule, finish: Transition.checked),
                 "the transition with which the scene goes on air"),
         ],

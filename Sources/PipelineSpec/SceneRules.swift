@@ -25,6 +25,12 @@ struct SceneRules {
         self.checkImages(scene.images, scene, join("images"), &log)
         self.checkOverlays(scene, path, &log)
         self.checkOverrides(scene, join("audioOverrides"), &log)
+        if scene.speakingRing != nil, !self.pipeline.audio.speaking, log.isSound(join("speakingRing"), "audio.speaking")
+        {
+            log.mistake(
+                join("speakingRing"), "the room does not find out who speaks",
+                fix: "add \"speaking\": true to audio, or remove the ring")
+        }
     }
 
     // MARK: Panes

@@ -58,6 +58,14 @@ struct SourceDraft: Sendable {
                 "environment variable that holds the URL instead (rtmp-pull, srt-pull)"),
             Field("volume", \.source.volume, .integer(0...200), "gain of its audio in percent"),
             Field(
+                "background", \.source.background, .boolean,
+                "whether its audio is heard in every scene, also without a pane, as background music is; layout auto leaves it out, and it never counts as speaking"
+            ),
+            Field(
+                "fadeMs", \.source.fadeMs, .integer(0...30_000),
+                "milliseconds in which its audio fades in when it begins to be heard, and out when it is removed or no longer heard; 0: audio.rampMs"
+            ),
+            Field(
                 "jitterBufferMs", \.source.jitterBufferMs, .integer(0...5000),
                 "length of the jitter buffer in milliseconds; at least 80 for a publisher"),
             Field(

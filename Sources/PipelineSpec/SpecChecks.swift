@@ -33,6 +33,9 @@ package struct SpecChecks: Sendable {
 
     /// Returns why the image file at this path cannot be used; `nil` if it can.
     package var image: @Sendable (_ path: String) -> Problem?
+    /// Returns why the media file of a file source cannot be used; `nil` if it can. Only a worker that restores the
+    /// changes of an earlier worker checks this: a file that the room opens is checked when it is opened.
+    package var media: @Sendable (_ path: String) -> Problem? = { _ in nil }
     /// Returns why the font file at this path cannot be used; `nil` if it can.
     package var font: @Sendable (_ path: String) -> Problem?
     /// Returns why this text cannot be drawn completely with the pipeline's and the machine's fonts; `nil` if it can.

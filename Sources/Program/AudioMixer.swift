@@ -21,7 +21,18 @@ package struct AudioMixer: Sendable {
     private let sampleRate: Int64
     private let ducking: Ducking?
     private var ducked = Ducking.State()
-    private let isMeasuring: Bool
+    /// Whether levels are measured even if nobody asks who speaks.
+    private let isLevelWanted: Bool
+    private var isMeasuring: Bool
+    /// Whether ``speakingChanges`` are collected.
+    private var reportsSpeaking = false
+    /// See ``setSpeaking(_:duck:background:)``. Kept after it was switched off until the volume is raised again.
+    private var duck: Ducking?
+    private var isDuckEnding = false
+    private var background: Set<SourceID> = []
+    private var lowered = Ducking.State()
+    /// Changes of who speaks since ``takeSpeakingChanges()``.
+    package private(set) var speakingChanges: [SpeakingChange] = []
     private let silentLag: Int64
     /// One meter for each channel, then one for the program.
     private var meters = MeterBank(count: 1)
@@ -54,7 +65,8 @@ package struct AudioMixer: Sendable {
         self.rampPairs = max(1, rampPairs)
         self.sampleRate = sampleRate
         self.ducking = ducking
-        self.isMeasuring = measures || ducking != nil
+        self.isLevelWanted = measures || ducking != nil
+        self.isMeasuring = self.isLevelWanted
         self.silentLag = max(0, silentLag)
         self.position = TimeMath.scale(start, by: 1, over: Self.blockPairs, rounding: .up) &* Self.blockPairs
         self.prime = Int64(Limiter.latencyPairs)
@@ -65,9 +77,13 @@ package struct AudioMixer: Sendable {
     package static func wantedUntil(blockEnd end: Int64) -> Int64 { end &+ Int64(Limiter.latencyPairs) }
 
     /// Changes a source's gain, from `position` on, or from the first pair that is not mixed yet if that is later.
-    package mutating func setGain(_ gain: Float, of source: SourceID, at position: Int64) {
+    ///
+    /// - Parameter fade: Duration of a change from or to 0, in pairs; 0: that of all other changes.
+    package mutating func setGain(_ gain: Float, of source: SourceID, at position: Int64, fade: Int64 = 0) {
         let from = max(position, self.mixed)
-        self.channels[self.channel(of: source)].gain.move(to: gain, at: from, over: self.rampPairs)
+        let index = self.channel(of: source)
+        let isFade = fade > 0 && (gain == 0) != (self.channels[index].gain.target == 0)
+        self.channels[index].gain.move(to: gain, at: from, over: isFade ? fade : self.rampPairs)
     }
 
     private mutating func channel(of source: SourceID) -> Int {
@@ -75,10 +91,73 @@ package struct AudioMixer: Sendable {
         return self.insert(MixerChannel(source))
     }
 
+    /// Sets what depends on who speaks.
+    ///
+    /// - Parameters:
+    ///   - isReported: Whether ``speakingChanges`` are collected. If not, the sources that speak are reported to have
+    ///     stopped.
+    ///   - duck: Lowers the volume of its users while another source speaks; its threshold is not used. `nil`: nothing is
+    ///     lowered.
+    ///   - background: Sources that never count as speaking.
+    package mutating func setSpeaking(_ isReported: Bool, duck: Ducking? = nil, background: Set<SourceID> = []) {
+        let before = self.isDuckEnding ? nil : self.duck
+        guard isReported != self.reportsSpeaking || duck != before || background != self.background else { return }
+        let wasReported = self.reportsSpeaking
+        (self.reportsSpeaking, self.background) = (isReported, background)
+        self.isDuckEnding = duck == nil && self.lowered.to < 1
+        if !self.isDuckEnding { self.duck = duck }
+        self.isMeasuring = self.isLevelWanted || self.observesSpeaking
+        for index in self.channels.indices {
+            let source = self.channels[index].source
+            // Speech that goes on ends for the receivers of the reports, or begins for them now.
+            if wasReported, !isReported, self.channels[index].speaking?.isSpeaking == true {
+                self.speakingChanges.append(
+                    SpeakingChange(source: source, isSpeaking: false, position: self.position))
+            }
+            self.observe(index)
+            if !wasReported, self.channels[index].speaking?.isSpeaking == true {
+                self.told(source, isSpeaking: true, at: self.position)
+            }
+        }
+    }
+
+    /// Whether it is observed who speaks.
+    private var observesSpeaking: Bool { self.reportsSpeaking || self.duck != nil }
+
+    /// Returns the changes of who speaks since the last call, in order.
+    package mutating func takeSpeakingChanges() -> [SpeakingChange] {
+        defer { self.speakingChanges = [] }
+        return self.speakingChanges
+    }
+
+    /// Begins or ends the observation of a channel, as ``setSpeaking(_:duck:background:)`` has requested.
+    private mutating func observe(_ index: Int) {
+        guard self.observesSpeaking, !self.background.contains(self.channels[index].source) else {
+            self.endSpeech(index)
+            return
+        }
+        if self.channels[index].speaking == nil {
+            self.channels[index].speaking = SpeakingDetector(rate: self.sampleRate)
+        }
+    }
+
+    private mutating func endSpeech(_ index: Int) {
+        if let end = self.channels[index].speaking?.stop() {
+            self.told(self.channels[index].source, isSpeaking: false, at: end)
+        }
+        self.channels[index].speaking = nil
+    }
+
+    private mutating func told(_ source: SourceID, isSpeaking: Bool, at position: Int64) {
+        guard self.reportsSpeaking else { return }
+        self.speakingChanges.append(SpeakingChange(source: source, isSpeaking: isSpeaking, position: position))
+    }
+
     private mutating func insert(_ channel: MixerChannel) -> Int {
         let index = self.channels.firstIndex { $0.name > channel.name } ?? self.channels.count
         self.channels.insert(channel, at: index)
         self.meters.insert(at: index)
+        self.observe(index)
         return index
     }
 
@@ -93,6 +172,7 @@ package struct AudioMixer: Sendable {
     package mutating func remove(_ source: SourceID) -> Bool {
         guard let index = self.channels.firstIndex(where: { $0.source == source }) else { return true }
         guard self.channels[index].isSilent(from: self.mixed) else { return false }
+        self.endSpeech(index)
         self.channels.remove(at: index)
         self.meters.remove(at: index)
         for report in self.reports.indices { self.reports[report].sources[source] = nil }
@@ -145,17 +225,23 @@ package struct AudioMixer: Sendable {
         for index in self.channels.indices {
             self.channels[index].take(range, isWanted: self.isMeasuring, lag: self.silentLag, read)
         }
-        self.measure(pairs: Int64(range.count))
+        self.measure(range)
         AudioMix.clear(&target)
         for index in self.channels.indices {
-            let isKey = self.ducking?.uids.contains(self.channels[index].source.uid) ?? true
-            self.channels[index].add(range, onto: &target, duck: isKey ? (1, 1) : (self.ducked.from, self.ducked.to))
+            let uid = self.channels[index].source.uid
+            var duck: (from: Float, to: Float) = (1, 1)
+            if self.ducking?.uids.contains(uid) == false { duck = (self.ducked.from, self.ducked.to) }
+            if self.duck?.uids.contains(uid) == true {
+                duck = (duck.from * self.lowered.from, duck.to * self.lowered.to)
+            }
+            self.channels[index].add(range, onto: &target, duck: duck)
         }
         AudioMix.sanitize(&target)
     }
 
-    /// Measures the sources' levels, two sources at a time, and controls the ducking with them.
-    private mutating func measure(pairs: Int64) {
+    /// Measures the sources' levels, two sources at a time, finds out who speaks, and controls the ducking.
+    private mutating func measure(_ range: Range<Int64>) {
+        let pairs = Int64(range.count)
         guard self.isMeasuring, pairs == Self.blockPairs else { return }
         var index = 0
         while index < self.channels.count {
@@ -165,12 +251,37 @@ package struct AudioMixer: Sendable {
             self.meters.measure(index, sound, next, other ?? sound)
             index += 2
         }
+        if self.observesSpeaking { self.noteSpeaking(range) }
         guard let ducking = self.ducking else { return }
         let isSpeaking = self.channels.indices.contains { index in
             ducking.uids.contains(self.channels[index].source.uid) && self.channels[index].gain.target > 0
                 && self.meters.power(index, blocks: 2) > ducking.threshold
         }
         self.ducked.advance(ducking, isSpeaking: isSpeaking, pairs: pairs, sampleRate: self.sampleRate)
+    }
+
+    /// Passes the level of every source, with its gain, to its detector, and lowers the music while one speaks. An
+    /// inaudible source does not speak.
+    private mutating func noteSpeaking(_ range: Range<Int64>) {
+        let pairs = Int64(range.count)
+        for index in self.channels.indices {
+            let gain = self.channels[index].gain.value(at: range.lowerBound)
+            let power = gain > 0 ? self.meters.power(index, blocks: 1) * gain * gain : 0
+            guard
+                let change = self.channels[index].speaking?.receive(power: power, pairs: pairs, at: range.lowerBound)
+            else { continue }
+            self.told(self.channels[index].source, isSpeaking: change.isSpeaking, at: change.position)
+        }
+        guard let duck = self.duck else { return }
+        let isSpeaking =
+            !self.isDuckEnding
+            && self.channels.contains { $0.speaking?.isSpeaking == true && !duck.uids.contains($0.source.uid) }
+        self.lowered.advance(duck, isSpeaking: isSpeaking, pairs: pairs, sampleRate: self.sampleRate)
+        // The next block begins at the end of this one, at full volume.
+        guard self.isDuckEnding, self.lowered.from >= 1 else { return }
+        (self.duck, self.isDuckEnding) = (nil, false)
+        self.isMeasuring = self.isLevelWanted || self.observesSpeaking
+        for index in self.channels.indices { self.observe(index) }
     }
 
     /// Returns the levels measured up to ``position`` and restarts the peak measurement.

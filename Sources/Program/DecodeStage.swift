@@ -31,6 +31,8 @@ package final class DecodeStage: Sendable {
         /// How long before its program time audio must be available, in nanoseconds; see
         /// ``ProgramStage/soundLead(fps:sampleRate:)``.
         package var soundLead: Int64
+        /// Whether video is not decoded, because the program has only audio.
+        package var isAudioOnly = false
         /// Aligns the source with others by wall-clock time; `nil`: wall-clock stamps of the source are ignored.
         package var aligner: WallAligner?
 

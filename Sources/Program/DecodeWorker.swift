@@ -82,6 +82,7 @@ struct DecodeWorker {
     }
 
     mutating func configure(_ parameters: CodecParameters) {
+        if self.settings.isAudioOnly, parameters.kind == .video { return }
         if let codecs = self.settings.codecs, !codecs.contains(parameters.codec) {
             // Ingest rejects such codecs already; this makes sure that no decoder is opened for a codec that the
             // pipeline does not list.
@@ -144,7 +145,12 @@ struct DecodeWorker {
         mark?.raise()
         defer { mark?.lower() }
         switch packet.kind {
-        case .video: self.decodeVideo(packet, pts, arrival)
+        case .video:
+            if self.settings.isAudioOnly {
+                self.stage.count { ($0.videoPackets, $0.undecoded) = ($0.videoPackets + 1, $0.undecoded + 1) }
+            } else {
+                self.decodeVideo(packet, pts, arrival)
+            }
         case .audio: self.decodeAudio(packet, pts)
         }
     }

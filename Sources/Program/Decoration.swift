@@ -1,7 +1,8 @@
 import LibAV
+package import MediaTypes
 import Synchronization
 
-/// An overlay on the canvas (text, score bar or countdown) whose image can change between two ticks, with the size
+/// An overlay on the canvas (text, score bar, countdown or speaking ring) whose image can change between two ticks, with the size
 /// reserved for it.
 ///
 /// Scenes that show a text of the same id, style and position in a box of the same size share one slot, whatever the
@@ -13,6 +14,8 @@ package struct OverlaySlot: Sendable, Hashable {
         /// Style and position of a score bar; both scores are left 0.
         case bar(ScoreBar)
         case countdown(Countdown)
+        /// The ring of a source's pane while it speaks, on panes with this corner radius.
+        case ring(SourceID, SpeakingRing, cornerRadius: Int)
     }
 
     package var kind: Kind
@@ -78,6 +81,8 @@ package final class OverlayCache: Sendable {
         var pictures: [OverlaySlot: Picture] = [:]
         /// Images of countdowns, drawn ahead of time, by seconds left.
         var countdowns: [OverlaySlot: [Int64: Picture]] = [:]
+        /// Images of rings: the ring, and the transparent image that is shown while its source does not speak.
+        var rings: [OverlaySlot: (shown: Picture, hidden: Picture)] = [:]
     }
 
     private let state = Mutex(State())
@@ -99,12 +104,26 @@ package final class OverlayCache: Sendable {
         self.state.withLock { $0.countdowns[slot, default: [:]][seconds] = picture }
     }
 
+    /// Whether both images of a ring are drawn.
+    func hasRing(_ slot: OverlaySlot) -> Bool { self.state.withLock { $0.rings[slot] != nil } }
+
+    /// Sets the images of a ring. They are drawn once, so that a source that begins to speak needs no drawing.
+    func setRing(shown: Picture, hidden: Picture, in slot: OverlaySlot) {
+        self.state.withLock { $0.rings[slot] = (shown, hidden) }
+    }
+
     /// Returns the image of each slot at a tick, in order; `nil` if none is drawn: the caller keeps the previous image.
-    func pictures(_ slots: [OverlaySlot], tick: Int64, fps: Int) -> [Picture?] {
+    ///
+    /// - Parameter speaking: The sources whose rings are visible.
+    func pictures(_ slots: [OverlaySlot], tick: Int64, fps: Int, speaking: Set<SourceID> = []) -> [Picture?] {
         self.state.withLock { state in
             slots.map { slot in
-                guard case .countdown(let countdown) = slot.kind else { return state.pictures[slot] }
-                return state.countdowns[slot]?[countdown.secondsLeft(at: tick, fps: fps)]
+                switch slot.kind {
+                case .text, .bar: state.pictures[slot]
+                case .countdown(let countdown): state.countdowns[slot]?[countdown.secondsLeft(at: tick, fps: fps)]
+                case .ring(let source, _, _):
+                    speaking.contains(source) ? state.rings[slot]?.shown : state.rings[slot]?.hidden
+                }
             }
         }
     }
@@ -114,6 +133,7 @@ package final class OverlayCache: Sendable {
         self.state.withLock { state in
             state.pictures = state.pictures.filter { slots.contains($0.key) }
             state.countdowns = state.countdowns.filter { slots.contains($0.key) }
+            state.rings = state.rings.filter { slots.contains($0.key) }
             for (slot, pictures) in state.countdowns {
                 guard case .countdown(let countdown) = slot.kind else { continue }
                 let now = countdown.secondsLeft(at: tick, fps: fps)

@@ -10,6 +10,8 @@ package struct MixerChannel: Sendable {
     /// The source's audio in the current block, interleaved stereo; valid if `isRead`.
     var sound = [Float](repeating: 0, count: Int(AudioMixer.blockPairs) * 2)
     var isRead = false
+    /// Whether the source speaks; `nil` while that is not observed.
+    var speaking: SpeakingDetector?
 
     package init(_ source: SourceID) {
         self.source = source

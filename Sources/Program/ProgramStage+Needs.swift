@@ -17,6 +17,8 @@ extension ProgramStage {
     ) {
         self.director.note(until: tick + Int64(self.director.canvas.fps), in: &presence)
         mixer.noteHeard(in: &presence)
+        let background = self.shared.withLock { $0.background }
+        for source in background { presence.insert(heard: source) }
         let isHeld = self.pictureThrift == .hold
         for (id, source) in sources {
             let isSeen = presence.seen.contains(id)

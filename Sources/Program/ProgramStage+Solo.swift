@@ -13,7 +13,7 @@ package struct FullCanvasSource: Sendable, Hashable {
 }
 
 extension Scene {
-    /// The source whose pane fills the room's whole canvas, without a crop, border or round corners and with nothing
+    /// The source whose pane fills the room's whole canvas, without a crop, border, speaking ring or round corners and with nothing
     /// else on the canvas; `nil` if there is no such source. If the frame has another aspect ratio than the canvas, it
     /// may still be cut, stretched or have margins.
     package func solo(in room: Canvas) -> SourceID? {
@@ -21,7 +21,7 @@ extension Scene {
         guard let pane = panes.first, panes.count == 1, self.size == nil, self.images.isEmpty, self.texts.isEmpty,
             self.bars.isEmpty, self.countdowns.isEmpty,
             pane.rect == Rect(x: 0, y: 0, width: room.width, height: room.height), pane.crop == nil,
-            pane.border == nil, pane.cornerRadius == 0
+            pane.border == nil, pane.speakingRing == nil, pane.cornerRadius == 0
         else { return nil }
         return pane.source
     }

@@ -32,6 +32,7 @@ extension ProgramStage {
             return true
         }
         guard joins else { return false }
+        self.setBackground(id, source.isBackground, fadeMs: source.fadeMs)
         self.director.join(id, source.face)
         self.watchFormats(of: id, source)
         return true
@@ -49,6 +50,8 @@ extension ProgramStage {
                 shared.drop(id)
                 return true
             }
+            // A background source, which no scene needs to name, fades out now.
+            shared.soundDirty = true
             let before = shared.roster.leaving[id]
             shared.roster.leaving[id] = {
                 before?()
@@ -126,6 +129,8 @@ extension ProgramStage.Shared {
         self.volumes[id] = nil
         self.muted.remove(id)
         self.hidden.remove(id)
+        self.background.remove(id)
+        self.fades[id] = nil
         self.stats.shown[id] = nil
         self.stats.repeated[id] = nil
     }

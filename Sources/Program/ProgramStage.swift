@@ -23,6 +23,10 @@ package final class ProgramStage: Sendable {
         package var stalledHold: Int64?
         /// Image that is shown instead of the card.
         package var placeholder: Picture?
+        /// Whether the source's audio is heard in every scene, also without a pane, and never counts as speaking.
+        package var isBackground = false
+        /// Duration of the fades of its audio in milliseconds; 0: that of every change of volume.
+        package var fadeMs = 0
 
         package init(
             buffer: SourceBuffer, name: String, volume: Float, hold: Int64, stalledHold: Int64? = nil,
@@ -50,6 +54,12 @@ package final class ProgramStage: Sendable {
         package var levelIntervalMs = 0
         /// Length of an output segment in ticks. The canvas may change its size only at the first tick of a segment.
         package var segmentTicks: Int64 = 1
+        /// Whether the program has only audio: then no frames are selected or composed.
+        package var isAudioOnly = false
+        /// Whether changes of who speaks are reported from the start, and which users are lowered while others speak;
+        /// see ``ProgramStage/setSpeaking(_:duck:)``.
+        package var reportsSpeaking = false
+        package var duck: Ducking?
 
         package init(canvas: Canvas, sampleRate: Int, rampMs: Int, isOffline: Bool, durationTicks: Int64?) {
             self.canvas = canvas
@@ -76,6 +86,10 @@ package final class ProgramStage: Sendable {
         package var shown: (@Sendable (_ tick: Int64, _ view: FullCanvasSource) -> Void)?
         /// Receives the audio levels, every ``Settings/levelIntervalMs``.
         package var levels: @Sendable (_ levels: AudioLevels) -> Void = { _ in }
+        /// Called when a source has begun or stopped to speak.
+        package var speaking: @Sendable (_ change: SpeakingChange) -> Void = { _ in }
+        /// Called at every tick of a program that has only audio, instead of `picture`.
+        package var ticked: @Sendable (_ tick: Int64) -> Void = { _ in }
 
         /// Called with `true` when the program begins to make up for missed ticks, and with `false` when it has ended
         /// doing so. In between, the consumers should wait for queue space instead of dropping video and audio.
@@ -125,6 +139,13 @@ package final class ProgramStage: Sendable {
         var stopAt: Int64?
         var stats = Stats()
         var soundPosition: Int64 = 0
+        /// See ``ProgramStage/setSpeaking(_:duck:)``.
+        var reportsSpeaking = false
+        var duck: Ducking?
+        /// Sources that are heard in every scene.
+        var background: Set<SourceID> = []
+        /// Duration of the fades of sources that have their own, in sample pairs.
+        var fades: [SourceID: Int64] = [:]
     }
 
     package let clock: ProgramClock
@@ -154,12 +175,17 @@ package final class ProgramStage: Sendable {
         self.outputs = outputs
         self.machine = machine
         self.shared = Mutex(
-            Shared(roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
+            Shared(
+                roster: Roster(sources: sources), volumes: sources.mapValues(\.volume),
+                reportsSpeaking: settings.reportsSpeaking, duck: settings.duck))
         self.director = SceneScheduler(
             canvas: settings.canvas, scene: scene,
             faces: sources.mapValues(\.face), fonts: fonts,
-            isOffline: settings.isOffline, segmentTicks: settings.segmentTicks)
-        for (id, source) in sources { self.watchFormats(of: id, source) }
+            isOffline: settings.isOffline, segmentTicks: settings.segmentTicks, isAudioOnly: settings.isAudioOnly)
+        for (id, source) in sources {
+            self.setBackground(id, source.isBackground, fadeMs: source.fadeMs)
+            self.watchFormats(of: id, source)
+        }
     }
 
     // MARK: Control, from any thread
@@ -177,6 +203,29 @@ package final class ProgramStage: Sendable {
             if let volume { shared.volumes[source] = min(2, max(0, volume)) }
             if let audioPush { if audioPush { shared.muted.remove(source) } else { shared.muted.insert(source) } }
             if let videoPush { if videoPush { shared.hidden.remove(source) } else { shared.hidden.insert(source) } }
+            shared.soundDirty = true
+        }
+    }
+
+    /// Sets what depends on who speaks, from the next tick on.
+    ///
+    /// - Parameters:
+    ///   - isReported: Whether the program reports who speaks. If not, sources that speak are reported to have stopped.
+    ///   - duck: Users who are lowered while others speak; without users, those of background sources. `nil`: nobody.
+    package func setSpeaking(_ isReported: Bool, duck: Ducking?) {
+        self.shared.withLock { shared in
+            (shared.reportsSpeaking, shared.duck) = (isReported, duck)
+            shared.soundDirty = true
+        }
+    }
+
+    /// Sets whether a source is heard in every scene, and the duration of its fades in milliseconds, from the next tick
+    /// on; see ``Source/isBackground`` and ``Source/fadeMs``.
+    package func setBackground(_ source: SourceID, _ isBackground: Bool, fadeMs: Int) {
+        let pairs = Int64(max(0, fadeMs)) &* Int64(self.settings.sampleRate) / 1000
+        self.shared.withLock { shared in
+            if isBackground { shared.background.insert(source) } else { shared.background.remove(source) }
+            shared.fades[source] = pairs > 0 ? pairs : nil
             shared.soundDirty = true
         }
     }
@@ -269,7 +318,8 @@ package final class ProgramStage: Sendable {
             self.noteNeeds(of: worker.sources, at: tick, in: worker.mixer, presence: &worker.presence)
             if self.settings.isOffline {
                 if self.isOver(tick, first, worker.sources) { break }
-                self.awaitSources(worker.sources, due, soundUntil: self.position(of: tick), needsPicture: true)
+                self.awaitSources(
+                    worker.sources, due, soundUntil: self.position(of: tick), needsPicture: !self.settings.isAudioOnly)
                 if self.isOver(tick, first, worker.sources) { break }
             } else {
                 if tick > first { self.mixRest(of: tick - 1, interval, &worker) }
@@ -334,18 +384,18 @@ package final class ProgramStage: Sendable {
 
     private func run(_ tick: Int64, _ due: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
         let fresh = worker.player.advance(to: tick)
-        let (hidden, volumes) = self.shared.withLock { shared in
+        let (hidden, sound) = self.shared.withLock { shared in
             shared.tick = tick
             if fresh != nil { shared.soundDirty = true }
             shared.stats.switches = worker.player.switches
-            let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared, worker.player.scene) : nil
+            let sound: MixSettings? = shared.soundDirty ? MixSettings(shared, worker.player.scene) : nil
             shared.soundDirty = false
-            return (shared.hidden, volumes)
+            return (shared.hidden, sound)
         }
-        if let volumes {
-            for source in worker.sources.keys {
-                worker.mixer.setGain(volumes[source] ?? 0, of: source, at: self.position(of: tick))
-            }
+        if let sound { sound.apply(to: &worker.mixer, of: worker.sources.keys, at: self.position(of: tick)) }
+        if self.settings.isAudioOnly {
+            self.runAudio(tick, &worker)
+            return
         }
         let (picture, arrival) = self.compose(hidden, tick, due, interval, isNew: fresh != nil, &worker)
         if self.settings.isOffline {
@@ -360,12 +410,17 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    private static func gains(_ shared: borrowing Shared, _ scene: Scene?) -> [SourceID: Float] {
-        var gains: [SourceID: Float] = [:]
-        for pane in scene?.panes ?? [] where pane.audioPush && !shared.muted.contains(pane.source) {
-            gains[pane.source] = pane.volume ?? shared.volumes[pane.source] ?? 1
+    /// Runs a tick of a program without video.
+    private func runAudio(_ tick: Int64, _ worker: inout ProgramWorker) {
+        // Without a canvas there is nothing to blend, so every change of scene is a cut.
+        _ = worker.player.cutShort()
+        if self.settings.isOffline {
+            self.mixWhole(tick, &worker)
+        } else {
+            self.mix(until: self.position(of: tick, behind: 1), &worker)
         }
-        return gains
+        self.outputs.ticked(tick)
+        self.shared.withLock { $0.stats.ticks += 1 }
     }
 
     private func compose(
@@ -425,6 +480,7 @@ package final class ProgramStage: Sendable {
             }
             self.outputs.sound(block, position)
             self.reportLevels(&worker)
+            self.reportSpeaking(&worker)
         }
         let position = worker.mixer.position
         self.shared.withLock { $0.soundPosition = position }
@@ -490,5 +546,13 @@ extension ProgramStage {
         // A report is due when the block crossed a multiple of the interval.
         guard position / interval != (position &- AudioMixer.blockPairs) / interval else { return }
         self.outputs.levels(worker.mixer.levels())
+    }
+
+    private func reportSpeaking(_ worker: inout ProgramWorker) {
+        guard !worker.mixer.speakingChanges.isEmpty else { return }
+        for change in worker.mixer.takeSpeakingChanges() {
+            worker.player.setSpeaking(change.isSpeaking, change.source)
+            self.outputs.speaking(change)
+        }
     }
 }

@@ -31,6 +31,18 @@ package struct Border: Sendable, Hashable {
     }
 }
 
+/// A ring around a pane while its source speaks, drawn inside its rectangle.
+package struct SpeakingRing: Sendable, Hashable {
+    /// Width of the ring in samples, 1…64; in a small pane at most a quarter of its shorter side.
+    package var width: Int
+    package var color: CanvasColor
+
+    package init(width: Int, color: CanvasColor) {
+        self.width = width
+        self.color = color
+    }
+}
+
 /// A still image from a file, with its transparency, for example a background, a logo or a watermark.
 package struct SceneImage: Sendable, Hashable {
     /// Path of a PNG or JPEG file.

@@ -29,11 +29,13 @@ package struct Pane: Sendable, Hashable {
     package var border: Border?
     /// Radius of the rectangle's corners, in samples; 0 leaves them square.
     package var cornerRadius: Int
+    /// Ring that is drawn over the edge of the frame while the source speaks; `nil`: no ring.
+    package var speakingRing: SpeakingRing?
 
     package init(
         source: SourceID, rect: Rect, zOrder: Int = 0, adaption: Adaption = .cropFill, videoPush: Bool = true,
         audioPush: Bool = true, volume: Float? = nil, crop: PictureCrop? = nil, border: Border? = nil,
-        cornerRadius: Int = 0
+        cornerRadius: Int = 0, speakingRing: SpeakingRing? = nil
     ) {
         self.source = source
         self.rect = rect
@@ -45,6 +47,7 @@ package struct Pane: Sendable, Hashable {
         self.crop = crop
         self.border = border
         self.cornerRadius = cornerRadius
+        self.speakingRing = speakingRing
     }
 }
 

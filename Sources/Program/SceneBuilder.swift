@@ -108,6 +108,7 @@ package final class SceneBuilder: Sendable {
         var parts = Composition.Parts(background: try self.background(scene.background, ground, canvas))
         var layers: [SceneGraph.Layer] = []
         let renderer = self.text.on(canvas)
+        var rings = PendingRings(panes: scene.visiblePanes)
         for item in pile.dropFirst(ground.count) {
             switch item {
             case .pane(let pane):
@@ -115,6 +116,10 @@ package final class SceneBuilder: Sendable {
                 let format = formats[parts.panes.count]
                 try self.add(pane, format, to: &parts)
                 layers.append(.pane(pane, format))
+                for ring in rings.take(after: pane, PanePlacement(pane, format).rect) {
+                    let slot = try self.slot(ring)
+                    layers.append(try self.add(slot, x: ring.rect.x, y: ring.rect.y, tick, to: &parts))
+                }
             case .image(let image):
                 let picture = try self.image(image)
                 parts.sprites.append(picture)
@@ -153,16 +158,24 @@ package final class SceneBuilder: Sendable {
             ).picture()
         }
         if let border = pane.border {
-            var ring = Sprite.roundedMask(width: width, height: height, inset: 0, radius: pane.cornerRadius)
-            let hole = Sprite.roundedMask(
-                width: width, height: height, inset: border.width, radius: max(0, pane.cornerRadius - border.width))
-            for sample in ring.coverage.indices {
-                ring.coverage[sample] -= min(ring.coverage[sample], hole.coverage[sample])
-            }
-            var sprite = Sprite(width: width, height: height)
-            sprite.draw(ring, x: 0, y: 0, border.color)
-            parts.rings[index] = try sprite.picture()
+            parts.rings[index] = try Self.outline(border.width, border.color, width, height, pane.cornerRadius)
+                .picture()
         }
+    }
+
+    /// Draws a line of `line` samples along the inner edge of a pane.
+    private static func outline(
+        _ line: Int, _ color: CanvasColor, _ width: Int, _ height: Int, _ cornerRadius: Int
+    ) -> Sprite {
+        var ring = Sprite.roundedMask(width: width, height: height, inset: 0, radius: cornerRadius)
+        let hole = Sprite.roundedMask(
+            width: width, height: height, inset: line, radius: max(0, cornerRadius - line))
+        for sample in ring.coverage.indices {
+            ring.coverage[sample] -= min(ring.coverage[sample], hole.coverage[sample])
+        }
+        var sprite = Sprite(width: width, height: height)
+        sprite.draw(ring, x: 0, y: 0, color)
+        return sprite
     }
 
     private func add(
@@ -203,6 +216,21 @@ package final class SceneBuilder: Sendable {
         try self.draw(countdown, in: slot, tick: tick, renderer)
         let origin = TextRenderer.origin(text, boxWidth: box.width)
         return try self.add(slot, x: origin.x, y: origin.y, tick, to: &parts)
+    }
+
+    /// Returns the overlay slot of a speaking ring, and draws its images if they are not drawn yet.
+    private func slot(_ ring: PendingRings.Ring) throws(MediaError) -> OverlaySlot {
+        let (width, height) = (ring.rect.width, ring.rect.height)
+        let slot = OverlaySlot(
+            kind: .ring(ring.source, ring.style, cornerRadius: ring.cornerRadius), width: width, height: height)
+        if !self.board.hasRing(slot) {
+            // In a very small pane, the ring must not cover the frame.
+            let line = min(ring.style.width, max(2, min(width, height) / 4))
+            let shown = try Self.outline(line, ring.style.color, width, height, ring.cornerRadius).picture()
+            self.board.setRing(
+                shown: shown, hidden: try Sprite(width: width, height: height).picture(), in: slot)
+        }
+        return slot
     }
 
     // MARK: Decorations that change while a scene is on air

@@ -36,6 +36,8 @@ package struct SceneCompositor {
     /// The last frame of each source that was fed to a graph.
     private var held: [SourceID: Picture] = [:]
     private var formats: [SourceID: PictureFormat] = [:]
+    /// Sources that speak, whose rings are visible.
+    private var speaking: Set<SourceID> = []
     /// The newest canvas; `nil` until one was composed.
     package private(set) var last: Picture?
     /// The newest composed canvas with its inputs: as long as no input changes, the canvas is repeated.
@@ -168,7 +170,15 @@ package struct SceneCompositor {
     }
 
     /// Releases the last frame of a removed source, which the scene on air must no longer contain.
-    mutating func forget(_ source: SourceID) { self.held[source] = nil }
+    mutating func forget(_ source: SourceID) {
+        self.held[source] = nil
+        self.speaking.remove(source)
+    }
+
+    /// Shows the speaking rings of a source from the next composed canvas on, or hides them.
+    package mutating func setSpeaking(_ isSpeaking: Bool, _ source: SourceID) {
+        if isSpeaking { self.speaking.insert(source) } else { self.speaking.remove(source) }
+    }
 
     private func isFed(_ picture: Picture, _ source: SourceID, _ scene: PreparedScene) -> Bool {
         guard let composition = self.current[ObjectIdentifier(scene)] else { return false }
@@ -212,7 +222,9 @@ package struct SceneCompositor {
         }
         let decorations =
             composition.slots.isEmpty
-            ? [] : self.director.board.pictures(composition.slots, tick: tick, fps: self.director.canvas.fps)
+            ? []
+            : self.director.board.pictures(
+                composition.slots, tick: tick, fps: self.director.canvas.fps, speaking: self.speaking)
         if let made = self.made, made.composition === composition, Self.areSame(made.feeds, feeds),
             Self.areSame(made.decorations, decorations)
         {

@@ -58,6 +58,8 @@ package final class SceneScheduler: Sendable {
     package let canvas: Canvas
     /// The canvas may change its size only at multiples of this number of ticks: at the beginning of a segment.
     private let segmentTicks: Int64
+    /// Whether nothing is composed, because the program has only audio: then no graph is built.
+    private let isAudioOnly: Bool
     let factory: SceneBuilder
     let board = OverlayCache()
     let builder: BuilderThread?
@@ -68,11 +70,13 @@ package final class SceneScheduler: Sendable {
     /// - Parameters:
     ///   - isOffline: Whether graphs are built on the calling thread, while the program waits, instead of on a builder
     ///     thread.
+    ///   - isAudioOnly: Whether no graph is built, because the program has only audio.
     package init(
         canvas: Canvas, scene: Scene, faces: [SourceID: SceneBuilder.Face], fonts: SceneFonts, isOffline: Bool,
-        segmentTicks: Int64 = 1
+        segmentTicks: Int64 = 1, isAudioOnly: Bool = false
     ) {
         self.canvas = canvas
+        self.isAudioOnly = isAudioOnly
         self.segmentTicks = max(1, segmentTicks)
         self.factory = SceneBuilder(canvas: canvas, fonts: fonts, faces: faces, board: self.board)
         self.builder = isOffline ? nil : BuilderThread()
@@ -157,8 +161,10 @@ package final class SceneScheduler: Sendable {
                 if let place = state.coming.firstIndex(where: { $0 === warm }) { state.coming.remove(at: place) }
             }
         }
-        if warm.best(for: formats)?.isExact != true { try self.warmWaiting(warm, formats, fresh) }
-        guard !warm.isCold else {
+        if !self.isAudioOnly, warm.best(for: formats)?.isExact != true {
+            try self.warmWaiting(warm, formats, fresh)
+        }
+        guard self.isAudioOnly || !warm.isCold else {
             throw MediaError(
                 .rejected, "scene \(scene.sceneID) could not be built at an earlier attempt", at: "program",
                 fix: "correct the scene as the earlier error says; nothing on air has changed")
@@ -266,7 +272,8 @@ package final class SceneScheduler: Sendable {
         try outcome.get()
     }
 
-    /// Builds `scene` for these formats if it has no such composition yet and they were not refused before.
+    /// Builds `scene` for these formats if it has no such composition yet and they were not refused before. Does nothing
+    /// if the program has only audio.
     ///
     /// - Parameters:
     ///   - replacing: Whether to build the composition even if it exists; the new one replaces all others of the scene.
@@ -275,6 +282,7 @@ package final class SceneScheduler: Sendable {
         _ scene: PreparedScene, for formats: [SourceID: PictureFormat], words: SceneBuilder.Words? = nil,
         replacing: Bool = false, isAnew: Bool = false
     ) throws(MediaError) {
+        guard !self.isAudioOnly else { return }
         let (wanted, isGuess) = scene.wanted(formats)
         guard replacing || isAnew || scene.needs(wanted) else { return }
         let (now, tick, isOnAir) = self.state.withLock { ($0.words, $0.tick, $0.onAir === scene) }
@@ -396,7 +404,7 @@ package final class SceneScheduler: Sendable {
                     case .bar(let bar):
                         guard scores.contains(bar.id) else { return }
                         try self.factory.draw(bar, in: slot, words)
-                    case .countdown: break
+                    case .countdown, .ring: break
                     }
                 }
             }

@@ -87,7 +87,7 @@ struct DocumentApplication {
             }
         }
         self.setSources()
-        room.rosterChanges.admitPublishers(of: parts.roster)
+        room.rosterChanges.begin(parts.roster)
         if let admission = parts.admission, let server = room.ingest {
             server.renew(admission)
             if self.areKeysOther { room.events.emit("ingest.keysRenewed", [:]) }
@@ -96,6 +96,9 @@ struct DocumentApplication {
         parts.rates.apply(to: room.packager, room.ladder) { track, rates in
             room.passthrough?.setRates(rates, track: track)
             room.live?.setBitrate(Int(clamping: rates.bitrate), track: track)
+        }
+        if self.before.audio != self.after.audio {
+            room.program.setSpeaking(self.after.audio.speaking, duck: self.after.audio.duckSettings)
         }
         if let pushes = parts.pushes { room.outputs.pushes.apply(pushes) }
         if let webhooks = parts.webhooks { room.delivery?.replace(webhooks) }
@@ -156,6 +159,9 @@ struct DocumentApplication {
             }
             if old.volume != new.volume {
                 self.room.program.setSource(new.id, volume: Float(new.volume) / 100, audioPush: nil, videoPush: nil)
+            }
+            if old.background != new.background || old.fadeMs != new.fadeMs {
+                self.room.program.setBackground(new.id, new.background, fadeMs: new.fadeMs)
             }
             slot.set(
                 offset: old.offsetMs == new.offsetMs ? nil : new.offsetMs,

@@ -5,6 +5,7 @@ extension Overload {
     ///
     /// - Parameter renditions: Indexes of the renditions for which a cheaper encoder exists, the costliest first.
     package static func steps(for pipeline: Pipeline, renditions: [Int]) -> [Step] {
+        guard !pipeline.isAudioOnly else { return [] }
         // Raw output, stills and thumbnail sheets: no player waits for them.
         let hasOptionalOutputs = !pipeline.raws.isEmpty || !pipeline.images.isEmpty
         return [.decoding] + (hasOptionalOutputs ? [.outputs] : []) + renditions.map { .encoder($0) }

@@ -77,8 +77,10 @@ package struct Resumption: Sendable {
         _ state: inout CommandedState, _ settings: RoomSettings, _ refused: inout [Refusal]
     ) -> RoomSettings {
         guard let file = settings.document, let document = state.document else { return settings }
-        let (restored, failures) = file.applying(
-            document.edits, revision: document.revision, checks: RoomChecks.here(wall: settings.clocks.wall))
+        var checks = RoomChecks.here(wall: settings.clocks.wall)
+        // A file source whose file is gone is not restored; otherwise the room could not open.
+        checks.media = { RoomChecks.problem(ofMedia: $0) }
+        let (restored, failures) = file.applying(document.edits, revision: document.revision, checks: checks)
         refused += failures.map { Refusal(member: $0.edit.name, reason: $0.reason) }
         state.document?.edits.removeAll { edit in failures.contains { $0.edit == edit } }
         state.document?.revision = restored.revision

@@ -23,12 +23,16 @@ extension Room {
 
     private func facts(of slot: RoomSource, _ stats: ProgramStage.Stats) -> SourceFacts {
         let id = slot.spec.id
-        let (levels, messages) = self.value.withLock { ($0.api.levels.latest, $0.sources.data.count(of: id)) }
+        let (levels, messages, speakers) = self.value.withLock {
+            ($0.api.levels.latest, $0.sources.data.count(of: id), $0.api.speaking.speakers)
+        }
+        let isSpeaking = self.pipeline.audio.speaking ? speakers.contains(id) : nil
         return SourceFacts(
             slot.spec, slot.status(now: self.machine.now()), decode: slot.decode, buffer: slot.buffer, stats: stats,
             contribution: self.program.contribution(of: id),
             ingest: self.ingestion.connections.hub(for: id)?.statistics,
-            level: levels?.sources[id], relays: self.relaying.statuses(of: id), refused: self.refusing.refusal(of: id),
+            level: levels?.sources[id], isSpeaking: isSpeaking, relays: self.relaying.statuses(of: id),
+            refused: self.refusing.refusal(of: id),
             messages: (messages.taken, messages.dropped))
     }
 

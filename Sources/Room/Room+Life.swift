@@ -68,13 +68,23 @@ extension Room {
         }
     }
 
-    /// Emits the audio levels that were measured since the last call.
+    /// Emits the audio levels that were measured since the last call, and who has begun or stopped to speak.
     func tellLevels() {
+        self.tellSpeaking()
         guard self.value.withLock(\.api.levels.hasUntold) else { return }
         var untold: [AudioLevels] = []
         untold.reserveCapacity(AudioLevelReports.limit)
         self.value.withLock { $0.api.levels.takeUntold(leaving: &untold) }
         for levels in untold { self.events.emit(levels: levels) }
+    }
+
+    private func tellSpeaking() {
+        let (changes, origin) = self.value.withLock { value -> ([SpeakingChange], Int64?) in
+            guard value.api.speaking.hasUntold else { return ([], nil) }
+            return (value.api.speaking.takeUntold(), value.lifecycle.origin)
+        }
+        let sampleRate = self.pipeline.audio.sampleRate
+        for change in changes { self.events.emit(speaking: change, origin: origin, sampleRate: sampleRate) }
     }
 
     // MARK: Events of sources

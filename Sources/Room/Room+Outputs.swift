@@ -26,6 +26,8 @@ extension Room: StagesHost {
 
     func note(_ levels: AudioLevels) { self.value.withLock { $0.api.levels.note(levels) } }
 
+    func note(_ change: SpeakingChange) { self.value.withLock { $0.api.speaking.note(change) } }
+
     package func becamePlayable() { self.value.withLock { $0.lifecycle.isPlayable = true } }
 }
 

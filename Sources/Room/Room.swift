@@ -170,7 +170,7 @@ package final class Room: Sendable {
             }
         }
         let transportThreads = self.outputs.transports.start()
-        let readers = self.decoding.start()
+        self.decoding.start()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         let scenes = self.isOffline ? nil : StageThread("scenes") { self.scenes.run() }
         self.outputs.disk.start()
@@ -184,7 +184,6 @@ package final class Room: Sendable {
         scenes?.join()
         self.tellLevels()
         self.roster.close()
-        for thread in readers { thread.join() }
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000
         if self.isOffline {
             packagerThread?.join()

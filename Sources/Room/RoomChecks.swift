@@ -70,6 +70,17 @@ package enum RoomChecks {
         return self.problem(ofText: text, fonts)
     }
 
+    /// Why a media file cannot be used as a source; nil if it can.
+    static func problem(ofMedia path: String) -> SpecChecks.Problem? {
+        do throws(MediaError) {
+            var reader = FileReader(path: path, loops: false, place: "source")
+            _ = try reader.probe()
+            return nil
+        } catch {
+            return SpecChecks.Problem(error.what, fix: error.fix)
+        }
+    }
+
     /// Why text cannot be drawn with the font file; nil if it can.
     package static func problem(ofFont path: String) -> SpecChecks.Problem? {
         do throws(MediaError) {

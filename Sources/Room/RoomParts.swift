@@ -24,6 +24,8 @@ protocol StagesHost: SourcesHost, OutputsHost {
     func setCatchingUp(_ isCatchingUp: Bool)
     /// Records the audio levels of the program and the sources.
     func note(_ levels: AudioLevels)
+    /// Records that a source has begun or stopped to speak.
+    func note(_ change: SpeakingChange)
 }
 
 /// A reference that is set after its users are made, for stages that refer to each other; nil until then.
@@ -182,6 +184,7 @@ struct RoomParts {
             canvas: canvas, sampleRate: pipeline.audio.sampleRate, rampMs: pipeline.audio.rampMs,
             isOffline: pipeline.clock == .offline, durationTicks: ticks)
         stageSettings.setSound(pipeline.audio)
+        stageSettings.isAudioOnly = pipeline.isAudioOnly
         if let output = pipeline.hls { stageSettings.segmentTicks = Int64(output.gopFrames * output.segmentGops) }
         var outputs = ProgramStage.Outputs(
             picture: { picture, tick, arrival in
@@ -209,6 +212,8 @@ struct RoomParts {
             }
         }
         outputs.levels = { levels in joint.get()?.note(levels) }
+        outputs.speaking = { change in joint.get()?.note(change) }
+        if pipeline.isAudioOnly, pipeline.clock == .offline { outputs.ticked = { _ in joint.get()?.stepLife() } }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources, scene: first, clock: clock, machine: settings.clocks.machine,
             outputs: outputs,

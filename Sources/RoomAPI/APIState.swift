@@ -23,6 +23,8 @@ package struct APIState: Sendable {
     package var loops = (tick: LoopProgress(), encoder: LoopProgress())
     /// Audio levels of the program and the sources.
     package var levels = AudioLevelReports()
+    /// Who speaks.
+    package var speaking = SpeakingReports()
     /// Rate limit and known ids of timed metadata.
     var metadata = MetadataLimiter()
     /// The latencies that were computed last, and when on the monotonic clock; nil before the first request.

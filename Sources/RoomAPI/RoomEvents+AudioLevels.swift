@@ -1,3 +1,4 @@
+import HLS
 package import MediaTypes
 package import Program
 
@@ -15,6 +16,21 @@ extension RoomEvents {
                 "program": .object(Self.members(levels.program)),
                 "sources": .array(
                     sources.map { .object([.init("uid", .string($0.key.description))] + Self.members($0.value)) }),
+            ])
+    }
+
+    /// Emits `audio.speaking`: a source has begun or stopped to speak.
+    ///
+    /// - Parameters:
+    ///   - origin: Date-time of program time 0, in nanoseconds since the Unix epoch; nil before the program runs.
+    ///   - sampleRate: Sample pairs per second.
+    package func emit(speaking change: SpeakingChange, origin: Int64?, sampleRate: Int) {
+        let time = TimeMath.rescale(change.position, from: Int64(max(1, sampleRate)), to: TimeMath.nanoseconds)
+        self.emit(
+            "audio.speaking",
+            [
+                "uid": .string(change.source.description), "speaking": .bool(change.isSpeaking),
+                "at": JSONValue(origin.map { ProgramDate.format($0 &+ time) }),
             ])
     }
 

@@ -47,6 +47,8 @@ package struct SourceFacts: Sendable {
     let lipSync: [Int64]
     /// Audio level of the source; nil if it is not measured.
     let level: AudioLevels.Level?
+    /// Whether the source speaks; nil if the room does not find out.
+    let isSpeaking: Bool?
     let relays: [RelayStatus]
     /// Why the source may not be published; nil if it may.
     let refused: SourceRefusal?
@@ -66,7 +68,7 @@ package struct SourceFacts: Sendable {
     package init(
         _ spec: Pipeline.Source, _ status: Status, decode: DecodeStage, buffer: SourceBuffer,
         stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, ingest: SourceStatistics?,
-        level: AudioLevels.Level?, relays: [RelayStatus], refused: SourceRefusal?,
+        level: AudioLevels.Level?, isSpeaking: Bool?, relays: [RelayStatus], refused: SourceRefusal?,
         messages: (taken: Int64, dropped: Int64)
     ) {
         self.id = spec.id
@@ -86,6 +88,7 @@ package struct SourceFacts: Sendable {
         self.repeated = stats.repeated[spec.id] ?? 0
         self.lipSync = buffer.lipSync.offsets
         self.level = level
+        self.isSpeaking = isSpeaking
         self.relays = relays
         self.refused = refused
         self.messages = messages
@@ -137,6 +140,7 @@ extension SourceFacts: NamedReply {
         ReplyMember("videoPush", "visible") { $0.contribution.isSeen },
         ReplyMember("relays") { $0.relays },
         ReplyMember("level") { $0.level },
+        ReplyMember("speaking", "whether it speaks; null without audio.speaking") { $0.isSpeaking },
         ReplyMember("refused") { $0.refused },
         ReplyMember("health") { $0.status.health },
         ReplyMember("figures", as: .named("Figures")) { $0.status.figures },

@@ -32,8 +32,12 @@ package struct ImageService: OutputService {
     /// A JPEG image of the program, or of a source.
     ///
     /// - Parameter width: Width of the image in pixels; nil for the width of the frame.
-    /// - Throws: 404 if there is no frame yet, or if the image cannot be made.
+    /// - Throws: 404 if the room has only audio, if there is no frame yet, or if the image cannot be made.
     package func jpeg(of source: SourceID?, width: Int?) throws(ControlFailure) -> [UInt8] {
+        guard !self.host.pipeline.isAudioOnly else {
+            throw .notFound(
+                "this room has only audio", fix: "start another worker with a rendition that has a width and a height")
+        }
         let bytes: [UInt8]?
         do throws(MediaError) {
             bytes = try self.stages.snapshots.jpeg(of: source) { ImageOutput.size(of: $0, $1, width: width) }

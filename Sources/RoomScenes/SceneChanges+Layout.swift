@@ -3,13 +3,13 @@ import Program
 
 /// Lays out automatic scenes, which show the users whose sources are live.
 extension SceneChanges {
-    /// The users whose main sources are live, in the order of the pipeline.
+    /// The users whose main sources are live, without background sources, in the order of the pipeline.
     ///
     /// - Parameter fallback: Returned if no user is live, so that the layout does not change.
     func liveUsers(fallback: [String]?) -> [String]? {
         let (buffers, pipeline) = (self.host.sourceBuffers, self.host.withScenes { $1.pipeline })
         let live = pipeline.sources.filter { source in
-            source.id.streamType == .main
+            source.id.streamType == .main && !source.background
                 && buffers[source.id].map { self.isLive($0, sampleRate: pipeline.audio.sampleRate) } ?? false
         }.map(\.id.uid)
         return live.isEmpty ? fallback : live

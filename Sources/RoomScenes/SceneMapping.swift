@@ -65,7 +65,10 @@ package enum SceneMapping {
             adaption: pane.adaption,
             videoPush: pane.videoPush && isSeen,
             audioPush: pane.audioPush, volume: self.volume(of: pane, in: scene), crop: self.crop(pane.crop),
-            border: border, cornerRadius: pane.cornerRadius)
+            border: border, cornerRadius: pane.cornerRadius,
+            speakingRing: scene.speakingRing.map {
+                Program.SpeakingRing(width: $0.width, color: self.color($0.color))
+            })
     }
 
     private static func crop(_ crop: PipelineSpec.Pane.Crop) -> PictureCrop? {

@@ -18,11 +18,12 @@ extension SceneSelector.Source {
         // A static image may give only one frame per second and no audio: three seconds without a frame are not a
         // stall.
         let stall = max(source.stallMs, source.expected?.variableFrameRate == true ? 3000 : 0)
-        let rules = SourceStateMachine.Rules(
+        var rules = SourceStateMachine.Rules(
             stall: isFile ? nil : Int64(stall) * 1_000_000,
             grace: Int64(pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000,
             hold: Int64(source.onLost.resolvedHoldMs) * 1_000_000,
             stalledHold: isFile ? nil : source.stalledHoldMs.map { Int64($0) * 1_000_000 })
+        rules.awaitsVideo = !pipeline.isAudioOnly
         self.init(
             id: source.id, rules: rules, absence: SceneSelector.Absence(source.onLost),
             leavesWithoutVideo: source.onNoVideo == .leavePane)

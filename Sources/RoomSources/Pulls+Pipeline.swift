@@ -53,17 +53,22 @@ extension Pipeline {
     /// - Throws: ``MediaError`` if a URL cannot be read or is not allowed.
     func pulls() throws(MediaError) -> [PullSettings] {
         var pulls: [PullSettings] = []
-        for source in self.sources {
-            guard case .pull(let secret) = source.input else { continue }
-            let place = "source[\(source.id)]"
-            let url = try RTMPURL(secret, place: place)
-            guard self.ingest.pull.allows(url) else { throw Self.notAllowed(url.host, url.port, place) }
-            var settings = PullSettings(source: source.id, url: url)
-            settings.idleTimeout = Int64(self.ingest.rtmp.idleTimeoutMs) * 1_000_000
-            settings.codecs = self.codecs(of: source)
-            pulls.append(settings)
-        }
+        for source in self.sources { if let settings = try self.pull(source) { pulls.append(settings) } }
         return pulls
+    }
+
+    /// Settings of one source that the worker fetches over RTMP; nil for other sources.
+    ///
+    /// - Throws: ``MediaError`` if the URL cannot be read or is not allowed.
+    func pull(_ source: Pipeline.Source) throws(MediaError) -> PullSettings? {
+        guard case .pull(let secret) = source.input else { return nil }
+        let place = "source[\(source.id)]"
+        let url = try RTMPURL(secret, place: place)
+        guard self.ingest.pull.allows(url) else { throw Self.notAllowed(url.host, url.port, place) }
+        var settings = PullSettings(source: source.id, url: url)
+        settings.idleTimeout = Int64(self.ingest.rtmp.idleTimeoutMs) * 1_000_000
+        settings.codecs = self.codecs(of: source)
+        return settings
     }
 
     /// Settings of the sources that the worker fetches over SRT.
@@ -71,22 +76,27 @@ extension Pipeline {
     /// - Throws: ``MediaError`` if a URL cannot be read or is not allowed.
     func srtPulls() throws(MediaError) -> [SRTPullSettings] {
         var pulls: [SRTPullSettings] = []
-        for source in self.sources {
-            guard case .srtPull(let secret) = source.input else { continue }
-            let place = "source[\(source.id)]"
-            guard let url = SRTURL(try secret.resolved(place: place)) else {
-                throw MediaError(
-                    .rejected, "the URL is not srt://host:port?streamid=…", at: place,
-                    fix: "correct the URL; its parameters are streamid, latency, passphrase, pbkeylen")
-            }
-            guard self.ingest.pull.allows(url) else { throw Self.notAllowed(url.host, url.port, place) }
-            var settings = SRTPullSettings(source: source.id, url: url, codecs: self.codecs(of: source))
-            settings.openTimeout = Int64(self.ingest.rtmp.firstPacketTimeoutMs) * 1_000_000
-            settings.idleTimeout = Int64(self.ingest.rtmp.idleTimeoutMs) * 1_000_000
-            settings.maximumBytes = self.ingest.rtmp.maxMessageBytes
-            pulls.append(settings)
-        }
+        for source in self.sources { if let settings = try self.srtPull(source) { pulls.append(settings) } }
         return pulls
+    }
+
+    /// Settings of one source that the worker fetches over SRT; nil for other sources.
+    ///
+    /// - Throws: ``MediaError`` if the URL cannot be read or is not allowed.
+    func srtPull(_ source: Pipeline.Source) throws(MediaError) -> SRTPullSettings? {
+        guard case .srtPull(let secret) = source.input else { return nil }
+        let place = "source[\(source.id)]"
+        guard let url = SRTURL(try secret.resolved(place: place)) else {
+            throw MediaError(
+                .rejected, "the URL is not srt://host:port?streamid=…", at: place,
+                fix: "correct the URL; its parameters are streamid, latency, passphrase, pbkeylen")
+        }
+        guard self.ingest.pull.allows(url) else { throw Self.notAllowed(url.host, url.port, place) }
+        var settings = SRTPullSettings(source: source.id, url: url, codecs: self.codecs(of: source))
+        settings.openTimeout = Int64(self.ingest.rtmp.firstPacketTimeoutMs) * 1_000_000
+        settings.idleTimeout = Int64(self.ingest.rtmp.idleTimeoutMs) * 1_000_000
+        settings.maximumBytes = self.ingest.rtmp.maxMessageBytes
+        return settings
     }
 
     private static func notAllowed(_ host: String, _ port: Int, _ place: String) -> MediaError {

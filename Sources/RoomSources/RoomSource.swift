@@ -18,6 +18,8 @@ package final class RoomSource: Sendable {
         var reader: FileReader?
         /// The decode thread; nil before ``start(soundWantedUntil:)`` and after ``join()``.
         var thread: StageThread?
+        /// The thread that reads the file of a file source; nil before ``startReading(_:)`` and after ``join()``.
+        var readThread: StageThread?
     }
 
     /// The state of the source that the API shows.
@@ -39,6 +41,8 @@ package final class RoomSource: Sendable {
     package let decode: DecodeStage
     private let known: Mutex<Known>
     private let voice: Voice
+    /// Whether the source's video is not decoded, because the room has only audio.
+    private let isAudioOnly: Bool
 
     /// Holds whether events of the decoder are dropped, because the source was removed.
     private final class Voice: Sendable {
@@ -53,6 +57,7 @@ package final class RoomSource: Sendable {
         events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
     ) {
         self.spec = spec
+        self.isAudioOnly = pipeline.isAudioOnly
         self.known = Mutex(Known(health: SourceHealth(rules: SourceHealth.Rules(spec, pipeline.alarms))))
         let isFile = if case .file = spec.input { true } else { false }
         self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && pipeline.clock == .offline)
@@ -67,6 +72,7 @@ package final class RoomSource: Sendable {
             maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
             rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold,
             soundLead: ProgramStage.soundLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
+        settings.isAudioOnly = pipeline.isAudioOnly
         if spec.wallClock == .use, !isFile { settings.aligner = aligner }
         if !isFile {
             settings.codecs = pipeline.codecs(of: spec)
@@ -102,19 +108,34 @@ package final class RoomSource: Sendable {
         let parameters = try reader.probe()
         self.known.withLock { $0.reader = reader }
         self.buffer.setTracks(
-            video: parameters.contains { $0.kind == .video }, audio: parameters.contains { $0.kind == .audio })
+            video: !self.isAudioOnly && parameters.contains { $0.kind == .video },
+            audio: parameters.contains { $0.kind == .audio })
     }
 
     /// The reader opened by ``probeFile()``; nil if there is none, or if it was already taken.
     func takeReader() -> FileReader? { self.known.withLock { $0.reader.take() } }
 
+    /// Starts the thread that reads the file of a file source. Does nothing for other sources, and if it was started
+    /// before.
+    ///
+    /// - Parameter body: Reads the file into the source; called on the thread.
+    func startReading(_ body: @escaping @Sendable (FileReader) -> Void) {
+        guard case .file(let path, let loops) = self.spec.input else { return }
+        let reader = self.takeReader() ?? FileReader(path: path, loops: loops, place: "source[\(self.spec.id)]")
+        self.known.withLock { known in
+            guard known.readThread == nil else { return }
+            known.readThread = StageThread("file-\(self.spec.id)") { body(reader) }
+        }
+    }
+
     /// Drops all further events of the decoder.
     func silence() { self.voice.isSilent.store(true, ordering: .relaxed) }
 
-    /// Waits for the decode thread to end. The caller must have stopped it before.
+    /// Waits for the decode thread, and the thread that reads the file, to end. The caller must have stopped the decoder
+    /// before, which also ends the reading.
     func join() {
-        let thread = self.known.withLock { $0.thread.take() }
-        thread?.join()
+        let threads = self.known.withLock { [$0.readThread.take(), $0.thread.take()] }
+        for thread in threads { thread?.join() }
     }
 
     /// Records the codec of a track, for the API.
@@ -216,10 +237,12 @@ package final class RoomSource: Sendable {
         let placeholder = try self.spec.onLost.placeholderImage.map { path throws(MediaError) in
             try Picture.load(path: path, place: "source[\(self.spec.id)]")
         }
-        return ProgramStage.Source(
+        var source = ProgramStage.Source(
             buffer: self.buffer, name: self.spec.name ?? self.spec.id.description,
             volume: Float(self.spec.volume) / 100, hold: Int64(self.spec.onLost.resolvedHoldMs) * 1_000_000,
             stalledHold: self.spec.stalledHoldMs.map { Int64($0) * 1_000_000 }, placeholder: placeholder)
+        (source.isBackground, source.fadeMs) = (self.spec.background, self.spec.fadeMs)
+        return source
     }
 
     // MARK: Arriving packets

@@ -8,7 +8,7 @@ import Program
 ///
 /// A change has several steps, because other parts of the room can still refuse the document:
 /// ``change(from:to:isReal:)`` opens everything that can fail; then ``add(_:)`` or ``remove(_:isReported:)`` is called,
-/// then ``admitPublishers(of:)``.
+/// then ``begin(_:)``.
 package struct RosterChanges: Sendable {
     /// The sources that join and leave, prepared so that the change cannot fail.
     package struct Change {
@@ -20,7 +20,11 @@ package struct RosterChanges: Sendable {
     package struct Newcomer {
         package var source: RoomSource
         var program: ProgramStage.Source
-        var ingest: IngestConfiguration.Source
+        /// Settings of a publisher; nil for other sources.
+        var ingest: IngestConfiguration.Source?
+        /// Settings of a source that is fetched over RTMP, or over SRT; nil for other sources.
+        var pull: PullSettings?
+        var srtPull: SRTPullSettings?
         var relays: [(id: String, url: RTMPURL)]
     }
 
@@ -44,9 +48,10 @@ package struct RosterChanges: Sendable {
         change.leaving = before.sources.map(\.id).filter { after.source($0) == nil }
         for (index, source) in after.sources.enumerated() where before.source(source.id) == nil {
             let path = "sources[\(index)]"
-            guard self.host.ingestion.connections.ingest != nil else {
+            if case .rtmp = source.input, self.host.ingestion.connections.ingest == nil {
                 let mistake = SpecDiagnostic(
-                    path: path, at: .none, what: "no source can be added to a room that was started without publishers",
+                    path: path, at: .none,
+                    what: "no publisher can be added to a room that was started without publishers",
                     fix: "drain this worker and start another one with the new file")
                 throw .refused([mistake]) { what, fix, _ in .needsRestart(what, fix: fix) }
             }
@@ -66,17 +71,22 @@ package struct RosterChanges: Sendable {
     }
 
     private func newcomer(_ spec: Pipeline.Source, in pipeline: Pipeline) throws(MediaError) -> Newcomer {
+        let (pull, srtPull) = (try pipeline.pull(spec), try pipeline.srtPull(spec))
         let source = RoomSource(
             spec: spec, pipeline: pipeline, clock: self.parts.program.clock, machine: self.parts.clocks.machine,
             aligner: self.parts.roster.aligner
         ) { [weak host = self.host] in host?.decoding.handle($1, of: $0) }
         var relays: [(id: String, url: RTMPURL)] = []
         for relay in spec.relays { relays.append((relay.relayID, try relay.url(of: spec.id))) }
-        let ingest = IngestConfiguration.Source(
+        try source.probeFile()
+        var newcomer = Newcomer(source: source, program: try source.programSource(), relays: relays)
+        (newcomer.pull, newcomer.srtPull) = (pull, srtPull)
+        guard case .rtmp = spec.input else { return newcomer }
+        newcomer.ingest = IngestConfiguration.Source(
             readPatience: ReadDelayLimits(jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000),
             codecs: spec.decode.codecs.isEmpty ? nil : pipeline.codecs(of: spec),
             refused: self.host.refusing.refused[spec.id])
-        return Newcomer(source: source, program: try source.programSource(), ingest: ingest, relays: relays)
+        return newcomer
     }
 
     // MARK: Joining
@@ -87,15 +97,20 @@ package struct RosterChanges: Sendable {
         self.parts.program.add(newcomer.source.spec.id, newcomer.program)
     }
 
-    /// Admits publishers of the added sources when their keys are known, and starts their relays.
-    package func admitPublishers(of change: Change) {
-        let connections = self.host.ingestion.connections
-        guard let ingest = connections.ingest else { return }
+    /// Begins to receive the media of the added sources: publishers are admitted when their keys are known, servers are
+    /// connected to, files are read. Starts their relays.
+    package func begin(_ change: Change) {
         for newcomer in change.joining {
             let id = newcomer.source.spec.id
-            let hub = ingest.add(id, newcomer.ingest)
-            self.host.ingestion.join(newcomer.source, to: hub)
-            for relay in newcomer.relays { connections.relays?.put(hub, id: relay.id, url: relay.url) }
+            if let settings = newcomer.ingest, let hub = self.host.ingestion.connections.ingest?.add(id, settings) {
+                self.host.ingestion.join(newcomer.source, to: hub)
+            }
+            self.host.ingestion.pull(newcomer.source, newcomer.pull, newcomer.srtPull)
+            self.host.decoding.startReading(newcomer.source)
+            let connections = self.host.ingestion.connections
+            if let hub = connections.hub(for: id) {
+                for relay in newcomer.relays { connections.relays?.put(hub, id: relay.id, url: relay.url) }
+            }
             self.host.sourceRecording.join(newcomer.source.spec)
             self.parts.logger.info("source added", metadata: ["uid": "\(id)"])
             self.parts.events.emit(
@@ -129,6 +144,7 @@ package struct RosterChanges: Sendable {
     private func disconnect(_ id: SourceID) {
         let connections = self.host.ingestion.connections
         connections.ingest?.remove(id, .removed)
+        connections.pulls?.remove(id)
         connections.relays?.removeAll(of: id)
         self.host.sourceRecording.leave(id)
         self.host.withSources { $0.refusals.remove(id) }

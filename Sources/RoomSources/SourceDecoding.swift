@@ -2,7 +2,7 @@ package import Events
 import LibAV
 package import MediaTypes
 package import Program
-package import Threading
+import Threading
 
 /// Runs the decode threads of sources and the reader threads of files, and handles their events.
 package struct SourceDecoding: Sendable {
@@ -13,21 +13,20 @@ package struct SourceDecoding: Sendable {
 
     /// Starts the decode thread of every source, including sources that are added later, and the reader thread of every
     /// file that is not quarantined.
-    ///
-    /// - Returns: The reader threads.
-    package func start() -> [StageThread] {
-        var threads: [StageThread] = []
+    package func start() {
         let program = self.parts.program
         self.parts.roster.start { source in source.start { program.soundPosition } }
-        for source in self.sources.values {
-            guard case .file(let path, let loops) = source.spec.input else { continue }
-            let opened = source.takeReader()
-            // A file in whose decoder two workers crashed is not read; its pane shows the placeholder.
-            if self.host.refusing.isRefused(source.spec.id) { continue }
-            let reader = opened ?? FileReader(path: path, loops: loops, place: "source[\(source.spec.id)]")
-            threads.append(StageThread("file-\(source.spec.id)") { self.read(reader, into: source) })
+        for source in self.sources.values { self.startReading(source) }
+    }
+
+    /// Starts to read the file of a file source; does nothing for other sources.
+    func startReading(_ source: RoomSource) {
+        // A file in whose decoder two workers crashed is not read; its pane shows the placeholder.
+        if self.host.refusing.isRefused(source.spec.id) {
+            _ = source.takeReader()
+            return
         }
-        return threads
+        source.startReading { self.read($0, into: source) }
     }
 
     private func read(_ reader: FileReader, into source: RoomSource) {

@@ -45,6 +45,22 @@ package struct SourceIngest: Sendable {
         self.host.withSources { $0.connections.pulls = service }
     }
 
+    /// Fetches a source that was added while the room runs, over RTMP or SRT. Connects at once, unless the source may
+    /// not be shown for some time.
+    func pull(_ source: RoomSource, _ settings: PullSettings?, _ srt: SRTPullSettings?) {
+        guard settings != nil || srt != nil else { return }
+        let service =
+            self.connections.pulls ?? PullService([], clock: self.parts.clocks.machine, events: self.handler)
+        self.host.withSources { $0.connections.pulls = service }
+        let deadline = self.host.refusing.refused[source.spec.id]?.until
+        let hub =
+            settings.map { service.add($0, holdingUntil: deadline) }
+            ?? srt.map {
+                service.add($0, holdingUntil: deadline)
+            }
+        if let hub { self.join(source, to: hub) }
+    }
+
     /// Connects to the servers from which sources are fetched.
     package func startPulls() { self.connections.pulls?.start() }
 

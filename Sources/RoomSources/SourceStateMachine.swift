@@ -29,6 +29,9 @@ package struct SourceStateMachine: Sendable, Equatable {
         /// How long the last frame of a stalled source is repeated after it was shown. nil if it is repeated as long as
         /// the source is stalled, so that silence does not count as absence (an image that does not move).
         package var stalledHold: Int64?
+        /// Whether a publication with audio first waits for a frame before it counts as one without video; false in a room
+        /// that has only audio.
+        package var awaitsVideo = true
 
         package init(stall: Int64?, grace: Int64, hold: Int64, stalledHold: Int64? = nil) {
             self.stall = stall
@@ -259,6 +262,7 @@ package struct SourceStateMachine: Sendable, Equatable {
 
     private mutating func sounded(_ now: Int64) -> [Change] {
         guard self.hasPublisher, self.pendingEnds <= 0, !self.isPublished, self.soundSince == nil else { return [] }
+        guard self.rules.awaitsVideo else { return self.becomeLive(now, "audio") }
         self.soundSince = now
         return []
     }

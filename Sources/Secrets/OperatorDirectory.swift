@@ -11,6 +11,7 @@ extension ResourceGrants {
             switch resource.use {
             case .variable: false
             case .file: OperatorDirectory.isReadable(resource.name, in: control.secretsDirectory)
+            case .media: OperatorDirectory.holds(resource.name, in: control.mediaDirectory)
             case .image:
                 OperatorDirectory.holds(resource.name, in: control.imagesDirectory)
                     || OperatorDirectory.holds(resource.name, in: control.secretsDirectory)

@@ -57,7 +57,10 @@ struct AudioRenditionTests {
     @Test(
         "an invalid rendition, audio rendition or part length is an error with its path, what is wrong and a fix",
         arguments: [
-            (#"{ "name": "a", "video": null }"#, "", "", "renditions", "no rendition has video"),
+            (
+                #"{ "name": "a", "video": null }, { "name": "b", "video": null }"#, "", "", "renditions[1].audio",
+                "already a variant of renditions[0]"
+            ),
             (#"{ "name": "a", "width": 640 }"#, "", "", "renditions[0].height", "is missing"),
             (#"P, { "name": "a", "video": null, "fps": 30 }"#, "", "", "renditions[1].fps", "without video"),
             (#"P, { "name": "a", "video": null, "audio": "x" }"#, "", "", "renditions[1].audio", "no audio rendition"),

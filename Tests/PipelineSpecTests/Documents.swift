@@ -33,7 +33,7 @@ enum Documents {
           "clock": "live", "durationSeconds": 1.5,
           "control": { "listen": "0.0.0.0:9000", "tokenFile": "/run/token", "readTokenFile": "/run/reader",
             "openReads": true, "maxRequestsPerSecond": 500, "allowOrigins": ["https://console.example"], "compat": ["nertc", "agora"],
-            "secretsDirectory": "/run/given", "imagesDirectory": "/srv/images", "stateDirectory": "/var/lib/tandem",
+            "secretsDirectory": "/run/given", "imagesDirectory": "/srv/images", "mediaDirectory": "/srv/media", "stateDirectory": "/var/lib/tandem",
             "egress": { "allowedHosts": ["127.0.0.0/8", "cdn.example:*"] },
             "events": [
             { "type": "webhook", "url": "https://hooks.example/pk", "types": ["source.*", "room.closed"], "timeoutMs": 2000,
@@ -58,7 +58,7 @@ enum Documents {
           "sources": [
             { "uid": 1001, "streamType": "main", "name": "anchorA", "type": "rtmp", "streamKey": "hunter2a", "volume": 90,
               "jitterBufferMs": 300, "maxJitterBufferMs": 2000, "maxDriftPpm": 300, "stallMs": 900, "rotation": 90,
-              "onNoVideo": "leavePane", "offsetMs": -40, "audioTracks": [{ "track": 1, "volume": 50 }], "wallClock": "ignore", "metadata": true,
+              "onNoVideo": "leavePane", "offsetMs": -40, "background": true, "fadeMs": 500, "audioTracks": [{ "track": 1, "volume": 50 }], "wallClock": "ignore", "metadata": true,
               "expected": { "width": 720, "height": 1280, "fps": 25, "variableFrameRate": true, "videoBitrate": 1000000,
                 "keyFrameIntervalSeconds": 4, "audioSampleRate": 44100, "audioBitrate": 96000 },
               "onLost": { "holdMs": 1000, "stalledHoldMs": 3000, "placeholderImage": "away.png", "then": "fallbackScene", "fallbackScene": "solo" },
@@ -87,7 +87,7 @@ enum Documents {
               "countdowns": [ { "countdownId": "clock", "seconds": 300, "x": "50%", "y": 4, "size": 20, "color": "#EEEEEE",
                 "align": "right", "zOrder": 63 }, { "countdownId": "left", "of": "pk" } ],
               "transition": { "type": "slide", "durationMs": 400, "direction": "up" },
-              "audioOverrides": [ { "uid": "2002", "volume": 60 } ], "panes": [
+              "audioOverrides": [ { "uid": "2002", "volume": 60 } ], "speakingRing": { "width": 4, "color": "#00FF00" }, "panes": [
               { "uid": "1001", "streamType": "sub", "x": 2, "y": 4, "width": 320, "height": 180, "zOrder": 1, "adaption": "fit",
                 "crop": { "x": "5%", "y": "10%", "width": "90%", "height": "33.33%" }, "cornerRadius": 12,
                 "border": { "width": 4, "color": "#00FF00" },
@@ -96,7 +96,8 @@ enum Documents {
           "program": { "scene": "pk" },
           "pk": { "scene": "pk", "start": "whenReady", "countdownMs": 3000, "countdownScene": "solo", "durationMs": 60000,
             "punishMs": 20000, "punishScene": "solo", "endScene": "solo" },
-          "audio": { "sampleRate": 48000, "channels": 2, "bitrate": 96000, "rampMs": 40, "levelIntervalMs": 500,
+          "audio": { "sampleRate": 48000, "channels": 2, "bitrate": 96000, "rampMs": 40, "levelIntervalMs": 500, "speaking": true,
+                     "duck": { "uids": ["2002"], "reductionDb": 9, "attackMs": 100, "releaseMs": 900 },
                      "ducking": { "uids": ["1001"], "thresholdDb": -40, "reductionDb": 9, "attackMs": 50,
                                   "releaseMs": 900 } },
           "renditions": [ { "name": "360p", "width": 640, "height": 360, "fps": 25, "video": { "codec": "h264",

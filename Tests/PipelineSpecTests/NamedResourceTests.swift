@@ -73,6 +73,9 @@ struct NamedResourceTests {
                 ["sources[0].onLost.placeholderImage"]
             ),
             (#"{ "canvas": { "fonts": [ "/etc/shadow" ] } }"#, ["canvas.fonts[0]"]),
+            (#"{ "sources": [ { "type": "file", "path": "/etc/shadow" } ] }"#, ["sources[0].path"]),
+            // An image that the file names is not a source.
+            (#"{ "sources": [ { "type": "file", "path": "logo.png" } ] }"#, ["sources[0].path"]),
             // A scene alone.
             (#"{ "images": [ { "path": "x.png" } ], "layout": "auto" }"#, ["images[0].path"]),
             // An output's path is not read, and cannot change; free-form values are not checked.

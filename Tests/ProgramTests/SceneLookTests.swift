@@ -61,6 +61,40 @@ struct SceneLookTests {
         }
     }
 
+    @Test(
+        "a ring is drawn around the pane of a source while it speaks, above its own pane and below one that covers it")
+    func speakingRing() throws {
+        let ring = CanvasColor(y: 63, cb: 102, cr: 240)
+        var (below, above) = (self.pane(0, 0, 0, 640, 360), self.pane(1, 600, 300, 40, 60, z: 1))
+        below.speakingRing = SpeakingRing(width: 8, color: ring)
+        above.speakingRing = SpeakingRing(width: 64, color: ring)
+        let scene = Scene(sceneID: "s", panes: [below, above], background: .black)
+        let director = Canvases.director(scene, isOffline: true)
+        try director.prepare([scene])
+        var player = SceneCompositor(director: director, machine: SystemClock())
+        _ = player.advance(to: 0)
+        var pictures: [SourceID: Picture] = [:]
+        for index in 0..<2 { pictures[Canvases.source(index)] = try Canvases.solid(Canvases.colors[index]) }
+        func canvas(_ tick: Int64) throws -> Picture {
+            try #require(player.compose(tick: tick, pictures: pictures, covered: []).picture)
+        }
+        let quiet = try canvas(0)
+        #expect(Canvases.color(quiet, x: 2, y: 180) == Canvases.colors[0])
+        player.setSpeaking(true, Canvases.source(0))
+        let spoken = try canvas(1)
+        #expect(Canvases.color(spoken, x: 2, y: 180) == ring && Canvases.color(spoken, x: 320, y: 2) == ring)
+        #expect(Canvases.color(spoken, x: 320, y: 180) == Canvases.colors[0])
+        #expect(Canvases.color(spoken, x: 638, y: 330) == Canvases.colors[1], "the upper pane covers the ring")
+        player.setSpeaking(true, Canvases.source(1))
+        let both = try canvas(2)
+        #expect(Canvases.color(both, x: 602, y: 330) == ring, "a quarter of a small pane at most")
+        #expect(Canvases.color(both, x: 620, y: 330) == Canvases.colors[1])
+        player.setSpeaking(false, Canvases.source(0))
+        player.setSpeaking(false, Canvases.source(1))
+        #expect(Canvases.color(try canvas(3), x: 2, y: 180) == Canvases.colors[0])
+        #expect(player.failures == 0)
+    }
+
     @Test("rounded corners show what is below, and a border has its exact color")
     func corners() throws {
         let border = CanvasColor(y: 63, cb: 102, cr: 240)

@@ -1,0 +1,60 @@
+import PipelineSpec
+import Testing
+
+@Suite("Pipeline file: rooms without video, and speaking rings")
+struct VoiceRoomSpecTests {
+    private static let video = #"[ { "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } } ]"#
+    private static let voice = #"[ { "name": "voice", "video": null } ]"#
+
+    /// The room of the other tests, without video and with these changes.
+    private static func read(
+        renditions: String = Self.voice, members: String = "", outputs: String = "", scene: String = ""
+    ) -> SpecReport {
+        Pipeline.parse(
+            Documents.room.replacing(Self.video, with: renditions)
+                .replacing(#""control""#, with: "\(members)\"control\"")
+                .replacing(#"{ "path": "out" }"#, with: "{ \"path\": \"out\" }\(outputs)")
+                .replacing(#""uids": ["1001"] }"#, with: "\"uids\": [\"1001\"]\(scene) }"))
+    }
+
+    @Test("a room whose renditions have no video is valid, with one variant for each audio rendition")
+    func isValid() throws {
+        let pipeline = try Self.read(
+            members:
+                #""audioRenditions": [ { "name": "hi", "bitrate": 128000 }, { "name": "lo", "bitrate": 48000 } ], "#
+        ).result.get()
+        #expect(pipeline.isAudioOnly && pipeline.pictureRenditions.isEmpty)
+        #expect(pipeline.renditions.map(\.audio) == [["hi", "lo"]])
+        #expect(try !Self.read(renditions: Self.video).result.get().isAudioOnly)
+    }
+
+    @Test(
+        "in a room without video, everything that needs video is an error with its path and a fix",
+        arguments: [
+            ("", #", { "type": "raw", "path": "c.y4m" }"#, "", "outputs[1]"),
+            ("", #", { "type": "image", "path": "i.jpg" }"#, "", "outputs[1]"),
+            (#""sei": { "layout": true }, "#, "", "", "sei"),
+            (#""audio": { "speaking": true }, "#, "", #", "speakingRing": {}"#, "scenes[0].speakingRing"),
+        ])
+    func refuses(members: String, outputs: String, scene: String, path: String) {
+        let report = Self.read(members: members, outputs: outputs, scene: scene)
+        #expect(
+            report.mistakes.contains {
+                $0.path == path && $0.what.contains("no rendition has video") && !$0.fix.isEmpty
+            },
+            "\(report.mistakes.map { "\($0.path): \($0.what)" })")
+    }
+
+    @Test("a speaking ring needs audio.speaking")
+    func ring() throws {
+        let report = Self.read(renditions: Self.video, scene: #", "speakingRing": { "width": 8 }"#)
+        #expect(report.mistakes.map(\.path) == ["scenes[0].speakingRing"])
+        #expect(report.mistakes.first?.fix.contains(#""speaking": true"#) == true)
+        let pipeline = try Self.read(
+            renditions: Self.video, members: #""audio": { "speaking": true }, "#,
+            scene: #", "speakingRing": { "width": 8 }"#
+        ).result.get()
+        #expect(pipeline.audio.speaking && pipeline.scenes[0].speakingRing?.width == 8)
+        #expect(pipeline.scenes[1].speakingRing == nil)
+    }
+}
