@@ -114,6 +114,9 @@ package struct ControlResponder: Sendable {
             }
             try Self.checkForm(of: request.head, route, body)
             if isReading {
+                if case .sourceStill(let uid) = route {
+                    return try self.still(of: uid, target.query, request.head, answer)
+                }
                 let isCommander = self.guardian.refusal(of: request.head, isOpen: false) == nil
                 let outcome = try self.perform(
                     route, method, query: target.query, body: body, isCommander: isCommander)
@@ -165,7 +168,8 @@ package struct ControlResponder: Sendable {
         isCommander: Bool = true
     ) throws(ControlFailure) -> ControlOutcome {
         switch route {
-        case .source, .relay, .kick, .statistics, .statisticsStream, .events, .snapshot, .sourceSnapshot, .page,
+        case .source, .relay, .kick, .statistics, .statisticsStream, .events, .snapshot, .sourceSnapshot, .sourceStill,
+            .page,
             .description, .room, .alarms, .logs:
             break
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
@@ -253,6 +257,8 @@ package struct ControlResponder: Sendable {
                 : .json(.ok, self.room.clipsJSON())
         case .snapshot: return ControlOutcome(try self.snapshot(of: nil, query))
         case .sourceSnapshot(let uid): return ControlOutcome(try self.snapshot(of: uid, query))
+        // Answered by ``still(of:_:_:_:)``, because it waits for another thread.
+        case .sourceStill: throw .notFound("there is no still", fix: "use GET or HEAD")
         case .clip(let id): return .json(.ok, try self.room.clipJSON(id))
         case .end:
             _ = try FlatObject(body: body, keys: [])

@@ -42,6 +42,7 @@ package enum ControlRoute: Hashable {
     case clip(String)
     case snapshot
     case sourceSnapshot(uid: String)
+    case sourceStill(uid: String)
     case end
     case drain
     case pk(PKVerb)
@@ -82,7 +83,7 @@ package enum ControlRoute: Hashable {
         case .startup, .liveness, .readiness: [.get, .head]
         case .program, .text, .score, .countdown, .logLevel: [.put]
         case .clips: [.get, .head, .post]
-        case .clip, .snapshot, .sourceSnapshot: [.get, .head]
+        case .clip, .snapshot, .sourceSnapshot, .sourceStill: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
         case .end, .drain, .pk, .kick, .metadata, .restart, .start, .stop, .keyframe: [.post]
@@ -97,6 +98,7 @@ package enum ControlRoute: Hashable {
         "/v1/outputs/{outputId}:restart", "/v1/outputs/{outputId}:start", "/v1/outputs/{outputId}:stop",
         "/v1/renditions/{name}:keyframe", "/v1/clips", "/v1/clips/{id}",
         "/v1/metadata", "/v1/snapshot", "/v1/sources/{uid}/snapshot",
+        "/v1/sources/{uid}/still.jpg",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
         "/v1/room:drain", "/openapi.json", "/version", "/metrics", "/startupz", "/livez", "/readyz",
     ]
@@ -179,6 +181,10 @@ package enum ControlRoute: Hashable {
         let snapshot = "/snapshot"
         if rest.hasSuffix(snapshot), rest.utf8.count > snapshot.utf8.count {
             return .sourceSnapshot(uid: String(rest.dropLast(snapshot.utf8.count)))
+        }
+        let still = "/still.jpg"
+        if rest.hasSuffix(still), rest.utf8.count > still.utf8.count {
+            return .sourceStill(uid: String(rest.dropLast(still.utf8.count)))
         }
         let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[parts.count - 2] == "relays", let id = parts.last, !id.isEmpty else {

@@ -110,6 +110,17 @@ package protocol RoomControlling: Sendable {
     ///   cannot be made.
     func snapshot(of source: (uid: String, streamType: String)?, width: Int?) throws(ControlFailure) -> [UInt8]
 
+    /// A still of one source as a JPEG file: of the frame that arrived last and can be shown without earlier ones.
+    ///
+    /// - Parameters:
+    ///   - width: Width in pixels, 16 to 1,280; the height is in proportion.
+    ///   - known: The tag of the still that the client already has; nil if it has none.
+    ///   - answer: Called once, on any thread: the still, or 404 if the source is unknown or has no frame, 410 if the room
+    ///     ends, or 429 if the machine is overloaded or too many requests wait. It must not block.
+    func still(
+        of source: (uid: String, streamType: String), width: Int, known: String?,
+        _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void)
+
     /// Sends timed metadata to every viewer, synchronized with a frame. The same `id` with the same content again changes
     /// nothing.
     ///
@@ -222,6 +233,28 @@ extension RoomControlling {
         of source: (uid: String, streamType: String)?, width: Int?
     ) throws(ControlFailure) -> [UInt8] {
         throw .notFound("there is no frame yet", fix: "try again when something is on air")
+    }
+
+    /// By default there are no frames.
+    package func still(
+        of source: (uid: String, streamType: String), width: Int, known: String?,
+        _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
+    ) { answer(.failure(.notFound("there is no frame yet", fix: "repeat the request when the source is published"))) }
+}
+
+/// A still of a source.
+package struct SourceStill: Sendable, Hashable {
+    /// Entity tag of the file, with its quotes. It changes with the frame and the width.
+    package var tag: String
+    /// How long ago the frame arrived, in milliseconds.
+    package var ageMs: Int64
+    /// The JPEG file; nil if the client already has it.
+    package var bytes: [UInt8]?
+
+    package init(tag: String, ageMs: Int64, bytes: [UInt8]?) {
+        self.tag = tag
+        self.ageMs = ageMs
+        self.bytes = bytes
     }
 }
 

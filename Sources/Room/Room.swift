@@ -183,6 +183,7 @@ package final class Room: Sendable {
         self.scenes.finish()
         scenes?.join()
         self.tellLevels()
+        self.sourceParts.stills.stop()
         self.roster.close()
         for thread in readers { thread.join() }
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000

@@ -190,6 +190,15 @@ final class FakeRoom: RoomControlling, SceneControlling, OutputControlling {
         return #"{"id":"clip-1-1"}"#
     }
 
+    func still(
+        of source: (uid: String, streamType: String), width: Int, known: String?,
+        _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
+    ) {
+        self.note("still \(source.uid) \(source.streamType) \(width)")
+        let tag = "\"f1-\(width)\""
+        answer(.success(SourceStill(tag: tag, ageMs: 40, bytes: known == tag ? nil : Array("jpeg".utf8))))
+    }
+
     func clipsJSON() -> String { #"{"clips":[]}"# }
 
     func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply {
