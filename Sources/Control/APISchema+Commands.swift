@@ -24,6 +24,12 @@ extension APISchema {
                 JSONField("streamType", .words(["main", "sub"])), JSONField("uid", .string),
                 JSONField("wasPublishing", .boolean), JSONField("refused", .orNull(.named("Refusal"))),
             ])),
+        APISchema(
+            "StillRequest",
+            .object([
+                JSONField("uid", .string), JSONField("streamType", .words(["main", "sub"])),
+                JSONField("accepted", .always("still")),
+            ])),
         APISchema("RelayRemoval", .object([JSONField("id", .string), JSONField("deleted", .always(true))])),
         APISchema(
             "TextChange",

@@ -154,7 +154,7 @@ package struct ControlResponder: Sendable {
     /// workers do not restore, do not wait.
     private static func waits(_ route: ControlRoute, _ body: [UInt8]) -> Bool {
         switch route {
-        case .text, .score, .metadata, .keyframe, .restart, .clips, .logLevel: return false
+        case .text, .score, .metadata, .keyframe, .still, .restart, .clips, .logLevel: return false
         case .source:
             // The body sets only a volume, which changes often.
             let keys = ["volume", "audioTrack", "streamType"]
@@ -168,7 +168,8 @@ package struct ControlResponder: Sendable {
         isCommander: Bool = true
     ) throws(ControlFailure) -> ControlOutcome {
         switch route {
-        case .source, .relay, .kick, .statistics, .statisticsStream, .events, .snapshot, .sourceSnapshot, .sourceStill,
+        case .source, .relay, .kick, .still, .statistics, .statisticsStream, .events, .snapshot, .sourceSnapshot,
+            .sourceStill,
             .page,
             .description, .room, .alarms, .logs:
             break
@@ -246,6 +247,12 @@ package struct ControlResponder: Sendable {
         case .kick(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
             return .json(.ok, try self.kick(uid, query.last?.value ?? Self.defaultStreamType, body))
+        case .still(let uid):
+            try Self.refuseUnknown(query, known: ["streamType"])
+            _ = try FlatObject(body: body, keys: [])
+            let text = try self.room.requestStill(
+                uid: uid, streamType: query.last?.value ?? Self.defaultStreamType)
+            return ControlOutcome(.json(.accepted, text), changed: false)
         case .pk(let verb): return .json(.ok, try self.room.sceneControl.changePK(try Self.pkCommand(verb, body)))
         case .metadata: return .command(.accepted, try self.room.addMetadata(body))
         case .text(let id): return .json(.ok, try self.setText(id, body))

@@ -35,6 +35,8 @@ package enum ControlRoute: Hashable {
     case source(uid: String)
     case relay(uid: String, relayID: String)
     case kick(uid: String)
+    /// Sends a still of a source to the moderation service.
+    case still(uid: String)
     case text(String)
     case score(String)
     case countdown(String)
@@ -86,13 +88,14 @@ package enum ControlRoute: Hashable {
         case .clip, .snapshot, .sourceSnapshot, .sourceStill: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk, .kick, .metadata, .restart, .start, .stop, .keyframe: [.post]
+        case .end, .drain, .pk, .kick, .still, .metadata, .restart, .start, .stop, .keyframe: [.post]
         }
     }
 
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/document", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
-        "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
+        "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}:still", "/v1/sources/{uid}/relays/{id}",
+        "/v1/texts/{textId}",
         "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/events", "/v1/alarms", "/v1/logs",
         "/v1/log-level",
         "/v1/outputs/{outputId}:restart", "/v1/outputs/{outputId}:start", "/v1/outputs/{outputId}:stop",
@@ -178,13 +181,17 @@ package enum ControlRoute: Hashable {
         if rest.hasSuffix(kick), rest.utf8.count > kick.utf8.count {
             return .kick(uid: String(rest.dropLast(kick.count)))
         }
+        let still = ":still"
+        if rest.hasSuffix(still), rest.utf8.count > still.utf8.count {
+            return .still(uid: String(rest.dropLast(still.count)))
+        }
         let snapshot = "/snapshot"
         if rest.hasSuffix(snapshot), rest.utf8.count > snapshot.utf8.count {
             return .sourceSnapshot(uid: String(rest.dropLast(snapshot.utf8.count)))
         }
-        let still = "/still.jpg"
-        if rest.hasSuffix(still), rest.utf8.count > still.utf8.count {
-            return .sourceStill(uid: String(rest.dropLast(still.utf8.count)))
+        let picture = "/still.jpg"
+        if rest.hasSuffix(picture), rest.utf8.count > picture.utf8.count {
+            return .sourceStill(uid: String(rest.dropLast(picture.utf8.count)))
         }
         let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[parts.count - 2] == "relays", let id = parts.last, !id.isEmpty else {

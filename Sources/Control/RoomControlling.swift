@@ -85,6 +85,13 @@ package protocol RoomControlling: Sendable {
     ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for a file source.
     func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String
 
+    /// Sends a still of a source to the pipeline's moderation service, in addition to those at its interval.
+    ///
+    /// - Returns: The accepted request, as a JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source, 409 if the pipeline has no moderation or the
+    ///   source is not published.
+    func requestStill(uid: String, streamType: String) throws(ControlFailure) -> String
+
     /// Cuts a part of the published media into a file, in the background.
     ///
     /// - Returns: The pending clip, as a JSON object.
@@ -235,6 +242,11 @@ extension RoomControlling {
         throw .notFound("there is no frame yet", fix: "try again when something is on air")
     }
 
+    /// By default there is no moderation.
+    package func requestStill(uid: String, streamType: String) throws(ControlFailure) -> String {
+        throw .conflict("this room has no moderation", fix: "add \"moderation\" to the pipeline")
+    }
+
     /// By default there are no frames.
     package func still(
         of source: (uid: String, streamType: String), width: Int, known: String?,
@@ -248,12 +260,16 @@ package struct SourceStill: Sendable, Hashable {
     package var tag: String
     /// How long ago the frame arrived, in milliseconds.
     package var ageMs: Int64
+    /// Program time at which the frame is shown, in nanoseconds; nil before the program runs. For a frame that is not
+    /// decoded yet it is an estimate.
+    package var programTime: Int64?
     /// The JPEG file; nil if the client already has it.
     package var bytes: [UInt8]?
 
-    package init(tag: String, ageMs: Int64, bytes: [UInt8]?) {
+    package init(tag: String, ageMs: Int64, programTime: Int64? = nil, bytes: [UInt8]?) {
         self.tag = tag
         self.ageMs = ageMs
+        self.programTime = programTime
         self.bytes = bytes
     }
 }

@@ -112,7 +112,7 @@ package struct DocumentChange: Sendable {
         "sources.rotation", "sources.expected",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
-        "renditions.video.bitrate", "renditions.video.maxBitrate", "renditions.video.bufferSize",
+        "moderation.stills.intervalSeconds", "moderation.stills.width", "renditions.video.bitrate", "renditions.video.maxBitrate", "renditions.video.bufferSize",
     ]
 
     /// Whether a path is `whole` or lies inside it; array indexes are ignored.
@@ -172,6 +172,10 @@ extension Pipeline {
         rest.alarms = current.alarms
         rest.shutdown = current.shutdown
         rest.idle = current.idle
+        if rest.moderation != nil, let stills = current.moderation?.stills {
+            rest.moderation?.stills.intervalSeconds = stills.intervalSeconds
+            rest.moderation?.stills.width = stills.width
+        }
         if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {
             rest.ingest.auth?.secret = secret
         }

@@ -76,6 +76,7 @@ package final class RoomSource: Sendable {
             soundLead: ProgramStage.soundLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
         if spec.wallClock == .use, !isFile { settings.aligner = aligner }
         settings.codecs = self.codecs
+        settings.delay = Int64(pipeline.program.delayMs) * 1_000_000
         let voice = Voice()
         self.voice = voice
         self.decode = DecodeStage(
@@ -149,6 +150,9 @@ package final class RoomSource: Sendable {
         if let offset { self.decode.setOffset(milliseconds: offset) }
         if let rotation { self.decode.setRotation(rotation / 90) }
     }
+
+    /// Sets the delay of the program; see ``DecodeStage/setDelay(milliseconds:)``.
+    package func set(delay milliseconds: Int) { self.decode.setDelay(milliseconds: milliseconds) }
 
     /// Numbers of the audio tracks, sorted: those received, those that the pipeline names, and 0, the main track.
     package var audioTracks: [Int] {

@@ -54,6 +54,8 @@ package final class SourceStills: Sendable {
         var content: Content
         /// When it arrived, on the monotonic clock.
         var arrival: Int64
+        /// Program time at which it is shown; nil before the program runs.
+        var shown: Int64?
     }
 
     private let clock: ProgramClock
@@ -154,7 +156,9 @@ package final class SourceStills: Sendable {
                 let size = Self.size(of: drawn.format, width: width)
                 let bytes = try JPEGEncoder.jpeg(drawn, width: size.width, height: size.height)
                 result = .success(
-                    StillCache.File(frame: frame.id, bytes: bytes, arrival: frame.arrival, made: self.machine.now()))
+                    StillCache.File(
+                        frame: frame.id, bytes: bytes, arrival: frame.arrival, shown: frame.shown,
+                        made: self.machine.now()))
             } catch {
                 result = .failure(.notFound("the still cannot be made: \(error.what)", fix: error.fix))
             }
@@ -196,11 +200,15 @@ package final class SourceStills: Sendable {
             // A file has no arrival times.
             Frame(
                 id: .decoded(newest.time), content: .picture(newest.picture),
-                arrival: (newest.arrival ?? newest.time) &+ zero)
+                arrival: (newest.arrival ?? newest.time) &+ zero, shown: newest.time)
         }
         guard let key = source.tapped.keyFrame else { return decoded }
         if let decoded, decoded.arrival >= key.packet.arrival { return decoded }
-        return Frame(id: .coded(key.packet.arrival), content: .key(key), arrival: key.packet.arrival)
+        // Estimated by the delay of packets that the network has not delayed, and not by the frame's own timestamp.
+        let wait = (source.decode.timing.buffered ?? source.decode.jitterBuffer) &+ source.decode.wantedOffset
+        return Frame(
+            id: .coded(key.packet.arrival), content: .key(key), arrival: key.packet.arrival,
+            shown: self.clock.program(of: key.packet.arrival).map { $0 &+ wait })
     }
 
     private static func missing(_ source: RoomSource) -> ControlFailure {
@@ -248,14 +256,16 @@ package final class SourceStills: Sendable {
 
     private func unchanged(_ frame: Frame, _ width: Int) -> SourceStill {
         SourceStill(
-            tag: Self.tag(frame.id, width), ageMs: Self.age(of: frame.arrival, now: self.machine.now()), bytes: nil)
+            tag: Self.tag(frame.id, width), ageMs: Self.age(of: frame.arrival, now: self.machine.now()),
+            programTime: frame.shown, bytes: nil)
     }
 
     private static func still(_ file: StillCache<Waiter>.File, _ width: Int, known: String?, now: Int64) -> SourceStill
     {
         let tag = Self.tag(file.frame, width)
         return SourceStill(
-            tag: tag, ageMs: Self.age(of: file.arrival, now: now), bytes: known == tag ? nil : file.bytes)
+            tag: tag, ageMs: Self.age(of: file.arrival, now: now), programTime: file.shown,
+            bytes: known == tag ? nil : file.bytes)
     }
 
     private static func age(of arrival: Int64, now: Int64) -> Int64 { max(0, now &- arrival) / 1_000_000 }

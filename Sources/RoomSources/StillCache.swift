@@ -18,11 +18,13 @@ package struct StillCache<Waiter: Sendable>: Sendable {
         package var bytes: [UInt8]
         /// When the frame arrived, in nanoseconds of the monotonic clock.
         package var arrival: Int64
+        /// Program time at which the frame is shown, in nanoseconds; nil before the program runs.
+        package var shown: Int64?
         /// When the file was made.
         package var made: Int64
 
-        package init(frame: FrameID, bytes: [UInt8], arrival: Int64, made: Int64) {
-            (self.frame, self.bytes, self.arrival, self.made) = (frame, bytes, arrival, made)
+        package init(frame: FrameID, bytes: [UInt8], arrival: Int64, shown: Int64? = nil, made: Int64) {
+            (self.frame, self.bytes, self.arrival, self.shown, self.made) = (frame, bytes, arrival, shown, made)
         }
     }
 

@@ -147,6 +147,12 @@ final class FakeRoom: RoomControlling, SceneControlling, OutputControlling {
         return #"{"wasPublishing":true}"#
     }
 
+    func requestStill(uid: String, streamType: String) throws(ControlFailure) -> String {
+        guard uid == "1001" else { throw .notFound("there is no source \"\(uid)\"", fix: "use one of: 1001") }
+        self.note("still of \(uid) \(streamType)")
+        return #"{"accepted":"still"}"#
+    }
+
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
         self.note("pk \(command)")
         self.pkCommand.withLock { $0 = command }

@@ -4,7 +4,7 @@ import Testing
 @Suite("pipelines/: the example rooms")
 struct PipelineExampleTests {
     static let names = [
-        "solo", "pk-landscape", "pk-portrait", "pk-decorated", "guests", "ladder", "offline",
+        "solo", "pk-landscape", "pk-portrait", "pk-decorated", "guests", "ladder", "offline", "moderated",
     ]
 
     private func load(_ name: String) throws -> Pipeline {

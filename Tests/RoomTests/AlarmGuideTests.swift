@@ -21,7 +21,7 @@ struct AlarmGuideTests {
         let others = [
             "encoder.overload_step", "output.unreachable", "output.refused", "output.stalled", "output.disk_low",
             "output.damaged", "output.moved", "config.invalid", "commands.not_durable",
-            "commands.set_aside", CertificateAlarm.type,
+            "commands.set_aside", "moderation.failing", CertificateAlarm.type,
         ]
         #expect(Set(told) == Set(SourceHealth.Cause.allCases.map { $0.alarmType } + others))
         #expect(told.count == Set(told).count)
