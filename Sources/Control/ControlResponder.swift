@@ -267,6 +267,7 @@ package struct ControlResponder: Sendable {
         // Answered by ``still(of:_:_:_:)``, because it waits for another thread.
         case .sourceStill: throw .notFound("there is no still", fix: "use GET or HEAD")
         case .clip(let id): return .json(.ok, try self.room.clipJSON(id))
+        case .clipFile(let id): return ControlOutcome(try self.clipFile(id))
         case .end:
             _ = try FlatObject(body: body, keys: [])
             // The command would be accepted, but the room would continue in the next worker.
