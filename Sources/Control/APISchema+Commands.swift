@@ -36,6 +36,12 @@ extension APISchema {
                 JSONField("uid", .string), JSONField("streamType", .words(["main", "sub"])),
                 JSONField("accepted", .always("stop")), JSONField("state", .always("stopped")),
             ])),
+        APISchema(
+            "StillRequest",
+            .object([
+                JSONField("uid", .string), JSONField("streamType", .words(["main", "sub"])),
+                JSONField("accepted", .always("still")),
+            ])),
         APISchema("RelayRemoval", .object([JSONField("id", .string), JSONField("deleted", .always(true))])),
         APISchema(
             "TextChange",

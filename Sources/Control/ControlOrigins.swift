@@ -25,7 +25,7 @@ package struct ControlOrigins: Sendable {
         guard self.admits(head), let origin = head.headerFields[.origin] else { return reply }
         reply.fields[.accessControlAllowOrigin] = origin
         reply.fields[.accessControlExposeHeaders] =
-            "Allow, ETag, Idempotent-Replayed, Retry-After, Tandem-Access, X-Request-Id"
+            "Allow, ETag, Idempotent-Replayed, Retry-After, Tandem-Access, X-Request-Id, X-Tandem-Age-Ms"
         return reply
     }
 
@@ -38,7 +38,7 @@ package struct ControlOrigins: Sendable {
         guard self.admits(head) else { return reply }
         reply.fields[.accessControlAllowMethods] = methods
         reply.fields[.accessControlAllowHeaders] =
-            "Accept, Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id"
+            "Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id"
         reply.fields[.accessControlMaxAge] = "600"
         return reply
     }

@@ -114,6 +114,9 @@ package struct ControlResponder: Sendable {
             }
             try Self.checkForm(of: request.head, route, body)
             if isReading {
+                if case .sourceStill(let uid) = route {
+                    return try self.still(of: uid, target.query, request.head, answer)
+                }
                 let isCommander = self.guardian.refusal(of: request.head, isOpen: false) == nil
                 let outcome = try self.perform(
                     route, method, query: target.query, body: body, isCommander: isCommander)
@@ -151,7 +154,7 @@ package struct ControlResponder: Sendable {
     /// workers do not restore, do not wait.
     private static func waits(_ route: ControlRoute, _ body: [UInt8]) -> Bool {
         switch route {
-        case .text, .score, .metadata, .keyframe, .restart, .clips, .logLevel: return false
+        case .text, .score, .metadata, .keyframe, .still, .restart, .clips, .logLevel: return false
         case .source:
             // The body sets only a volume, which changes often.
             let keys = ["volume", "audioTrack", "streamType"]
@@ -165,7 +168,9 @@ package struct ControlResponder: Sendable {
         isCommander: Bool = true
     ) throws(ControlFailure) -> ControlOutcome {
         switch route {
-        case .source, .relay, .kick, .recording, .statistics, .statisticsStream, .events, .snapshot, .sourceSnapshot, .page,
+        case .source, .relay, .kick, .recording, .still, .statistics, .statisticsStream, .events, .snapshot,
+            .sourceSnapshot,
+            .sourceStill, .page,
             .description, .room, .alarms, .logs:
             break
         default: if !route.isProbe { try Self.refuseUnknown(query, known: []) }
@@ -248,6 +253,12 @@ package struct ControlResponder: Sendable {
             let streamType = query.last?.value ?? Self.defaultStreamType
             return .json(
                 .accepted, try self.room.setRecording(uid: uid, streamType: streamType, isStart: isStart))
+        case .still(let uid):
+            try Self.refuseUnknown(query, known: ["streamType"])
+            _ = try FlatObject(body: body, keys: [])
+            let text = try self.room.requestStill(
+                uid: uid, streamType: query.last?.value ?? Self.defaultStreamType)
+            return ControlOutcome(.json(.accepted, text), changed: false)
         case .pk(let verb): return .json(.ok, try self.room.sceneControl.changePK(try Self.pkCommand(verb, body)))
         case .metadata: return .command(.accepted, try self.room.addMetadata(body))
         case .text(let id): return .json(.ok, try self.setText(id, body))
@@ -259,6 +270,8 @@ package struct ControlResponder: Sendable {
                 : .json(.ok, self.room.clipsJSON())
         case .snapshot: return ControlOutcome(try self.snapshot(of: nil, query))
         case .sourceSnapshot(let uid): return ControlOutcome(try self.snapshot(of: uid, query))
+        // Answered by ``still(of:_:_:_:)``, because it waits for another thread.
+        case .sourceStill: throw .notFound("there is no still", fix: "use GET or HEAD")
         case .clip(let id): return .json(.ok, try self.room.clipJSON(id))
         case .clipFile(let id): return ControlOutcome(try self.clipFile(id))
         case .end:

@@ -37,6 +37,8 @@ package enum ControlRoute: Hashable {
     case kick(uid: String)
     /// Starts or stops a source's own recording.
     case recording(uid: String, isStart: Bool)
+    /// Sends a still of a source to the moderation service.
+    case still(uid: String)
     case text(String)
     case score(String)
     case countdown(String)
@@ -46,6 +48,7 @@ package enum ControlRoute: Hashable {
     case clipFile(String)
     case snapshot
     case sourceSnapshot(uid: String)
+    case sourceStill(uid: String)
     case end
     case drain
     case pk(PKVerb)
@@ -91,24 +94,24 @@ package enum ControlRoute: Hashable {
         case .startup, .liveness, .readiness: [.get, .head]
         case .program, .text, .score, .countdown, .logLevel: [.put]
         case .clips: [.get, .head, .post]
-        case .clip, .clipFile, .snapshot, .sourceSnapshot: [.get, .head]
+        case .clip, .clipFile, .snapshot, .sourceSnapshot, .sourceStill: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk, .kick, .recording, .metadata, .restart, .start, .stop, .keyframe: [.post]
+        case .end, .drain, .pk, .kick, .recording, .still, .metadata, .restart, .start, .stop, .keyframe: [.post]
         }
     }
 
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/document", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
-        "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}/recording:start",
-        "/v1/sources/{uid}/recording:stop",
-        "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
+        "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}:still", "/v1/sources/{uid}/recording:start",
+        "/v1/sources/{uid}/recording:stop", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
         "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/events", "/v1/alarms", "/v1/logs",
         "/v1/log-level",
         "/v1/outputs/{outputId}:restart", "/v1/outputs/{outputId}:start", "/v1/outputs/{outputId}:stop",
         "/v1/renditions/{name}:keyframe", "/v1/clips", "/v1/clips/{id}",
         "/v1/clips/{id}/file",
         "/v1/metadata", "/v1/snapshot", "/v1/sources/{uid}/snapshot",
+        "/v1/sources/{uid}/still.jpg",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
         "/v1/room:drain", "/openapi.json", "/version", "/metrics", "/startupz", "/livez", "/readyz",
     ]
@@ -116,7 +119,8 @@ package enum ControlRoute: Hashable {
     /// Endpoints whose path ends with an id: the prefix, and the route for the rest of the path.
     private static let collections: [(prefix: String, route: @Sendable (String) -> ControlRoute?)] = [
         ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", { Self.sourceOrRelay($0) }), ("/v1/texts/", { .text($0) }),
-        ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }), ("/v1/clips/", { Self.clipOrFile($0) }),
+        ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }),
+        ("/v1/clips/", { Self.clipOrFile($0) }),
         ("/media/", { .media($0) }),
         ("/v1/outputs/", { Self.output($0) }),
         ("/v1/renditions/", { Self.named($0, before: ":keyframe").map { .keyframe(rendition: $0) } }),
@@ -195,9 +199,17 @@ package enum ControlRoute: Hashable {
         for (verb, isStart) in [("/recording:start", true), ("/recording:stop", false)] {
             if let uid = self.named(rest, before: verb) { return .recording(uid: uid, isStart: isStart) }
         }
+        let still = ":still"
+        if rest.hasSuffix(still), rest.utf8.count > still.utf8.count {
+            return .still(uid: String(rest.dropLast(still.count)))
+        }
         let snapshot = "/snapshot"
         if rest.hasSuffix(snapshot), rest.utf8.count > snapshot.utf8.count {
             return .sourceSnapshot(uid: String(rest.dropLast(snapshot.utf8.count)))
+        }
+        let picture = "/still.jpg"
+        if rest.hasSuffix(picture), rest.utf8.count > picture.utf8.count {
+            return .sourceStill(uid: String(rest.dropLast(picture.utf8.count)))
         }
         let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[parts.count - 2] == "relays", let id = parts.last, !id.isEmpty else {

@@ -91,6 +91,13 @@ package protocol RoomControlling: Sendable {
     ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for a file source.
     func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String
 
+    /// Sends a still of a source to the pipeline's moderation service, in addition to those at its interval.
+    ///
+    /// - Returns: The accepted request, as a JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source, 409 if the pipeline has no moderation or the
+    ///   source is not published.
+    func requestStill(uid: String, streamType: String) throws(ControlFailure) -> String
+
     /// Cuts a part of the published media into a file, in the background.
     ///
     /// - Returns: The pending clip, as a JSON object.
@@ -115,6 +122,17 @@ package protocol RoomControlling: Sendable {
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` if the source is unknown, if there is no frame yet, or if the image
     ///   cannot be made.
     func snapshot(of source: (uid: String, streamType: String)?, width: Int?) throws(ControlFailure) -> [UInt8]
+
+    /// A still of one source as a JPEG file: of the frame that arrived last and can be shown without earlier ones.
+    ///
+    /// - Parameters:
+    ///   - width: Width in pixels, 16 to 1,280; the height is in proportion.
+    ///   - known: The tag of the still that the client already has; nil if it has none.
+    ///   - answer: Called once, on any thread: the still, or 404 if the source is unknown or has no frame, 410 if the room
+    ///     ends, or 429 if the machine is overloaded or too many requests wait. It must not block.
+    func still(
+        of source: (uid: String, streamType: String), width: Int, known: String?,
+        _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void)
 
     /// Sends timed metadata to every viewer, synchronized with a frame. The same `id` with the same content again changes
     /// nothing.
@@ -232,6 +250,37 @@ extension RoomControlling {
         of source: (uid: String, streamType: String)?, width: Int?
     ) throws(ControlFailure) -> [UInt8] {
         throw .notFound("there is no frame yet", fix: "try again when something is on air")
+    }
+
+    /// By default there is no moderation.
+    package func requestStill(uid: String, streamType: String) throws(ControlFailure) -> String {
+        throw .conflict("this room has no moderation", fix: "add \"moderation\" to the pipeline")
+    }
+
+    /// By default there are no frames.
+    package func still(
+        of source: (uid: String, streamType: String), width: Int, known: String?,
+        _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
+    ) { answer(.failure(.notFound("there is no frame yet", fix: "repeat the request when the source is published"))) }
+}
+
+/// A still of a source.
+package struct SourceStill: Sendable, Hashable {
+    /// Entity tag of the file, with its quotes. It changes with the frame and the width.
+    package var tag: String
+    /// How long ago the frame arrived, in milliseconds.
+    package var ageMs: Int64
+    /// Program time at which the frame is shown, in nanoseconds; nil before the program runs. For a frame that is not
+    /// decoded yet it is an estimate.
+    package var programTime: Int64?
+    /// The JPEG file; nil if the client already has it.
+    package var bytes: [UInt8]?
+
+    package init(tag: String, ageMs: Int64, programTime: Int64? = nil, bytes: [UInt8]?) {
+        self.tag = tag
+        self.ageMs = ageMs
+        self.programTime = programTime
+        self.bytes = bytes
     }
 }
 

@@ -104,6 +104,13 @@ extension EventDeclaration {
                 JSONField("refuseSeconds", .count, "Seconds for which the key is refused.", example: 60),
             ]),
         EventDeclaration(
+            "source.moderated",
+            "The answer of the moderation webhook has covered, muted or kicked a source; source.changed or source.kicked comes before it.",
+            [
+                Self.uid, JSONField("action", .words(["cover", "mute", "kick"]), "What was done."),
+                Self.reason("nudity"), JSONField("still", .count, "Number of the still that was answered."),
+            ]),
+        EventDeclaration(
             "source.quarantined",
             "Two workers crashed while they decoded a source; its publisher is refused for a time.",
             [

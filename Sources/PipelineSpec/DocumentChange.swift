@@ -109,10 +109,12 @@ package struct DocumentChange: Sendable {
     package static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
         "pk", "alarms", "shutdown", "idle", "audio.speaking", "audio.duck", "sources.volume", "sources.audioTracks",
-        "sources.offsetMs", "sources.rotation", "sources.expected", "sources.record", "sources.background", "sources.fadeMs",
+        "sources.offsetMs", "sources.rotation", "sources.expected", "sources.record", "sources.background",
+        "sources.fadeMs",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
-        "renditions.video.bitrate", "renditions.video.maxBitrate", "renditions.video.bufferSize",
+        "moderation.stills.intervalSeconds", "moderation.stills.width", "renditions.video.bitrate",
+        "renditions.video.maxBitrate", "renditions.video.bufferSize",
     ]
 
     /// Whether a path is `whole` or lies inside it; array indexes are ignored.
@@ -173,6 +175,10 @@ extension Pipeline {
         rest.shutdown = current.shutdown
         rest.idle = current.idle
         (rest.audio.speaking, rest.audio.duck) = (current.audio.speaking, current.audio.duck)
+        if rest.moderation != nil, let stills = current.moderation?.stills {
+            rest.moderation?.stills.intervalSeconds = stills.intervalSeconds
+            rest.moderation?.stills.width = stills.width
+        }
         if rest.ingest.auth?.secret != nil, let secret = current.ingest.auth?.secret {
             rest.ingest.auth?.secret = secret
         }

@@ -38,7 +38,7 @@ extension Pipeline {
                 "watermarks", \.watermarks,
                 .list(of: .object(StillImage.watermark), 0...8, standIn: StillImage.standIn),
                 "images on top of every scene"),
-            Field("program", \.program, .object(Program.rule), "the first scene on air"),
+            Field("program", \.program, .object(Program.rule), "the first scene on air, and the delay of the program"),
             Field(
                 optional: "pk", \.pk, .object(PK.rule),
                 "the phases of a PK; started by a command or when all its sources are live"),
@@ -65,6 +65,9 @@ extension Pipeline {
         Field(
             optional: "sei", \.sei, .object(SEI.rule),
             "SEI messages in the video of every rendition: the layout, and a text"),
+        Field(
+            optional: "moderation", \.moderation, .object(Moderation.rule),
+            "stills of the sources for a moderation service, whose answers may cover, mute or kick a source"),
         Field("alarms", \.alarms, .object(Alarms.rule), "thresholds of alarms about the quality of sources"),
         Field("limits", \.limits, .object(Limits.rule), "limits of the room and its sources"),
         Field(
@@ -343,8 +346,14 @@ extension Pipeline.Ducking {
 
 extension Pipeline.Program {
     static let rule = ObjectRule(
-        "the first scene on air", Pipeline.Program(scene: ""),
-        [Field("scene", \.scene, .id, "sceneId; default the first scene", derived: true)])
+        "the first scene on air, and the delay of the program", Pipeline.Program(scene: ""),
+        [
+            Field("scene", \.scene, .id, "sceneId; default the first scene", derived: true),
+            Field(
+                "delayMs", \.delayMs, .integer(0...10_000),
+                "milliseconds by which the media of publishers and pull sources is shown later, so that moderators can act before viewers see it; commands and relays are not delayed"
+            ),
+        ])
 }
 
 extension Pipeline.Limits {

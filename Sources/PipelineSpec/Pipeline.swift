@@ -42,6 +42,8 @@ package struct Pipeline: Sendable, Equatable {
     package var alarms = Alarms()
     /// SEI messages about the program in the video; `nil`: none.
     package var sei: SEI?
+    /// Moderation of the sources by a service; `nil`: none.
+    package var moderation: Moderation?
 
     /// Creates a pipeline with the default renditions whose first scene goes on air first.
     package init(room: Room, sources: [Source], canvas: Canvas = Canvas(), scenes: [Scene], outputs: [Output]) {
@@ -113,10 +115,15 @@ extension Pipeline {
         }
     }
 
-    /// The first scene on air.
+    /// The first scene on air, and the delay of the program.
     package struct Program: Sendable, Equatable {
         /// Id of the scene that is on air first. Default: the first scene in the file.
         package var scene: String
+        /// How much later than usual the media of publishers and pull sources is shown, in milliseconds (0…10,000). It
+        /// waits in coded form. Default 0.
+        package var delayMs = 0
+
+        package init(scene: String) { self.scene = scene }
     }
 
     /// Limits of the room and its sources.

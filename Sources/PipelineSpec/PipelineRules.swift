@@ -24,6 +24,7 @@ struct PipelineRules {
         self.checkRenditions(&log)
         self.checkOutputs(&log)
         self.checkDoors(&log)
+        self.checkModeration(&log)
         self.checkLibraries(&log)
     }
 
@@ -94,6 +95,10 @@ struct PipelineRules {
 
     private func checkClock(_ log: inout SpecLog) {
         guard self.pipeline.clock == .offline, log.isSound("clock") else { return }
+        if self.pipeline.program.delayMs > 0, log.isSound("program.delayMs") {
+            log.mistake(
+                "program.delayMs", "has no effect on files, and the clock is offline", fix: "remove it")
+        }
         for (index, source) in self.pipeline.sources.enumerated() where log.isSound("sources[\(index)].type") {
             switch source.input {
             case .rtmp, .pull, .srtPull:

@@ -28,6 +28,9 @@ package final class DecodeStage: Sendable {
         package var isFile: Bool
         /// Codecs that may be decoded; `nil`: any, as for the operator's own files.
         package var codecs: Set<CodecName>?
+        /// How much later than the jitter buffer and the offset require a publisher's media is shown, in nanoseconds; see
+        /// ``setDelay(milliseconds:)``.
+        package var delay: Int64 = 0
         /// How long before its program time audio must be available, in nanoseconds; see
         /// ``ProgramStage/soundLead(fps:sampleRate:)``.
         package var soundLead: Int64
@@ -145,7 +148,7 @@ package final class DecodeStage: Sendable {
     private let counters = Mutex(Stats())
     private let times = Mutex(Timing())
     private let spent = Mutex(DecodeTimeHistogram())
-    private let offset: Mutex<Int64>
+    private let offset: Mutex<(wanted: Int64, delay: Int64)>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
     /// Number of publications whose end was offered; the publications before number `cutEnds` must be discarded.
@@ -175,9 +178,9 @@ package final class DecodeStage: Sendable {
         self.clock = clock
         self.events = events
         self.quarterTurns = Atomic(settings.rotation & 3)
-        self.offset = Mutex(settings.offset)
+        self.offset = Mutex((wanted: settings.offset, delay: settings.delay))
         self.thrift = Mutex(WakeCoalescer(jitterBuffer: settings.jitterBuffer, offset: settings.offset))
-        self.budget.withLock { $0.allow(offset: settings.offset) }
+        self.budget.withLock { $0.allow(offset: settings.offset &+ settings.delay) }
     }
 
     package var timing: Timing { self.times.withLock { $0 } }
@@ -186,9 +189,24 @@ package final class DecodeStage: Sendable {
     /// ``wantedOffset``.
     package func setOffset(milliseconds: Int) {
         let offset = Int64(milliseconds) &* 1_000_000
-        self.budget.withLock { $0.allow(offset: offset) }
-        self.offset.withLock { $0 = offset }
+        self.change { $0.wanted = offset }
         self.thrift.withLock { $0 = WakeCoalescer(jitterBuffer: self.settings.jitterBuffer, offset: offset) }
+    }
+
+    /// Sets the delay of the program, which is added to the offset of a publisher's media. The packets wait before the
+    /// decoder, also those that wait already. Has no effect on files.
+    ///
+    /// - Parameter milliseconds: 0…10,000.
+    package func setDelay(milliseconds: Int) {
+        self.change { $0.delay = max(0, Int64(milliseconds)) &* 1_000_000 }
+    }
+
+    private func change(_ body: (inout (wanted: Int64, delay: Int64)) -> Void) {
+        let (wanted, delay) = self.offset.withLock { offset in
+            body(&offset)
+            return offset
+        }
+        self.budget.withLock { $0.allow(offset: wanted &+ delay) }
         self.wake.signal()
     }
 
@@ -305,13 +323,17 @@ package final class DecodeStage: Sendable {
 
     // MARK: Called by the worker
 
-    /// The offset in nanoseconds, limited to what is possible: packets that a publisher has not sent cannot be shown,
-    /// and audio that is due before it arrives is never heard. For a file the offset is not limited.
+    /// The offset in nanoseconds with the delay of the program, limited to what is possible: packets that a publisher has
+    /// not sent cannot be shown, and audio that is due before it arrives is never heard. A file is not delayed, and its
+    /// offset is not limited.
     package var wantedOffset: Int64 {
-        let wanted = self.offset.withLock { $0 }
+        let (wanted, delay) = self.offset.withLock { $0 }
         if self.settings.isFile || self.buffer.isPaced { return wanted }
-        return max(wanted, min(0, Self.leastBuffer &- self.jitterBuffer))
+        return max(wanted &+ delay, min(0, Self.leastBuffer &- self.jitterBuffer))
     }
+
+    /// The delay of the program as far as it applies to this source, in nanoseconds: 0 for a file.
+    package var delay: Int64 { self.settings.isFile || self.buffer.isPaced ? 0 : self.offset.withLock { $0.delay } }
 
     /// Configured time from the arrival of a packet that the network did not delay to its display, in nanoseconds; 0
     /// offline, where the program waits for its files. For a publisher it is at least ``leastBuffer``: the program

@@ -17,8 +17,8 @@ package struct PacketBacklog: Sendable {
     package static let keyPatience = 300
     /// Bytes per second that are allowed for a source that is delayed by an offset: 20 Mbit/s.
     private static let delayedRate: Int64 = 2_500_000
-    /// Maximum offset that is considered, in nanoseconds: 25 MB.
-    private static let longestDelay: Int64 = 10_000_000_000
+    /// Maximum offset that is considered, in nanoseconds: 10 s of an offset and 10 s of the program's delay, 50 MB.
+    private static let longestDelay: Int64 = 20_000_000_000
 
     /// Bytes that may wait beyond ``limit`` because the source is delayed. It never decreases, because the bytes may be
     /// waiting already.
@@ -37,7 +37,7 @@ package struct PacketBacklog: Sendable {
 
     private var most: Int { Self.limit + self.allowance }
 
-    /// Raises the limit for a source that is shown later by `offset` nanoseconds, up to ten seconds. A negative offset
+    /// Raises the limit for a source that is shown later by `offset` nanoseconds, up to twenty seconds. A negative offset
     /// adds nothing.
     package mutating func allow(offset: Int64) {
         let delay = max(0, min(Self.longestDelay, offset))

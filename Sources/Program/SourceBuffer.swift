@@ -355,6 +355,14 @@ package final class SourceBuffer: Sendable {
     /// The frame that was selected last, else the newest decoded frame; `nil` if there is neither.
     package var snapshot: Picture? { self.state.withLock { $0.current?.picture ?? $0.pictures.last?.picture } }
 
+    /// The newest decoded frame, with the program times at which it is due and at which it arrived (`nil` for files);
+    /// `nil` if there is none. It may not be due yet.
+    package var newest: (picture: Picture, time: Int64, arrival: Int64?)? {
+        self.state.withLock { state in
+            (state.pictures.last ?? state.current).map { ($0.picture, $0.time, $0.arrival) }
+        }
+    }
+
     package var droppedPictures: Int { self.state.withLock { $0.dropped } }
     package var lipSync: LipSyncProbe { self.state.withLock { $0.flashes } }
 

@@ -152,9 +152,10 @@ struct VideoTrack {
         var rest: [Picture] = []
         self.decoder?.finish { rest.append($0) }
         self.decoder = nil
-        self.parameters = nil
         self.isDeferred = false
+        // The parameters hold the orientation of these frames.
         self.convert(rest, rotation, at: 0, &outcome)
+        self.parameters = nil
         self.normalizer.finish { outcome.pictures.append($0) }
         return outcome
     }

@@ -147,6 +147,9 @@ struct DocumentApplication {
 
     private func setSources() {
         let (before, after, slots) = (self.before, self.after, self.room.slots)
+        if before.program.delayMs != after.program.delayMs {
+            for slot in slots.values { slot.set(delay: after.program.delayMs) }
+        }
         for new in after.sources {
             guard let old = before.source(new.id), old != new || before.alarms != after.alarms, let slot = slots[new.id]
             else { continue }

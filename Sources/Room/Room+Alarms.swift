@@ -11,7 +11,7 @@ extension Room {
         let outputs = self.outputs.alarms()
         self.notePhase { $0.isOutputLost = !outputs.elsewhere.isEmpty }
         let (file, setAside) = self.value.withLock { ($0.configurationAlarm, $0.resumption.alarm) }
-        let others = [file] + self.listeners.alarms + [self.saved.alarm, setAside]
+        let others = [file] + self.listeners.alarms + [self.saved.alarm, setAside, self.moderation.get()?.alarm]
         self.alarms.update(
             self.decoding.alarms(isOverloaded: overload != nil) + self.sourceRecording.alarms
                 + [overload].compactMap { $0 } + outputs.onDisk

@@ -82,6 +82,7 @@ extension Room {
         metrics.add { outputs.addMetrics(of: self.pipeline, to: &$0) }
         metrics.add(self.outputs.uploads.addMetrics)
         metrics.add { self.alarms.addMetrics(&$0, of: self.pipeline.outputs) }
+        if let moderation = self.moderation.get() { metrics.add(moderation.addMetrics) }
         metrics.addWebhooks(self.delivery?.tallies ?? [])
         metrics.add { $0.addWebhookQueues(self.delivery?.backlogs ?? []) }
         metrics.add { $0.addCertificates(listeners.certificates.map { ($0.place, $0.current.validUntil) }) }

@@ -45,6 +45,7 @@ extension Room {
             self.stepLife()
             self.overload.step(encoderLag: self.loops.encoderLag)
             self.watchHealth(&health)
+            self.stepModeration()
             self.releaseMemory(&released)
             self.watchIdle(&idle)
             if isOnProbation, now &- began > Resumption.probation {

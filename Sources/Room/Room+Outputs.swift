@@ -10,6 +10,8 @@ package import RoomOutputs
 extension Room: StagesHost {
     package var isLive: Bool { self.state == .live }
     package var areOutputsPaused: Bool { self.overload.areOutputsPaused }
+    /// Whether no stills of sources are made, because the room leaves out something already.
+    var areStillsPaused: Bool { self.overload.current.taken > 0 }
 
     package func withOutputs<Result: Sendable, Failure: Error>(
         _ body: (inout OutputsState) throws(Failure) -> Result
@@ -84,5 +86,18 @@ extension Room {
         var id: SourceID?
         if let source { id = try self.source(source.uid, source.streamType).spec.id }
         return try self.outputs.images.jpeg(of: id, width: width)
+    }
+
+    package func still(
+        of source: (uid: String, streamType: String), width: Int, known: String?,
+        _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
+    ) {
+        do throws(ControlFailure) {
+            let found = try self.source(source.uid, source.streamType)
+            self.sourceParts.stills.request(
+                of: found, width: width, known: known, isPaused: self.areStillsPaused, answer)
+        } catch {
+            answer(.failure(error))
+        }
     }
 }

@@ -47,6 +47,8 @@ package final class Room: Sendable {
     /// Controls what the room leaves out while its machine cannot keep up.
     let overload: OverloadControl
     let firstMedia = DispatchSemaphore(value: 0)
+    /// Sends stills of the sources to a moderation service; empty if the pipeline has no `moderation`.
+    let moderation = LateBound<ModerationService>()
 
     private init(_ parts: RoomParts, events: RoomEvents, delivery: EventDelivery?) {
         let (settings, logger) = (parts.settings, parts.logger)
@@ -92,6 +94,7 @@ package final class Room: Sendable {
             let room = Room(parts, events: events, delivery: delivery)
             events.setIncarnation(room.incarnation)
             late.set(room)
+            try room.openModeration()
             room.outputs.slate.begin(room.program)
             room.saved.store?.start()
             room.restoration.restoreSources()
@@ -183,6 +186,7 @@ package final class Room: Sendable {
         self.scenes.finish()
         scenes?.join()
         self.tellLevels()
+        self.sourceParts.stills.stop()
         self.roster.close()
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000
         if self.isOffline {
@@ -397,6 +401,7 @@ package final class Room: Sendable {
             defer { value.sources.connections = SourceConnections() }
             return value.sources.connections
         }
+        await self.moderation.get()?.stop()
         await self.listeners.stop()
         await connections.stop(isHandedOver: isHandedOver)
         if isHandedOver { await self.listeners.stopViewers() }

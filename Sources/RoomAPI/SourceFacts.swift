@@ -36,6 +36,8 @@ package struct SourceFacts: Sendable {
     let audioTracks: [AudioTrackFacts]
     let decoded: DecodeStage.Stats
     let timing: DecodeStage.Timing
+    /// The delay of the program as far as it applies to the source, in nanoseconds.
+    let delay: Int64
     let decodeTimes: DecodeTimeHistogram
     /// Number of packets and frames that the decoding stage or the buffer has dropped.
     let dropped: Int
@@ -82,6 +84,7 @@ package struct SourceFacts: Sendable {
         }
         self.decoded = decode.stats
         self.timing = decode.timing
+        self.delay = decode.delay
         self.decodeTimes = decode.decodeTimes
         self.dropped = self.decoded.dropped + buffer.droppedPictures
         self.shown = stats.shown[spec.id] ?? 0
@@ -96,6 +99,7 @@ package struct SourceFacts: Sendable {
 
     /// Time from a packet's arrival until it is due, in milliseconds; nil before the first packet.
     var bufferMs: Int64? { self.timing.buffered.map { $0 / 1_000_000 } }
+    var delayMs: Int64 { self.delay / 1_000_000 }
     var clockName: String { self.timing.isWallAligned ? "wall" : "arrival" }
     var wallMs: Int64 { self.timing.wallExtra / 1_000_000 }
 }
@@ -146,6 +150,7 @@ extension SourceFacts: NamedReply {
         ReplyMember("figures", as: .named("Figures")) { $0.status.figures },
         ReplyMember("driftPpm", "its clock compared to the worker's") { $0.timing.driftPpm },
         ReplyMember("bufferMs", "milliseconds from a packet's arrival until it is due") { $0.bufferMs },
+        ReplyMember("delayMs", "milliseconds after that until it is shown, because of program.delayMs") { $0.delayMs },
         ReplyMember("clock", as: APISchema.sourceClock) { $0.clockName },
         ReplyMember("wallMs") { $0.wallMs },
         ReplyMember("reanchors") { $0.timing.reanchors },

@@ -61,6 +61,7 @@ struct SourceStatisticsReply: NamedReply {
         ReplyMember("damaged") { $0.facts.decoded.damaged },
         ReplyMember("driftPpm") { $0.facts.timing.driftPpm },
         ReplyMember("bufferMs") { $0.facts.bufferMs },
+        ReplyMember("delayMs") { $0.facts.delayMs },
     ]
 
     private static let mended: [ReplyMember<Self>] = [

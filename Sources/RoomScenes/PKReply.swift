@@ -11,6 +11,8 @@ package struct PKReply: NamedReply {
     let endsAt: JSONValue
     /// Time until the current phase ends, in milliseconds; nil if ``endsAt`` is null.
     let remainingMs: Int64?
+    /// How much later than the PK's clock the sources are shown, in milliseconds.
+    let delayMs: Int
 
     package static let members: [ReplyMember<Self>] = [
         ReplyMember("phase") { $0.phase },
@@ -20,6 +22,11 @@ package struct PKReply: NamedReply {
         ReplyMember("endScene", "sceneId after the PK") { $0.pk.endScene },
         ReplyMember("endsAt", "when the phase ends", as: .orNull(.date)) { $0.endsAt },
         ReplyMember("remainingMs") { $0.remainingMs },
+        ReplyMember(
+            "delayMs", "how much later than this clock the streamers' media is shown, because of program.delayMs"
+        ) {
+            $0.delayMs
+        },
     ]
 }
 

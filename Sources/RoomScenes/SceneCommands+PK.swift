@@ -84,14 +84,15 @@ extension SceneCommands {
 
     /// The reply about the PK; nil if the pipeline has no PK and no command has started one.
     package var pk: PKReply? {
-        let (shown, phases, origin) = self.host.withScenes { scenes, context in
-            (scenes.life.shownPK, scenes.life.phases, context.origin)
+        let (shown, phases, origin, delay) = self.host.withScenes { scenes, context in
+            (scenes.life.shownPK, scenes.life.phases, context.origin, context.pipeline.program.delayMs)
         }
         let times = self.changes.times
         return shown.map { pk in
             PKReply(
                 pk: pk, phase: phases.phase, endsAt: times.date(ofLife: phases.endsAt, origin: origin),
-                remainingMs: phases.endsAt.map { max(0, $0 &- times.lifeTime) / 1_000_000 })
+                remainingMs: phases.endsAt.map { max(0, $0 &- times.lifeTime) / 1_000_000 },
+                delayMs: delay)
         }
     }
 }

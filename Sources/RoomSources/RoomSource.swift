@@ -13,6 +13,7 @@ package final class RoomSource: Sendable {
         var facts = Facts()
         var health: SourceHealth
         var arrivals = SourceArrivals()
+        var tap = KeyFrameTap()
         var flow = SourceInput.Flow()
         /// The reader of a file source, from ``probeFile()`` to ``takeReader()``.
         var reader: FileReader?
@@ -39,6 +40,10 @@ package final class RoomSource: Sendable {
     /// Decoded frames and audio, which the program reads.
     package let buffer: SourceBuffer
     package let decode: DecodeStage
+    /// Most pixels of a frame that is decoded.
+    package let maxPixels: Int64
+    /// Codecs that may be decoded; nil for files, of which any may.
+    private let codecs: Set<CodecName>?
     private let known: Mutex<Known>
     private let voice: Voice
     /// Whether the source's video is not decoded, because the room has only audio.
@@ -61,12 +66,14 @@ package final class RoomSource: Sendable {
         self.known = Mutex(Known(health: SourceHealth(rules: SourceHealth.Rules(spec, pipeline.alarms))))
         let isFile = if case .file = spec.input { true } else { false }
         self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && pipeline.clock == .offline)
+        self.maxPixels = Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight)
+        self.codecs = isFile ? nil : pipeline.codecs(of: spec)
         let id = spec.id
         var settings = DecodeStage.Settings(
             source: spec.id, jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000,
             offset: Int64(spec.offsetMs) * 1_000_000, sampleRate: pipeline.audio.sampleRate,
             threads: spec.decode.threads,
-            maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
+            maxPixels: self.maxPixels,
             maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
             // With 60 frames per second, there is always a frame close enough to a tick.
             maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
@@ -74,9 +81,8 @@ package final class RoomSource: Sendable {
             soundLead: ProgramStage.soundLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
         settings.isAudioOnly = pipeline.isAudioOnly
         if spec.wallClock == .use, !isFile { settings.aligner = aligner }
-        if !isFile {
-            settings.codecs = pipeline.codecs(of: spec)
-        }
+        settings.codecs = self.codecs
+        settings.delay = Int64(pipeline.program.delayMs) * 1_000_000
         let voice = Voice()
         self.voice = voice
         self.decode = DecodeStage(
@@ -165,6 +171,9 @@ package final class RoomSource: Sendable {
         if let offset { self.decode.setOffset(milliseconds: offset) }
         if let rotation { self.decode.setRotation(rotation / 90) }
     }
+
+    /// Sets the delay of the program; see ``DecodeStage/setDelay(milliseconds:)``.
+    package func set(delay milliseconds: Int) { self.decode.setDelay(milliseconds: milliseconds) }
 
     /// Numbers of the audio tracks, sorted: those received, those that the pipeline names, and 0, the main track.
     package var audioTracks: [Int] {
@@ -262,8 +271,19 @@ package final class RoomSource: Sendable {
     func received(_ items: [SourceItem], paced: [SourceItem]) -> Int64? {
         self.known.withLock { known in
             known.arrivals.note(paced)
+            known.tap.note(paced)
             return known.flow.starting.note(items)
         }
+    }
+
+    /// The last key frame of the current publication as it arrived, and whether the publication has video; the key frame
+    /// is nil before the first one, for a codec that may not be decoded, and for a file.
+    package var tapped: (keyFrame: KeyFrameTap.KeyFrame?, hasVideo: Bool) {
+        let tap = self.known.withLock(\.tap)
+        guard let keyFrame = tap.keyFrame, self.codecs?.contains(keyFrame.parameters.codec) != false else {
+            return (nil, tap.hasVideo)
+        }
+        return (keyFrame, tap.hasVideo)
     }
 
     /// Records up to which time media was read; see ``SourceArrivals/noteRead(until:)``.

@@ -154,6 +154,7 @@ package struct RosterChanges: Sendable {
     /// Removes state that the decode thread could still change until it ended.
     private func forget(_ id: SourceID) {
         self.parts.roster.aligner.remove(id)
+        self.parts.stills.forget(id)
         self.parts.program.forget(id)
         self.host.withSources { state in
             state.data.forget(id)

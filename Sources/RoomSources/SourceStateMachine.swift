@@ -95,9 +95,9 @@ package struct SourceStateMachine: Sendable, Equatable {
     static let absence: Int64 = 500_000_000
 
     /// Longest time for which media of a publisher that has left may still be shown: 30 s that it sent ahead of time,
-    /// 10 s of an offset, and the jitter buffer. A decoder that does not reach the end of the publication by then is
-    /// not waited for.
-    static let longestDrain: Int64 = 45_000_000_000
+    /// 10 s of an offset, 10 s of the program's delay, and the jitter buffer. A decoder that does not reach the end of the
+    /// publication by then is not waited for.
+    static let longestDrain: Int64 = 55_000_000_000
 
     package let rules: Rules
     package private(set) var state = State.idle

@@ -40,6 +40,8 @@ package struct SourceParts: Sendable {
     package let isOffline: Bool
     package let events: RoomEvents
     package let saved: any SourceMemory
+    /// Makes stills of single sources on request.
+    package let stills: SourceStills
 
     package init(
         roster: SourceRoster, program: ProgramStage, clocks: Clocks, egress: EgressGate, logger: Logger,
@@ -55,6 +57,7 @@ package struct SourceParts: Sendable {
         self.isOffline = isOffline
         self.events = events
         self.saved = saved
+        self.stills = SourceStills(clock: program.clock, machine: clocks.machine)
     }
 }
 

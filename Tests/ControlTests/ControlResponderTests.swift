@@ -37,6 +37,27 @@ struct ControlResponderTests {
         #expect(Self.reply(.post, "/v1/room:drain", room: room).status == 202)
     }
 
+    @Test("a still has its age and a tag, with which a client gets 304 for an unchanged frame; the width is 16 to 1280")
+    func still() throws {
+        let room = FakeRoom()
+        let first = Self.reply(.get, "/v1/sources/a/b/still.jpg?streamType=sub&width=640", room: room)
+        #expect(first.status == 200 && first.text == "jpeg" && first.fields[.contentType] == "image/jpeg")
+        #expect(first.fields[.eTag] == "\"f1-640\"" && first.fields[.cacheControl] == "private, no-cache")
+        #expect(first.fields[try #require(HTTPField.Name("X-Tandem-Age-Ms"))] == "40")
+        #expect(Self.reply(.get, "/v1/sources/1001/still.jpg", room: room).status == 200)
+        #expect(room.calls == ["still a/b sub 640", "still 1001 main 320"])
+        let responder = ControlResponder(room: room, guardian: AccessGuard(listen: .unix(path: "/a"), token: nil))
+        let head = HTTPRequest(
+            method: .get, scheme: "http", authority: "a", path: "/v1/sources/1001/still.jpg",
+            headerFields: [.ifNoneMatch: "\"f1-320\""])
+        let same = responder.reply(to: ListenerRequest(head: head, body: .bytes([])))
+        #expect(same.status == .notModified && same.body.count == 0)
+        for query in ["width=15", "width=1281", "width=a", "height=16"] {
+            #expect(Self.reply(.get, "/v1/sources/1001/still.jpg?\(query)", room: room).status == 400)
+        }
+        #expect(Self.reply(.post, "/v1/sources/1001/still.jpg", room: room).status == 405)
+    }
+
     @Test("GET /v1/stats has the levels standard, which is the default, and debug; another level gets 400")
     func statistics() {
         #expect(Self.reply(.get, "/v1/stats").text.hasPrefix(#"{"level":"standard"}"#))

@@ -147,6 +147,12 @@ final class FakeRoom: RoomControlling, SceneControlling, OutputControlling {
         return #"{"wasPublishing":true}"#
     }
 
+    func requestStill(uid: String, streamType: String) throws(ControlFailure) -> String {
+        guard uid == "1001" else { throw .notFound("there is no source \"\(uid)\"", fix: "use one of: 1001") }
+        self.note("still of \(uid) \(streamType)")
+        return #"{"accepted":"still"}"#
+    }
+
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
         self.note("pk \(command)")
         self.pkCommand.withLock { $0 = command }
@@ -188,6 +194,15 @@ final class FakeRoom: RoomControlling, SceneControlling, OutputControlling {
     func clipJSON(_ id: String) throws(ControlFailure) -> String {
         guard id == "clip-1-1" else { throw .notFound("there is no clip \(id)", fix: "use clip-1-1") }
         return #"{"id":"clip-1-1"}"#
+    }
+
+    func still(
+        of source: (uid: String, streamType: String), width: Int, known: String?,
+        _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
+    ) {
+        self.note("still \(source.uid) \(source.streamType) \(width)")
+        let tag = "\"f1-\(width)\""
+        answer(.success(SourceStill(tag: tag, ageMs: 40, bytes: known == tag ? nil : Array("jpeg".utf8))))
     }
 
     func clipsJSON() -> String { #"{"clips":[]}"# }

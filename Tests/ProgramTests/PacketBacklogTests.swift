@@ -107,11 +107,11 @@ struct PacketBudgetTests {
         #expect(budget.allowance == 25_000_000)
         budget.allow(offset: -10_000_000_000)
         #expect(budget.allowance == 25_000_000, "packets already queued stay")
-        budget.allow(offset: .max)
-        #expect(budget.allowance == 25_000_000, "there is a limit")
         let large = Self.packet(.video, bytes: 8 << 20)
         let taken = (0..<10).count { _ in !budget.admit([large]).taken.isEmpty }
         #expect(taken == 5, "three without an offset; the block of each is a quarter larger")
+        budget.allow(offset: .max)
+        #expect(budget.allowance == 50_000_000, "there is a limit: ten seconds of an offset and of the program's delay")
 
         let stage = StageRun.idle(offset: 10_000_000_000)
         // Ten seconds of it, and one and a half of the largest jitter buffer.
@@ -121,6 +121,11 @@ struct PacketBudgetTests {
         usual.setOffset(milliseconds: 2_000)
         for _ in 0..<20 { usual.offer(Self.packet(.video, bytes: 250_000)) }
         #expect(usual.crowdingBytes < 1_000_000, "a new offset applies from now on")
+        usual.setDelay(milliseconds: 3_000)
+        #expect(
+            usual.wantedOffset == 5_000_000_000 && usual.delay == 3_000_000_000, "the program's delay is added to it")
+        usual.setDelay(milliseconds: 0)
+        #expect(usual.wantedOffset == 2_000_000_000)
     }
 
     @Test("a kick drops the publisher's waiting packets and not those of the next publisher")

@@ -46,7 +46,7 @@ enum PipelineExamples {
         "readTokenFile": "/run/secrets/read-token", "secretFile": "/run/secrets/secret",
         "passphraseFile": "/run/secrets/passphrase", "accessKeyFile": "/run/secrets/s3-id",
         "secretKeyFile": "/run/secrets/s3-secret", "sessionTokenFile": "/run/secrets/s3-session",
-        "keyFile": "/run/secrets/cdn-key", "x": 40, "y": 40,
+        "keyFile": "/run/secrets/cdn-key", "store": "s3", "x": 40, "y": 40,
     ]
 
     /// An example for every key of a name.

@@ -75,6 +75,7 @@ extension InProcess {
             #expect(metrics.contains(#"tandem_source_packets_total{uid="3003""#))
             #expect(try await room.command(.get, "/v1/stats").body.contains(#""uid":"3003""#))
             #expect(try await !room.command(.get, "/v1/sources/3003/snapshot").body.isEmpty)
+            #expect(try await !room.command(.get, "/v1/sources/3003/still.jpg?width=64").body.isEmpty)
 
             // A scene made by a command keeps its guest in the room.
             try await room.command(.put, "/v1/scenes/mine", #"{ "layout": "solo", "uids": ["3003"] }"#)

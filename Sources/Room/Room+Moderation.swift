@@ -1,0 +1,81 @@
+package import Control
+import Events
+import MediaTypes
+import PipelineSpec
+import RoomAPI
+import RoomSources
+
+/// Moderation of the sources: `moderation` of the pipeline.
+extension Room {
+    /// Makes the service if the pipeline has `moderation`.
+    ///
+    /// - Throws: ``MediaError`` if the URL or a secret of the webhook cannot be read.
+    func openModeration() throws(MediaError) {
+        guard let settings = self.pipeline.moderation else { return }
+        var store: (@Sendable (_ name: String, _ jpeg: [UInt8]) -> Void)?
+        if let upload = self.outputStages.uploads.first(where: { $0.outputID == settings.stills.store }) {
+            store = { upload.put($0, $1, contentType: "image/jpeg") }
+        }
+        let parts = ModerationService.Parts(
+            room: self.pipeline.room.roomID, incarnation: self.incarnation, stills: self.sourceParts.stills,
+            clocks: self.clocks, events: self.events,
+            store: store
+        ) { [weak self] source, action, answer throws(ControlFailure) in
+            guard let self else { return false }
+            return try self.carryOut(action, answer, of: source)
+        }
+        self.moderation.set(try ModerationService.open(settings, parts))
+    }
+
+    /// Requests the stills that are due. Called on the life thread.
+    func stepModeration() {
+        guard let service = self.moderation.get(), let stills = self.pipeline.moderation?.stills else { return }
+        service.step(self.slots, stills, isPaused: self.areStillsPaused)
+    }
+
+    /// Carries out a command of the moderation service like one of the control API.
+    ///
+    /// - Returns: Whether it has changed something: false if the source is already covered or muted, or has no publisher.
+    private func carryOut(
+        _ action: ModerationAnswer.Action, _ answer: ModerationAnswer, of id: SourceID
+    ) throws(ControlFailure) -> Bool {
+        let (uid, type) = (id.uid, id.streamType.rawValue)
+        let slot = try self.source(uid, type)
+        let contribution = self.program.contribution(of: id)
+        var change = SourceChange()
+        switch action {
+        case .cover where contribution.isSeen: change.videoPush = false
+        case .mute where contribution.isHeard: change.audioPush = false
+        case .kick where slot.isPublishing: break
+        default: return false
+        }
+        try self.listeners.carryOut { () throws(ControlFailure) in
+            if action == .kick {
+                _ = try self.kickSource(uid: uid, streamType: type, refuseSeconds: answer.refuseSeconds)
+            } else {
+                try self.setSource(uid: uid, streamType: type, change)
+            }
+            return true
+        }
+        return true
+    }
+
+    package func requestStill(uid: String, streamType: String) throws(ControlFailure) -> String {
+        try self.checkOpen()
+        let slot = try self.source(uid, streamType)
+        guard let service = self.moderation.get(), let stills = self.pipeline.moderation?.stills else {
+            throw .conflict(
+                "the pipeline has no moderation, so there is no receiver of the still",
+                fix: "add \"moderation\", or use GET /v1/sources/\(uid)/still.jpg")
+        }
+        guard slot.isPublishing else {
+            throw .conflict("source \(slot.spec.id) is not published", fix: "repeat the command when it is")
+        }
+        service.request(slot, width: stills.width, isPaused: self.areStillsPaused)
+        return
+            ([
+                "uid": .string(slot.spec.id.uid), "streamType": .string(slot.spec.id.streamType.rawValue),
+                "accepted": "still",
+            ] as JSONValue).text
+    }
+}

@@ -1,0 +1,272 @@
+package import Control
+import Dispatch
+package import LibAV
+package import MediaTypes
+package import Program
+import Threading
+import Synchronization
+
+/// Makes JPEG stills of single sources on request, on one thread of its own. Nothing is decoded or encoded, and there is
+/// no thread, unless a still is requested.
+///
+/// A still shows the frame of the source that arrived last and can be shown without the frames before it: the newest
+/// frame that its decoder has output, or its last key frame, whichever arrived later. While frames are delayed before
+/// the decoder (`program.delayMs`), that is a key frame which no viewer has seen yet.
+package final class SourceStills: Sendable {
+    /// Receives a still, or why there is none. Called once, on any thread. It must not block.
+    package typealias Answer = @Sendable (Result<SourceStill, ControlFailure>) -> Void
+
+    /// Allowed widths in pixels.
+    package static let widths = 16...1_280
+
+    struct Waiter: Sendable {
+        /// The tag of the file that the client already has; nil if it has none.
+        var known: String?
+        var answer: Answer
+    }
+
+    private struct State {
+        var cache = StillCache<Waiter>()
+        /// The sources whose stills are requested.
+        var sources: [SourceID: RoomSource] = [:]
+        var counts = Counts()
+        var hasThread = false
+        var isStopped = false
+    }
+
+    /// Counters since the start of the worker.
+    package struct Counts: Sendable, Equatable {
+        /// JPEG files made.
+        package var made = 0
+        /// Key frames decoded for them. The other files were made of frames that the source's decoder had output.
+        package var decoded = 0
+        package var failed = 0
+    }
+
+    /// A frame of which a still can be made.
+    private struct Frame {
+        enum Content {
+            case picture(Picture)
+            case key(KeyFrameTap.KeyFrame)
+        }
+
+        var id: StillCache<Waiter>.FrameID
+        var content: Content
+        /// When it arrived, on the monotonic clock.
+        var arrival: Int64
+        /// Program time at which it is shown; nil before the program runs.
+        var shown: Int64?
+    }
+
+    private let clock: ProgramClock
+    private let machine: any MonotonicClock
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
+
+    package init(clock: ProgramClock, machine: any MonotonicClock) {
+        (self.clock, self.machine) = (clock, machine)
+    }
+
+    package var counts: Counts { self.state.withLock(\.counts) }
+
+    /// Requests a still.
+    ///
+    /// - Parameters:
+    ///   - width: Width in pixels, in ``widths``. The height is in proportion, and at most twice the width; a smaller
+    ///     frame is not enlarged.
+    ///   - known: The tag of the still that the client already has; nil if it has none.
+    ///   - isPaused: Whether the machine is overloaded. Then no still is made, but an earlier one may be sent again.
+    package func request(
+        of source: RoomSource, width: Int, known: String? = nil, isPaused: Bool, _ answer: @escaping Answer
+    ) {
+        let id = source.spec.id
+        guard let frame = self.newest(of: source) else { return answer(.failure(Self.missing(source))) }
+        let now = self.machine.now()
+        if known == Self.tag(frame.id, width) { return answer(.success(self.unchanged(frame, width))) }
+        let (refusal, file, isNew) = self.state.withLock { state -> (ControlFailure?, StillCache<Waiter>.File?, Bool) in
+            if let file = state.cache.file(of: id, width: width, frame: frame.id, now: now, anyAge: isPaused) {
+                return (nil, file, false)
+            }
+            if state.isStopped { return (Self.ended, nil, false) }
+            if isPaused { return (Self.paused, nil, false) }
+            guard state.cache.add(Waiter(known: known, answer: answer), for: id, width: width) else {
+                return (Self.busy, nil, false)
+            }
+            state.sources[id] = source
+            defer { state.hasThread = true }
+            return (nil, nil, !state.hasThread)
+        }
+        if let refusal { return answer(.failure(refusal)) }
+        if let file { return answer(.success(Self.still(file, width, known: known, now: now))) }
+        if isNew { _ = StageThread("stills", yields: true) { CrashMark.onGuardedStack { self.work() } } }
+        self.wake.signal()
+    }
+
+    /// Removes the files of a source that has left the room.
+    package func forget(_ source: SourceID) {
+        self.state.withLock { state in
+            state.cache.forget(source)
+            state.sources[source] = nil
+        }
+    }
+
+    /// Ends the thread. Requests that wait are answered with an error.
+    package func stop() {
+        let waiters = self.state.withLock { state -> [Waiter] in
+            state.isStopped = true
+            var waiters: [Waiter] = []
+            while let job = state.cache.next() { waiters += job.waiters.values.joined() }
+            return waiters
+        }
+        for waiter in waiters { waiter.answer(.failure(Self.ended)) }
+        self.wake.signal()
+    }
+
+    // MARK: The thread
+
+    private func work() {
+        while true {
+            let (job, source, isStopped) = self.state.withLock { state in
+                let job = state.cache.next()
+                return (job, job.flatMap { state.sources[$0.source] }, state.isStopped)
+            }
+            if let job {
+                self.carryOut(job, source)
+            } else if isStopped {
+                return
+            } else {
+                self.wake.wait()
+            }
+        }
+    }
+
+    private func carryOut(_ job: StillCache<Waiter>.Job, _ source: RoomSource?) {
+        guard let source, let frame = self.newest(of: source) else {
+            let failure = source.map { Self.missing($0) } ?? Self.ended
+            for waiter in job.waiters.values.joined() { waiter.answer(.failure(failure)) }
+            return
+        }
+        // Decoded once, for the largest width.
+        var picture: Picture?
+        for (width, waiters) in job.waiters.sorted(by: { $0.key > $1.key }) {
+            let result: Result<StillCache<Waiter>.File, ControlFailure>
+            do throws(MediaError) {
+                let drawn = if let picture { picture } else { try self.picture(of: frame, source, width: width) }
+                picture = drawn
+                let size = Self.size(of: drawn.format, width: width)
+                let bytes = try JPEGEncoder.jpeg(drawn, width: size.width, height: size.height)
+                result = .success(
+                    StillCache.File(
+                        frame: frame.id, bytes: bytes, arrival: frame.arrival, shown: frame.shown,
+                        made: self.machine.now()))
+            } catch {
+                result = .failure(.notFound("the still cannot be made: \(error.what)", fix: error.fix))
+            }
+            self.state.withLock { state in
+                switch result {
+                case .success(let file):
+                    state.counts.made += 1
+                    if state.sources[job.source] != nil { state.cache.keep(file, of: job.source, width: width) }
+                case .failure: state.counts.failed += 1
+                }
+            }
+            let now = self.machine.now()
+            for waiter in waiters {
+                waiter.answer(result.map { Self.still($0, width, known: waiter.known, now: now) })
+            }
+        }
+    }
+
+    private func picture(of frame: Frame, _ source: RoomSource, width: Int) throws(MediaError) -> Picture {
+        switch frame.content {
+        case .picture(let picture): return picture
+        case .key(let key):
+            self.state.withLock { $0.counts.decoded += 1 }
+            return try KeyFrameDecoder.picture(
+                of: key.packet, key.parameters, source: source.spec.id, rotation: source.decode.rotation,
+                maxPixels: source.maxPixels, skipsLoopFilter: width <= Self.coarseWidth)
+        }
+    }
+
+    /// Up to this width, key frames are decoded without the loop filter.
+    private static let coarseWidth = 320
+
+    // MARK: Frames
+
+    /// The frame that arrived last: decoded, or the last key frame; nil if there is neither.
+    private func newest(of source: RoomSource) -> Frame? {
+        let zero = self.clock.zero ?? 0
+        let decoded = source.buffer.newest.map { newest in
+            // A file has no arrival times.
+            Frame(
+                id: .decoded(newest.time), content: .picture(newest.picture),
+                arrival: (newest.arrival ?? newest.time) &+ zero, shown: newest.time)
+        }
+        guard let key = source.tapped.keyFrame else { return decoded }
+        if let decoded, decoded.arrival >= key.packet.arrival { return decoded }
+        // Estimated by the delay of packets that the network has not delayed, and not by the frame's own timestamp.
+        let wait = (source.decode.timing.buffered ?? source.decode.jitterBuffer) &+ source.decode.wantedOffset
+        return Frame(
+            id: .coded(key.packet.arrival), content: .key(key), arrival: key.packet.arrival,
+            shown: self.clock.program(of: key.packet.arrival).map { $0 &+ wait })
+    }
+
+    private static func missing(_ source: RoomSource) -> ControlFailure {
+        let id = source.spec.id
+        if !source.isPublishing {
+            return .notFound("source \(id) is not published", fix: "repeat the request when it is")
+        }
+        guard source.tapped.hasVideo || source.isFile else {
+            return .notFound("source \(id) has no video", fix: "show its name instead of a still")
+        }
+        return .notFound("source \(id) has sent no key frame yet", fix: "repeat the request in a second")
+    }
+
+    private static let ended = ControlFailure.roomExited(
+        "the room has ended or is ending", fix: "send the request to the room's next worker, if there is one")
+    private static let paused = ControlFailure.limitExceeded(
+        "no stills are made while the machine is overloaded", fix: "repeat the request later")
+    private static let busy = ControlFailure.limitExceeded(
+        "too many requests wait for stills", fix: "request stills less often")
+
+    /// The size of a still with square pixels, both sides even: at most `width` by twice `width`, and no larger than the
+    /// frame as displayed.
+    package static func size(of format: PictureFormat, width: Int) -> (width: Int, height: Int) {
+        let (across, down) = (max(1, Int64(format.sarNumerator)), max(1, Int64(format.sarDenominator)))
+        let (columns, rows) = (max(1, Int64(format.width)), max(1, Int64(format.height)))
+        let shown = across >= down ? (columns &* across / down, rows) : (columns, rows &* down / across)
+        var wide = min(Int64(width), shown.0)
+        var high = shown.1 &* wide / shown.0
+        if high > Int64(width) &* 2 {
+            high = Int64(width) &* 2
+            wide = shown.0 &* high / shown.1
+        }
+        func even(_ side: Int64) -> Int { max(16, Int(clamping: (side &+ 1) / 2 &* 2)) }
+        return (even(wide), even(high))
+    }
+
+    // MARK: Replies
+
+    private static func tag(_ frame: StillCache<Waiter>.FrameID, _ width: Int) -> String {
+        switch frame {
+        case .decoded(let time): "\"f\(time)-\(width)\""
+        case .coded(let arrival): "\"k\(arrival)-\(width)\""
+        }
+    }
+
+    private func unchanged(_ frame: Frame, _ width: Int) -> SourceStill {
+        SourceStill(
+            tag: Self.tag(frame.id, width), ageMs: Self.age(of: frame.arrival, now: self.machine.now()),
+            programTime: frame.shown, bytes: nil)
+    }
+
+    private static func still(_ file: StillCache<Waiter>.File, _ width: Int, known: String?, now: Int64) -> SourceStill
+    {
+        let tag = Self.tag(file.frame, width)
+        return SourceStill(
+            tag: tag, ageMs: Self.age(of: file.arrival, now: now), programTime: file.shown,
+            bytes: known == tag ? nil : file.bytes)
+    }
+
+    private static func age(of arrival: Int64, now: Int64) -> Int64 { max(0, now &- arrival) / 1_000_000 }
+}
