@@ -23,8 +23,8 @@ package enum FragmentWriter {
     ///   - head: Bytes to write before everything else.
     /// - Returns: All these bytes; the samples are copied once.
     package static func fragment(
-        kind: TrackKind, track: UInt32 = 1, sequence: UInt32, decodeTime: Int64, samples: [PartSample], startsSegment: Bool,
-        messages: [EventMessage] = [], after head: [UInt8] = []
+        kind: TrackKind, track: UInt32 = 1, sequence: UInt32, decodeTime: Int64, samples: [PartSample],
+        startsSegment: Bool, messages: [EventMessage] = [], after head: [UInt8] = []
     ) -> PacketMemory {
         // Audio needs neither composition offsets nor flags per sample: every frame is a sync sample.
         let table: PartAssembly.Table = kind == .video ? .full : .short
