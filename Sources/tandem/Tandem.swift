@@ -2,6 +2,7 @@ import ArgumentParser
 import CVersion
 import LibAV
 import MediaTypes
+import TerminalText
 
 @main
 struct Tandem: AsyncParsableCommand {
@@ -12,11 +13,15 @@ struct Tandem: AsyncParsableCommand {
         discussion: """
             See it work:      tandem demo
             Check a room:     tandem validate pipelines/pk-landscape.json
-            Run a room:       tandem run pipelines/pk-landscape.json --set control.listen=127.0.0.1:8081
+            Run a room:       tandem run pipelines/pk-landscape.json \\
+                                --set control.listen=127.0.0.1:8081
             Publish to it:    tandem publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1
-                              ffmpeg -re -i clip.mp4 -c copy -f flv rtmp://127.0.0.1:1935/live/b_19c4
-            Control it:       tandem ctl state -a http://127.0.0.1:8081
-            Deploy it:        tandem plan room.json && tandem manifest room.json --for k8s > room.yaml
+                              ffmpeg -re -i clip.mp4 -c copy -f flv \\
+                                rtmp://127.0.0.1:1935/live/b_19c4
+            Watch it:         tandem ctl watch -a http://127.0.0.1:8081
+            Control it:       tandem ctl scene pk -a http://127.0.0.1:8081
+            Deploy it:        tandem plan room.json
+                              tandem manifest room.json --for k8s > room.yaml
             Route publishers: tandem edge --keys keys --listen 0.0.0.0:1935
             Check its HLS:    tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
 
@@ -47,6 +52,26 @@ struct Tandem: AsyncParsableCommand {
             StandardError.write(message)
             RoomProcess.exit(.usage)
         }
-        await self.main(nil)
+        do {
+            var command = try await self.asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            self.leave(error)
+        }
+    }
+
+    /// Prints the message for an error or a request for help, and ends the process. In contrast to
+    /// `exit(withError:)`, usage lines are wrapped, too.
+    private static func leave(_ error: any Error) -> Never {
+        let columns = TerminalOutput.size.columns
+        let message = HelpText.wrappingUsage(self.fullMessage(for: error, columns: columns), columns: columns)
+        guard message.contains("USAGE: ") || message.contains("Usage: ") else { self.exit(withError: error) }
+        let code = self.exitCode(for: error)
+        if code == .success { StandardOutput.tell(message + "\n") } else { StandardError.write(message + "\n") }
+        self.exit(withError: code)
     }
 }
