@@ -12,6 +12,7 @@ struct Tandem: AsyncParsableCommand {
             "A live worker for one room: several RTMP or SRT publishers in, one composited program in HLS out.",
         discussion: """
             See it work:      tandem demo
+            Check a machine:  tandem doctor
             Check a room:     tandem validate pipelines/pk-landscape.json
             Run a room:       tandem run pipelines/pk-landscape.json \\
                                 --set control.listen=127.0.0.1:8081
@@ -28,13 +29,15 @@ struct Tandem: AsyncParsableCommand {
             Exit codes: 0 the room has ended · 64 flags · 65 pipeline file · 66 a file is missing · 69 a port is in use
             · 70 internal error · 73 cannot create, or the room has ended before · 74 output lost · 75 the room has
             ended, but work is left: run the same file again · 78 impossible on this machine · 130 interrupted twice ·
-            143 stopped, the room continues in a successor. Also: 1 a command or a probe failed (ctl, healthcheck) · 77
+            143 stopped, the room continues in a successor. Also: 1 a command or a probe failed (ctl, doctor,
+            healthcheck) · 77
             the server refused the key (publish).
             """,
         version: "tandem \(TandemVersion.number)\(Self.commit), FFmpeg \(LibAV.version)",
         subcommands: [
             RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, LintHLSCommand.self,
-            SchemaCommand.self, SignURLCommand.self, SignKeyCommand.self, CtlCommand.self, HealthcheckCommand.self,
+            DoctorCommand.self, SchemaCommand.self, SignURLCommand.self, SignKeyCommand.self, CtlCommand.self,
+            HealthcheckCommand.self,
             PlanCommand.self,
             ManifestCommand.self, GCCommand.self, EdgeCommand.self,
         ])
