@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s test-kubernetes test-metrics test-front asan tsan fuzz package package-test sbom resolved clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s test-kubernetes test-metrics test-front asan tsan fuzz proofs package package-test sbom resolved clean
 
 help: ## Print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,6 +106,10 @@ test-metrics: build ## Run all rules and the queries of all dashboards against a
 
 test-front: build ## Test rooms through HAProxy, nginx and Varnish: 100,000 requests each, kills, a drain, players (root; long)
 	.ci/front-test $(ARGS)
+
+proofs: deps ## Run all cases of the tests of which `make test` runs a part (2 minutes)
+	swift build $(SWIFT_FLAGS) --build-tests
+	TANDEM_PROOFS=full swift test $(SWIFT_FLAGS) --skip-build --filter 'ListedNameTests|RepairTests'
 
 asan: deps ## Run all single-process tests and a live room under AddressSanitizer (long build, into .build-asan)
 	.ci/asan

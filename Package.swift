@@ -75,7 +75,8 @@ let package = Package(
             dependencies: ["Libc", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
         .target(name: "RTMP", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
-        .target(name: "WebRTC", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
+        .target(
+            name: "WebRTC", dependencies: ["OpenSSLCrypto", "MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLSLint", dependencies: ["MediaTypes"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["Libc", "MediaTypes"], swiftSettings: house),
@@ -94,7 +95,8 @@ let package = Package(
         .target(
             name: "HTTPListener",
             dependencies: [
-                "Libc", "CPages", "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
+                "Libc", "CPages", "TLSFiles", "PipelineSpec", "WebRTC", "Threading", "MediaTypes", nioSSL, httpTypes,
+                logging,
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ] + hummingbird + nio,
@@ -293,10 +295,10 @@ let package = Package(
         .testTarget(
             name: "HLSLintTests",
             dependencies: ["HLSLint", "HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
-            swiftSettings: judged),
+            swiftSettings: house),
         .testTarget(
             name: "PackagerTests",
-            dependencies: ["HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
+            dependencies: ["TestSupport", "HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             swiftSettings: judged),
         .testTarget(
             name: "RecordingTests",
@@ -308,7 +310,8 @@ let package = Package(
             name: "RTMPTests", dependencies: ["TestSupport", "RTMP", "MediaTypes", "MediaKernels"],
             exclude: ["Fixtures"], swiftSettings: judged),
         .testTarget(
-            name: "WebRTCTests", dependencies: ["TestSupport", "WebRTC", "MediaTypes", "MediaKernels"],
+            name: "WebRTCTests",
+            dependencies: ["TestSupport", "WebRTC", "OpenSSLCrypto", "MediaTypes", "MediaKernels"],
             exclude: ["Fixtures", "Golden", "Offers"], swiftSettings: house),
         .testTarget(
             name: "WHEPTests",
@@ -363,6 +366,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", "HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging,
                 .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             swiftSettings: judged),
         .testTarget(

@@ -11,6 +11,12 @@ extension APISchema {
                     "upcoming",
                     .list(
                         .object([JSONField("sceneId", .string)] + EffectTime.fields))),
+                JSONField(
+                    "scores",
+                    .list(
+                        .object([
+                            JSONField("scoreId", .string), JSONField("left", .integer), JSONField("right", .integer),
+                        ])), "points of all score bars"),
             ])),
         APISchema(
             "Scene",
@@ -18,6 +24,16 @@ extension APISchema {
                 JSONField("sceneId", .string), JSONField("revision", .integer), JSONField("uids", .list(.string)),
                 JSONField("auto", .boolean, "its layout follows the sources that are present"),
                 JSONField("onAir", .boolean),
+                JSONField(
+                    "panes",
+                    .list(
+                        .object([
+                            JSONField("uid", .string), JSONField("streamType", .words(["main", "sub"])),
+                            JSONField("x", .integer), JSONField("y", .integer), JSONField("width", .integer),
+                            JSONField("height", .integer), JSONField("zOrder", .integer),
+                        ])),
+                    "rectangles of its sources, in pixels of the canvas; those of an automatic layout follow the sources that are present"
+                ),
             ])),
         APISchema("ClipList", .object([JSONField("clips", .list(.named("Clip")))])),
         APISchema(

@@ -254,6 +254,7 @@ package struct ControlResponder: Sendable {
         case .snapshot: return ControlOutcome(try self.snapshot(of: nil, query))
         case .sourceSnapshot(let uid): return ControlOutcome(try self.snapshot(of: uid, query))
         case .clip(let id): return .json(.ok, try self.room.clipJSON(id))
+        case .clipFile(let id): return ControlOutcome(try self.clipFile(id))
         case .end:
             _ = try FlatObject(body: body, keys: [])
             // The command would be accepted, but the room would continue in the next worker.

@@ -40,6 +40,8 @@ package enum ControlRoute: Hashable {
     case countdown(String)
     case clips
     case clip(String)
+    /// The file of a finished clip.
+    case clipFile(String)
     case snapshot
     case sourceSnapshot(uid: String)
     case end
@@ -60,9 +62,14 @@ package enum ControlRoute: Hashable {
         }
     }
 
-    /// Whether requests need a token even with `control.openReads`, because the content includes file names and
-    /// addresses of the machine.
-    package var isInner: Bool { self == .document || self == .logs }
+    /// Whether requests need a token even with `control.openReads`: the content includes file names and addresses of the
+    /// machine, or is a clip, which is not encrypted even if the room is.
+    package var isInner: Bool {
+        switch self {
+        case .document, .logs, .clipFile: true
+        default: false
+        }
+    }
 
     /// Whether the route is a health endpoint.
     package var isProbe: Bool {
@@ -82,7 +89,7 @@ package enum ControlRoute: Hashable {
         case .startup, .liveness, .readiness: [.get, .head]
         case .program, .text, .score, .countdown, .logLevel: [.put]
         case .clips: [.get, .head, .post]
-        case .clip, .snapshot, .sourceSnapshot: [.get, .head]
+        case .clip, .clipFile, .snapshot, .sourceSnapshot: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
         case .end, .drain, .pk, .kick, .metadata, .restart, .start, .stop, .keyframe: [.post]
@@ -96,6 +103,7 @@ package enum ControlRoute: Hashable {
         "/v1/log-level",
         "/v1/outputs/{outputId}:restart", "/v1/outputs/{outputId}:start", "/v1/outputs/{outputId}:stop",
         "/v1/renditions/{name}:keyframe", "/v1/clips", "/v1/clips/{id}",
+        "/v1/clips/{id}/file",
         "/v1/metadata", "/v1/snapshot", "/v1/sources/{uid}/snapshot",
         "/v1/countdowns/{countdownId}", "/v1/pk:start", "/v1/pk:punish", "/v1/pk:end", "/v1/room:end",
         "/v1/room:drain", "/openapi.json", "/version", "/metrics", "/startupz", "/livez", "/readyz",
@@ -104,7 +112,7 @@ package enum ControlRoute: Hashable {
     /// Endpoints whose path ends with an id: the prefix, and the route for the rest of the path.
     private static let collections: [(prefix: String, route: @Sendable (String) -> ControlRoute?)] = [
         ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", { Self.sourceOrRelay($0) }), ("/v1/texts/", { .text($0) }),
-        ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }), ("/v1/clips/", { .clip($0) }),
+        ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }), ("/v1/clips/", { Self.clipOrFile($0) }),
         ("/media/", { .media($0) }),
         ("/v1/outputs/", { Self.output($0) }),
         ("/v1/renditions/", { Self.named($0, before: ":keyframe").map { .keyframe(rendition: $0) } }),
@@ -162,6 +170,10 @@ package enum ControlRoute: Hashable {
         if let id = self.named(rest, before: ":restart") { return .restart(outputID: id) }
         if let id = self.named(rest, before: ":start") { return .start(outputID: id) }
         return self.named(rest, before: ":stop").map { .stop(outputID: $0) }
+    }
+
+    private static func clipOrFile(_ rest: String) -> ControlRoute {
+        self.named(rest, before: "/file").map { .clipFile($0) } ?? .clip(rest)
     }
 
     /// The part of the path before a verb; nil if it is empty, or if the path does not end with the verb.

@@ -21,6 +21,8 @@ package final class IngestServer: Sendable {
         var channels: [any Channel] = []
         /// UDP channels; they close last, because refused SRT publishers are answered through them.
         var datagrams: [any Channel] = []
+        /// The UDP socket of WebRTC publishers.
+        var socket: DatagramSocket?
         /// The HTTP listener of WebRTC publishers.
         var http: HTTPListener?
         var isStopped = false
@@ -137,18 +139,11 @@ package final class IngestServer: Sendable {
         let (listen, host, port) = try Self.address(settings.listen, "ingest.srt.listen")
         let channel: any Channel
         do {
-            channel = try await DatagramBootstrap(group: self.group)
-                .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
-                .channelOption(.datagramVectorReadMessageCount, value: 16)
-                .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16 * 2048))
-                .channelInitializer { [core, loop, doors] channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let door = SRTListener(core: core.value, settings: settings, loop: loop)
-                        doors.value.append(door)
-                        try channel.pipeline.syncOperations.addHandler(door)
-                    }
-                }
-                .bind(host: host, port: Int(port)).get()
+            channel = try await DatagramSocket.bootstrap(on: self.loop) { [core, loop, doors] in
+                let door = SRTListener(core: core.value, settings: settings, loop: loop)
+                doors.value.append(door)
+                return door
+            }.bind(host: host, port: Int(port)).get()
         } catch {
             throw .bindFailed(listen, error, at: "ingest.srt.listen")
         }
@@ -165,29 +160,25 @@ package final class IngestServer: Sendable {
     private func bindWebRTC(_ settings: WebRTCSettings) async throws(MediaError) -> String {
         let identity = try DTLSIdentity()
         let (listen, host, port) = try Self.address(settings.udp, "ingest.webrtc.udp")
-        let channel: any Channel
+        let socket: DatagramSocket
         do {
-            channel = try await DatagramBootstrap(group: self.group)
-                .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
-                .channelOption(.datagramVectorReadMessageCount, value: 16)
-                .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16 * 2048))
-                .channelInitializer { [core, loop, rtcDoors] channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let door = WebRTCListener(core: core.value, settings: settings, identity: identity, loop: loop)
-                        rtcDoors.value.append(door)
-                        try channel.pipeline.syncOperations.addHandler(door)
-                    }
-                }
-                .bind(host: host, port: Int(port)).get()
+            let door = try await self.loop.submit { [core, loop, rtcDoors] in
+                let door = WebRTCListener(core: core.value, settings: settings, identity: identity, loop: loop)
+                rtcDoors.value.append(door)
+                return NIOLoopBound(door, eventLoop: loop)
+            }.get()
+            socket = try await DatagramSocket.open(port: Int(port), on: self.loop) { [loop] port in
+                DatagramSocket.bootstrap(on: loop) { door.value }.bind(host: host, port: port)
+            }.get()
         } catch {
             throw .bindFailed(listen, error, at: "ingest.webrtc.udp")
         }
-        self.running.withLock { $0.datagrams.append(channel) }
+        self.running.withLock { $0.socket = socket }
         // Checked before anything else is opened.
-        _ = try settings.candidates(bound: channel.localAddress, hasTCP: false)
+        _ = try settings.candidates(bound: socket.localAddress, hasTCP: false)
         let http = try await self.bindWHIP(settings)
-        let hasTCP = await self.bindStreams(host: host, port: channel.localAddress?.port ?? Int(port))
-        let candidates = try settings.candidates(bound: channel.localAddress, hasTCP: hasTCP)
+        let hasTCP = await self.bindStreams(host: host, port: socket.localAddress?.port ?? Int(port))
+        let candidates = try settings.candidates(bound: socket.localAddress, hasTCP: hasTCP)
         let isStopped = self.running.withLock { running in
             running.http = http
             return running.isStopped
@@ -200,7 +191,7 @@ package final class IngestServer: Sendable {
         }
         self.logger.info(
             "listening for WHIP",
-            metadata: ["url": "\(url)", "udp": "\(channel.localAddress.map(Self.text) ?? settings.udp)"])
+            metadata: ["url": "\(url)", "udp": "\(socket.localAddress.map(Self.text) ?? settings.udp)"])
         self.emit(.listeningForWHIP(url: url))
         return url
     }
@@ -337,9 +328,9 @@ package final class IngestServer: Sendable {
     /// - Parameter isHandedOver: True if another server takes over; then publishers that support the reconnect request
     ///   are asked to reconnect.
     package func stop(isHandedOver: Bool = false) async {
-        let (channels, datagrams, http, wasStopped) = self.running.withLock { running in
+        let (channels, datagrams, socket, http, wasStopped) = self.running.withLock { running in
             defer { running.isStopped = true }
-            return (running.channels, running.datagrams, running.http, running.isStopped)
+            return (running.channels, running.datagrams, running.socket, running.http, running.isStopped)
         }
         if wasStopped { return }
         // An error leaves nothing to do here or below: the process or the event loop ends without these channels.
@@ -360,6 +351,7 @@ package final class IngestServer: Sendable {
         await self.joinFeeds()
         await http?.stop(within: .milliseconds(500))
         for channel in datagrams { try? await channel.close().get() }
+        await socket?.close()
         try? await self.loop.submit { [rtcDoors] in rtcDoors.value = [] }.get()
         self.gate.close()
         try? await self.loop.submit { [core] in core.value.client }.get()?.shutdown()

@@ -6,7 +6,8 @@ extension WHIPError {
     init(_ refusal: PublishRefusal) {
         switch refusal {
         case .busy, .takenOver: self = .inUse
-        case .tooOften: self = .tooManyRequests(retryAfter: 5)
+        case .tooOften:
+            self = .tooManyRequests("the stream key was used too often in a short time", retryAfter: 5)
         case .undecided, .ended: self = .overloaded(refusal.text.inSentence, retryAfter: 2)
         case .address:
             self = .forbidden(refusal.text.inSentence, fix: "add the address to ingest.allowedAddresses")

@@ -120,7 +120,7 @@ extension WebRTCListener {
     }
 
     /// The session has ended by itself or by the publisher.
-    func sessionEnded(_ publisher: WebRTCPublisher, _ end: WebRTCSession.End) {
+    func sessionEnded(_ publisher: WebRTCPublisher, _ end: SessionEnd) {
         guard !publisher.hasEnded else { return }
         guard publisher.hasPublished else {
             let code: ErrorCode? =

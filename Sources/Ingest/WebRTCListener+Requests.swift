@@ -12,7 +12,8 @@ import WebRTC
 extension WebRTCListener {
     /// Answers a request, at once or later.
     func receive(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
-        let asked = WHIPRequest(request, app: self.core.admission.app)
+        var asked = WHIPRequest(request)
+        if asked.path == "/whip" || asked.path == "/whip/" { asked.path = "/whip/\(self.core.admission.app)" }
         func send(_ reply: WHIPReply) { answer(ListenerReply(reply)) }
         if request.body == .tooLarge {
             return send(
@@ -173,7 +174,11 @@ extension WebRTCListener {
     private func negotiate(_ publisher: WebRTCPublisher, _ source: SourceID, _ offer: [UInt8]) -> Bool {
         guard let credentials = ICECredentials(random: Self.random(ICECredentials.randomBytes)),
             let place = WHIPRoute.session(random: Self.random(WHIPRoute.idBytes))
-        else { return false }
+        else {
+            self.reply(publisher, .overloaded("no random numbers", retryAfter: 5))
+            self.end(publisher, refused: "no random numbers", .requestFailed)
+            return false
+        }
         let codecs = self.core.configuration.codecs(of: source)
         let settings = AnswerSettings(
             credentials: credentials,
@@ -213,7 +218,7 @@ extension WebRTCListener {
         else { return }
         publisher.pendingAnswer = nil
         self.sessions[id] = publisher
-        self.find(publisher, by: session.ufrags)
+        self.routes.find(publisher, by: session.ufrags)
         publisher.answer?(
             self.requests.created(path: path, etag: publisher.etag, answer: answer, origin: publisher.origin))
         publisher.answer = nil
@@ -226,11 +231,11 @@ extension WebRTCListener {
             let credentials = ICECredentials(random: Self.random(ICECredentials.randomBytes))
         else { return self.requests.refused(.noSuchSession, origin: origin) }
         settings.credentials = credentials
-        session.restart(credentials: credentials)
+        session.restart(credentials: credentials, remote: remote)
         publisher.answerSettings = settings
         publisher.remoteUfrag = remote.ufrag
         publisher.etag = Self.makeETag()
-        self.find(publisher, by: session.ufrags)
+        self.routes.find(publisher, by: session.ufrags)
         return self.requests.restarted(
             etag: publisher.etag, fragment: SDPFragment.answer(settings: settings, session: session.negotiated),
             origin: origin)
@@ -266,45 +271,5 @@ extension WebRTCListener {
     private func drop(_ publisher: WebRTCPublisher, _ reason: String, _ code: ErrorCode = .authDenied) {
         self.reply(publisher, .tooManyRequests(retryAfter: 5))
         self.end(publisher, refused: reason, code, at: .debug)
-    }
-}
-
-extension WHIPRequest {
-    private static let origin = HTTPField.Name("origin")
-    private static let ifMatch = HTTPField.Name("if-match")
-    private static let requestedMethod = HTTPField.Name("access-control-request-method")
-
-    /// The parts of an HTTP request that WHIP uses. `/whip` stands for the endpoint of the app.
-    init(_ request: ListenerRequest, app: String) {
-        func field(_ name: HTTPField.Name?) -> String? { name.flatMap { request.head.headerFields[$0] } }
-        var path = Substring(request.head.path ?? "/")
-        // Absolute form, as a proxy sends it (RFC 9112 §3.2.2).
-        if !path.hasPrefix("/"), let scheme = path.firstRange(of: "://") {
-            path = path[scheme.upperBound...]
-            path = path[(path.firstIndex { $0 == "/" || $0 == "?" } ?? path.endIndex)...]
-        }
-        let mark = path.firstIndex(of: "?")
-        let query = mark.map { String(path[path.index(after: $0)...]) }
-        var route = String(path[..<(mark ?? path.endIndex)])
-        if route == "/whip" || route == "/whip/" { route = "/whip/\(app)" }
-        var body: [UInt8] = []
-        if case .bytes(let bytes) = request.body { body = bytes }
-        self.init(
-            method: request.head.method.rawValue, path: route, query: query,
-            contentType: field(.contentType), authorization: field(.authorization), ifMatch: field(Self.ifMatch),
-            origin: field(Self.origin), requestedMethod: field(Self.requestedMethod), body: body)
-    }
-}
-
-extension ListenerReply {
-    init(_ reply: WHIPReply) {
-        var fields = HTTPFields()
-        for field in reply.fields {
-            guard let name = HTTPField.Name(field.name) else { continue }
-            fields.append(HTTPField(name: name, value: field.value))
-        }
-        self.init(
-            HTTPResponse.Status(code: reply.status), fields: fields,
-            body: reply.body.isEmpty ? .none : .text(reply.body))
     }
 }

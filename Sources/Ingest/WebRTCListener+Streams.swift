@@ -1,3 +1,4 @@
+import HTTPListener
 import NIOCore
 import PipelineSpec
 import PublishAuth

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPListener
 import Logging
 import MediaTypes
 import NIOCore
@@ -45,8 +46,7 @@ final class WebRTCListener: ChannelInboundHandler {
     var sessions: [String: WebRTCPublisher] = [:]
     /// All clients that have not ended, by number.
     var publishers: [Int: WebRTCPublisher] = [:]
-    private var ufrags: [String: WebRTCPublisher] = [:]
-    private var routes = WebRTCRoutes<WebRTCPublisher>()
+    var routes = WebRTCRoutes<SocketAddress, WebRTCPublisher>()
     private var context: ChannelHandlerContext?
     private var output = WebRTCSessionOutput()
     /// Publishers whose timer may have to be set again after this read.
@@ -84,6 +84,14 @@ final class WebRTCListener: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         self.core.logger.debug("WebRTC listener", metadata: ["error": "\(error)"])
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.context = nil
+        context.fireChannelInactive()
+        guard !self.isStopped else { return }
+        self.core.logger.warning(
+            "the UDP socket of the WebRTC publishers was closed by an error and is opened again")
     }
 
     // MARK: Datagrams
@@ -129,8 +137,8 @@ final class WebRTCListener: ChannelInboundHandler {
 
     /// The session whose user name fragment is in a connectivity check; nil if there is none.
     func session(ofCheck bytes: [UInt8]) -> (STUNMessage, WebRTCPublisher, WebRTCSession)? {
-        guard let check = STUNMessage(bytes), let ufrag = check.receiverUfrag, let publisher = self.ufrags[ufrag],
-            let session = publisher.session
+        guard let check = STUNMessage(bytes), let ufrag = check.receiverUfrag,
+            let publisher = self.routes.owner(ofUfrag: ufrag), let session = publisher.session
         else { return nil }
         return (check, publisher, session)
     }
@@ -141,10 +149,7 @@ final class WebRTCListener: ChannelInboundHandler {
         else { return self.noteStranger() }
         self.routes.checked(address, at: remote, publisher)
         self.receive(check, of: publisher, session, from: address, now)
-        let isCrowded = self.routes.addressCount(of: publisher) > WebRTCRoutes<WebRTCPublisher>.most
-        if !publisher.hasEnded, isCrowded || !session.isKnown(address, now: now) {
-            self.routes.prune(publisher) { session.isKnown($0, now: now) }
-        }
+        if !publisher.hasEnded { self.routes.prune(publisher, after: address) { session.isKnown($0, now: now) } }
     }
 
     /// Takes a connectivity check for a session.
@@ -183,7 +188,7 @@ final class WebRTCListener: ChannelInboundHandler {
             self.wrapOutboundOut(AddressedEnvelope(remoteAddress: remote, data: buffer)), promise: nil)
     }
 
-    private func changed(_ publisher: WebRTCPublisher, _ change: WebRTCSessionOutput.Change, _ now: Int64) {
+    private func changed(_ publisher: WebRTCPublisher, _ change: SessionChange, _ now: Int64) {
         switch change {
         case .known(let address):
             self.core.advanced(publisher)
@@ -200,8 +205,7 @@ final class WebRTCListener: ChannelInboundHandler {
     /// Assigns the datagrams of an address to the publisher, unless another publisher keeps it.
     private func route(_ address: ICEAddress, to publisher: WebRTCPublisher, _ now: Int64) {
         self.routes.claim(address, by: publisher) { self.keeps($0, address, against: publisher, now) }
-        let ufrags = publisher.session?.ufrags ?? []
-        if ufrags != publisher.ufrags { self.find(publisher, by: ufrags) }
+        self.routes.find(publisher, by: publisher.session?.ufrags ?? [])
     }
 
     /// Whether `other` keeps an address from which a valid check for `publisher` came. The check does not prove that the
@@ -213,13 +217,6 @@ final class WebRTCListener: ChannelInboundHandler {
         guard let session = other.session else { return false }
         if session.isUsing(address, now: now) { return true }
         return other.source != publisher.source && session.isKnown(address, now: now)
-    }
-
-    /// Finds the session by these user name fragments, and no longer by earlier ones.
-    func find(_ publisher: WebRTCPublisher, by ufrags: [String]) {
-        for ufrag in publisher.ufrags { self.ufrags[ufrag] = nil }
-        for ufrag in ufrags { self.ufrags[ufrag] = publisher }
-        publisher.ufrags = ufrags
     }
 
     // MARK: Time
@@ -254,7 +251,6 @@ final class WebRTCListener: ChannelInboundHandler {
     func forget(_ publisher: WebRTCPublisher) {
         publisher.timer?.cancel()
         publisher.timer = nil
-        self.find(publisher, by: [])
         self.routes.remove(publisher)
         self.closeStreams(of: publisher) { _ in true }
         if let id = publisher.sessionID { self.sessions[id] = nil }
@@ -270,15 +266,4 @@ final class WebRTCListener: ChannelInboundHandler {
         }
         for stream in Array(self.streams.values) { stream.close() }
     }
-}
-
-extension ICEAddress {
-    /// The address of a UDP or TCP socket; nil for other kinds.
-    init?(_ address: SocketAddress, isTCP: Bool = false) {
-        guard let ip = address.ipAddress.flatMap({ IPAddress($0) }), let port = address.port else { return nil }
-        self.init(bytes: ip.bytes, port: UInt16(clamping: port), isTCP: isTCP)
-    }
-
-    /// The address without its port.
-    var ipAddress: IPAddress? { IPAddress(bytes: self.bytes) }
 }

@@ -36,8 +36,6 @@ final class WebRTCPublisher: PublishingConnection {
     var pendingAnswer: (path: String, answer: String)?
     var etag = ""
     var remoteUfrag = ""
-    /// The user name fragments under which the listener finds the session.
-    var ufrags: [String] = []
     /// TCP connections of the publisher.
     var streams: [ICEAddress: WebRTCStreamHandler] = [:]
     var gate = WebRTCFrameGate()

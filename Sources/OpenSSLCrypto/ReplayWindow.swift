@@ -18,6 +18,12 @@ package struct ReplayWindow: Sendable {
         self.set(first)
     }
 
+    /// A window that refuses every index up to this one.
+    init(through highest: UInt64) {
+        self.highest = highest
+        self.words = .init(repeating: .max)
+    }
+
     /// Whether a packet with this index may be accepted: it was not received before, and is not too old to know that.
     package func admits(_ index: UInt64) -> Bool {
         if index > self.highest { return true }

@@ -7,15 +7,18 @@ package import MediaTypes
 ///
 /// Spec: RFC 3711 §3.3, §3.4; RFC 7714.
 package final class SRTPReceiver {
-    /// Maximum number of senders (SSRCs) of one peer, for RTP and for RTCP each: audio, and three simulcast layers of video
-    /// with their retransmissions, are seven.
+    /// Maximum number of senders (SSRCs) of one peer at the same time, for RTP and for RTCP each: audio, and three simulcast
+    /// layers of video with their retransmissions, are seven.
     package static let mostSSRCs = 8
+    /// Number of packets of other senders after which a new sender may take the place of a silent one: of RTP about two seconds
+    /// of video at 2.5 Mbit/s, and of RTCP, of which a sender has about one each second, half a minute.
+    package static let patience: (rtp: UInt64, rtcp: UInt64) = (512, 32)
 
     private let profile: SRTPKeys.Profile
     private let rtp: SRTPCipher
     private let rtcp: SRTPCipher
-    private var rtpStreams = SRTPStreams()
-    private var rtcpStreams = SRTPStreams()
+    private var rtpStreams = SRTPStreams(patience: SRTPReceiver.patience.rtp)
+    private var rtcpStreams = SRTPStreams(patience: SRTPReceiver.patience.rtcp)
 
     /// A receiver for what the peer protects with its keys.
     ///
@@ -45,7 +48,7 @@ package final class SRTPReceiver {
         let ssrc = SRTPHeader.number32(packet, at: 8)
         let layout = SRTPCipher.Layout(header: header, end: end, word: nil)
         guard let position = self.rtpStreams.position(of: ssrc) else {
-            guard !self.rtpStreams.isFull else { return .tooManySSRCs }
+            guard self.rtpStreams.hasRoom else { return .tooManySSRCs }
             return self.unprotectFirst(&packet, layout, ssrc, sequence)
         }
         let window = self.rtpStreams[position]
@@ -62,6 +65,14 @@ package final class SRTPReceiver {
     private func unprotectFirst(
         _ packet: inout [UInt8], _ layout: SRTPCipher.Layout, _ ssrc: UInt32, _ sequence: UInt16
     ) -> SRTPResult {
+        if let highest = self.rtpStreams.forgottenIndex(of: ssrc) {
+            guard let index = SRTPStreams.index(of: sequence, highest: highest) else { return .exhausted }
+            guard index > highest else { return .replay }
+            guard self.rtp.open(&packet, layout: layout, ssrc: ssrc, index: index) else { return .forged }
+            self.rtpStreams.insert(index, of: ssrc, at: nil)
+            packet.removeLast(self.profile.tagSize)
+            return .ok
+        }
         let original = packet
         for round: UInt64 in sequence < 0x8000 ? 0...1 : 0...0 {
             let index = round << 16 | UInt64(sequence)
@@ -93,8 +104,10 @@ package final class SRTPReceiver {
         let position = self.rtcpStreams.position(of: ssrc)
         if let position {
             guard self.rtcpStreams[position].admits(index) else { return .replay }
-        } else if self.rtcpStreams.isFull {
+        } else if !self.rtcpStreams.hasRoom {
             return .tooManySSRCs
+        } else if let highest = self.rtcpStreams.forgottenIndex(of: ssrc), index <= highest {
+            return .replay
         }
         let layout = SRTPCipher.Layout(header: SRTPHeader.rtcpSize, end: end, word: word)
         guard self.rtcp.open(&packet, layout: layout, ssrc: ssrc, index: index) else { return .forged }

@@ -16,9 +16,11 @@ package struct OriginResponder: Sendable {
     private let live: LiveOutputs?
     /// Answers WHEP requests; `nil`: the room has no WebRTC output.
     private let webRTC: WebRTCViewers?
-    private let page: [UInt8]
-    /// Content security policy of the player page.
-    private let pagePolicy: String
+    private let page: ViewerPage
+    /// Path of the multivariant playlist: who may request it may ask for the status.
+    private let playlistPath: String
+    /// The room's status for the player page.
+    private let status: @Sendable () -> ViewerStatus
     private let forms = PlaylistVariants()
     private let streams: StreamViewers
 
@@ -30,13 +32,13 @@ package struct OriginResponder: Sendable {
     ///   - live: Renditions that are served as `live/NAME.flv`; `nil` for none.
     ///   - webRTC: Answers the requests at `/whep` and below; `nil`: the room has no WebRTC output. The page then plays
     ///     only HLS.
-    ///   - playlist: File name of the multivariant playlist, which the player page loads.
-    ///   - keyURI: URI of an external key server; `nil` if this listener serves the keys.
+    ///   - page: What the player page contains, besides whether it offers WebRTC.
+    ///   - status: Returns the room's status, called for each request of a page; `nil`: only its end is known.
     ///   - streams: Counts the viewers of `live/NAME.flv`.
     package init(
-        content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: SignedURLVerifier? = nil,
-        live: LiveOutputs? = nil, webRTC: WebRTCViewers? = nil, playlist: String = "index.m3u8",
-        keyURI: String? = nil, streams: StreamViewers = StreamViewers()
+        content: any OriginContent, policy: CORSPolicy, page: ViewerPage.Options, gate: SignedURLVerifier? = nil,
+        live: LiveOutputs? = nil, webRTC: WebRTCViewers? = nil, status: (@Sendable () -> ViewerStatus)? = nil,
+        streams: StreamViewers = StreamViewers()
     ) {
         self.gate = gate
         self.live = live
@@ -44,8 +46,11 @@ package struct OriginResponder: Sendable {
         self.streams = streams
         self.content = content
         self.policy = policy
-        self.page = Array(ViewerPage.html(title: roomTitle, playlist: playlist, hasWebRTC: webRTC != nil).utf8)
-        self.pagePolicy = ViewerPage.contentSecurityPolicy(keyURI: keyURI)
+        var page = page
+        page.hasWebRTC = webRTC != nil
+        self.page = ViewerPage(page)
+        self.playlistPath = "/\(page.playlist)"
+        self.status = status ?? { ViewerStatus(content.ended ? .ended : .live, isPlayable: true) }
     }
 
     /// Answers a request by calling `answer` once, immediately or when the requested object is available.
@@ -88,7 +93,8 @@ package struct OriginResponder: Sendable {
                 .plain(.methodNotAllowed, "this listener is read-only", fields: [.allow: "GET, HEAD, OPTIONS"]))
         }
         guard let target = request.target else { return answer(.plain(.badRequest, "the path cannot be read")) }
-        if target.path == "/" || target.path == "/index.html" { return answer(self.viewerPage) }
+        if let page = self.page.reply(path: target.path) { return answer(page) }
+        if target.path == "/status.json" { return answer(self.statusReply(query: target.query)) }
         guard let name = Self.objectName(target.path) else { return answer(self.missing) }
         if let reason = self.gate?.verdict(path: target.path, query: target.query).reason {
             return answer(.plain(.forbidden, reason, fields: [.cacheControl: "no-store"]))
@@ -173,12 +179,13 @@ package struct OriginResponder: Sendable {
         return false
     }
 
-    /// Header of a page that asks again and again until the room has its first playlist.
+    /// Header of a page that asks again and again until the room has its first playlist, still or thumbnail.
     private static let waiting = HTTPField.Name("Tandem-Waiting")
 
-    /// Whether a page waits for this playlist.
+    /// Whether a page waits for this playlist, still image or index of thumbnails.
     private static func isAwaited(_ name: String, _ fields: HTTPFields) -> Bool {
-        self.waiting.map { fields.contains($0) } == true && name.hasSuffix(".m3u8")
+        self.waiting.map { fields.contains($0) } == true
+            && [".m3u8", ".jpg", ".vtt"].contains { name.hasSuffix($0) }
     }
 
     /// The answer to a page instead of a 404, which browsers log as an error each time.
@@ -191,13 +198,15 @@ package struct OriginResponder: Sendable {
         )
     }
 
-    private var viewerPage: ListenerReply {
-        ListenerReply(
+    /// The reply to `GET /status.json`. If URLs are signed, then a query without a signature for the multivariant playlist
+    /// gets the state `refused` and nothing else.
+    private func statusReply(query: [(name: String, value: String)]) -> ListenerReply {
+        let isRefused = self.gate?.verdict(path: self.playlistPath, query: query).reason != nil
+        let status = isRefused ? ViewerStatus(.refused, isPlayable: false) : self.status()
+        return ListenerReply(
             .ok,
-            fields: [
-                .contentType: "text/html; charset=utf-8", .cacheControl: "no-cache",
-                .contentSecurityPolicy: self.pagePolicy,
-            ], body: .bytes(self.page))
+            fields: [.contentType: "application/json", .cacheControl: isRefused ? "no-store" : "max-age=1"],
+            body: .bytes(Array(status.json.utf8)))
     }
 
     private func reply(with object: OriginObject, to request: ListenerRequest) -> ListenerReply {

@@ -63,12 +63,11 @@ package final class OriginServer: Sendable {
     ///
     /// - Parameters:
     ///   - allowOrigins: See ``CORSPolicy/init(allowOrigins:)``.
-    ///   - roomTitle: Title on the player page.
+    ///   - page: What the player page contains, besides whether it offers WebRTC.
+    ///   - status: Returns the room's status for the player page; `nil`: only its end is known.
     ///   - gate: Checks the signed URLs of viewers; `nil`: anyone may watch.
     ///   - live: Renditions over HTTP-FLV and WebSocket-FLV; `nil` for none.
     ///   - webRTC: Answers the requests of WebRTC viewers; `nil`: the room has no WebRTC output.
-    ///   - playlist: File name of the multivariant playlist, which the player page loads.
-    ///   - keyURI: URI of an external key server; `nil` if this listener serves the keys.
     ///   - players: The playlists whose requests are counted to estimate the number of players.
     ///   - certificates: Certificates for HTTPS with HTTP/2; `nil`: unencrypted HTTP/1.1.
     ///   - connections: Maximum number of open connections, 1 or more, also limited by ``descriptors`` without
@@ -77,17 +76,17 @@ package final class OriginServer: Sendable {
     ///   - group: Event loops to use; `nil` makes one thread for this listener.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
-        listen: ListenAddress, content: any OriginContent, allowOrigins: [String], roomTitle: String,
+        listen: ListenAddress, content: any OriginContent, allowOrigins: [String], page: ViewerPage.Options,
         gate: SignedURLVerifier? = nil, live: LiveOutputs? = nil, webRTC: WebRTCViewers? = nil,
-        playlist: String = "index.m3u8", keyURI: String? = nil, players: PlayerPlaylists = PlayerPlaylists(),
+        status: (@Sendable () -> ViewerStatus)? = nil, players: PlayerPlaylists = PlayerPlaylists(),
         certificates: CertificateStore? = nil, connections: Int = 8_192, connectionsPerAddress: Int? = nil,
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> OriginServer {
         let content = ViewerActivity(content, playlists: players)
         let streams = StreamViewers()
         let responder = OriginResponder(
-            content: content, policy: CORSPolicy(allowOrigins: allowOrigins), roomTitle: roomTitle, gate: gate,
-            live: live, webRTC: webRTC, playlist: playlist, keyURI: keyURI, streams: streams)
+            content: content, policy: CORSPolicy(allowOrigins: allowOrigins), page: page, gate: gate,
+            live: live, webRTC: webRTC, status: status, streams: streams)
         // Only offers of WebRTC viewers have a body; a few bytes of others are still read, so that a well-behaved client
         // receives its 405.
         let body = webRTC == nil ? 4 << 10 : WHEPServer.largestBody

@@ -25,10 +25,10 @@ package struct WebRTCViewers: Sendable {
     package init(_ server: WHEPServer) {
         self.init(
             respond: { request, answer in
-                if case .tooLarge = request.body { return answer(ListenerReply(whep: WHEPServer.tooLarge)) }
+                if case .tooLarge = request.body { return answer(ListenerReply(WHEPServer.tooLarge)) }
                 let client = request.client.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
                 server.respond(to: WHIPRequest(request), client: client) { reply in
-                    let reply = ListenerReply(whep: reply)
+                    let reply = ListenerReply(reply)
                     // A reply is written on the event loop of its client.
                     guard let loop = request.client.eventLoop else { return answer(reply) }
                     loop.execute { answer(reply) }

@@ -17,6 +17,11 @@ package struct HLSOutput: Sendable, Hashable {
         package var listen: ListenAddress? = .tcp(host: "127.0.0.1", port: 0)
         /// Origins of web pages that may play the streams (CORS); `*` means any. Default `["*"]`.
         package var allowOrigins = ["*"]
+        /// Origins of web pages that may show the viewers' page in a frame (`frame-ancestors`); `*` means any, and
+        /// `https://*.example.com` every subdomain. Default none.
+        package var embedOrigins: [String] = []
+        /// HTTP or HTTPS URL that the viewers' page offers as the room's recording when the room has ended; `nil`: none.
+        package var recordingURL: String?
         /// Certificate for HTTPS with HTTP/2; `nil`: HTTP/1.1 in clear text.
         package var tls: TLSSettings?
         /// Settings for signed URLs, which viewers then need; `nil`: anyone can watch.

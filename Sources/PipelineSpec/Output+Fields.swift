@@ -142,6 +142,24 @@ extension HLSOutput.HTTP {
                         accepts: isOrigin),
                     0...64, standIn: ""),
                 "origins of web pages that may play the streams (CORS); * means any"),
+            Field(
+                "embedOrigins", \.embedOrigins,
+                .list(
+                    of: .text(
+                        "\"*\", or an origin such as https://example.com or https://*.example.com",
+                        pattern: "^(\\*|https?://[A-Za-z0-9.:\\[\\]*-]+)$", accepts: isFrameOrigin),
+                    0...64, standIn: ""),
+                "origins of web pages that may show the viewers' page in a frame; * means any"),
+            Field(
+                optional: "recordingUrl", \.recordingURL,
+                .text(
+                    "an http or https URL of at most 2048 bytes without spaces and quotes",
+                    pattern: "^https?://[^\\s\"]+$",
+                    accepts: { text in
+                        guard let rest = text.behindWebScheme else { return false }
+                        return (1...2_048).contains(rest.utf8.count) && rest.isVisible && !rest.contains("\"")
+                    }),
+                "URL of the room's recording, to which the viewers' page links when the room has ended"),
             Field(optional: "tls", \.tls, .object(TLSSettings.rule), "certificate for HTTPS with HTTP/2"),
             Field(
                 optional: "signedUrls", \.signedURLs, .object(SignedURLs.rule),
@@ -163,6 +181,12 @@ extension HLSOutput.HTTP {
         ])
 
     static func isPageOrigin(_ text: String) -> Bool { !text.contains("*") && Self.isOrigin(text) }
+
+    /// Whether a `frame-ancestors` directive can list the text. Spec: CSP Level 3 §2.3.1 (host-source).
+    static func isFrameOrigin(_ text: String) -> Bool {
+        guard self.isOrigin(text), let host = text.behindWebScheme else { return text == "*" }
+        return host.isPlain(marks: "-.:[]*")
+    }
 
     /// Whether the text is `*` or a web origin: scheme and authority without a path. Spec: RFC 6454 §6.2.
     static func isOrigin(_ text: String) -> Bool {

@@ -77,7 +77,7 @@ package struct RoomDocument: Sendable {
     package func tree(after body: [UInt8], isPatch: Bool) -> JSONNode? {
         let parsed = JSONParser.parse(body)
         guard var root = parsed.root, parsed.mistakes.isEmpty else { return nil }
-        if isPatch { root = self.written.merged(with: root) }
+        if isPatch { root = self.written.mergedKeepingSecrets(with: root) }
         for override in self.overrides where override.apply(to: &root) != nil { return nil }
         return root
     }
@@ -101,7 +101,7 @@ package struct RoomDocument: Sendable {
                 fix: "send the members that change, such as {\"room\":{\"title\":\"…\"}}")
             return .failure(SpecReport.Refusal(mistakes: [mistake]))
         }
-        var merged = self.written.merged(with: root)
+        var merged = self.written.mergedKeepingSecrets(with: root)
         if root[key: "revision"] == nil, case .object(let members) = merged.content {
             merged.content = .object(members.filter { $0.key != "revision" })
         }

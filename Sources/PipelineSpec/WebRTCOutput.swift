@@ -86,6 +86,7 @@ extension PipelineRules {
                 fix: "remove this output, or remove clock")
         }
         self.checkListener(path, &log)
+        self.checkPaths(path, &log)
         if output.publicAddresses.isEmpty, output.udp.ipAddress.map({ $0.isUnspecified }) ?? true,
             log.isSound("\(path).udp", "\(path).publicAddresses")
         {
@@ -107,6 +108,22 @@ extension PipelineRules {
         }
         for (index, rendition) in self.pipeline.renditions.enumerated() where self.pipeline.isForWebRTC(rendition) {
             self.checkOrder(of: rendition, "renditions[\(index)]", for: path, &log)
+        }
+    }
+
+    /// Checks that no rendition's files have paths below `/whep`, where viewers send their requests.
+    private func checkPaths(_ path: String, _ log: inout SpecLog) {
+        let lists = [
+            ("renditions", self.pipeline.renditions.map(\.name)),
+            ("audioRenditions", self.pipeline.audioRenditions.map(\.name)),
+        ]
+        for (list, names) in lists {
+            for (index, name) in names.enumerated() where name == "whep" && log.isSound("\(list)[\(index)].name") {
+                log.mistake(
+                    "\(list)[\(index)].name",
+                    "viewers could not get the files of this rendition: paths below /whep are those of \(path)",
+                    fix: "use another name")
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import MediaTypes
+import Origin
 
 extension Room {
     /// The room's phase as clients see it; see ``RoomPhase``.
@@ -14,6 +15,20 @@ extension Room {
     /// value.
     func wasPlayed(_ value: borrowing RoomState) -> Bool {
         value.isPlayable(hasPackager: self.packager != nil) || self.packager?.hasPublishedBefore == true
+    }
+
+    /// Returns what the viewers' page says about the room.
+    var viewerStatus: @Sendable () -> ViewerStatus {
+        let (value, packager) = (self.value, self.packager)
+        return {
+            value.withLock { value in
+                let isPlayable =
+                    value.isPlayable(hasPackager: packager != nil) || packager?.hasPublishedBefore == true
+                return ViewerStatus(
+                    value.viewerState(isPlayable: isPlayable), isPlayable: isPlayable,
+                    programStart: value.lifecycle.origin)
+            }
+        }
     }
 
     /// Updates the room's phase from the sources on air and the overload. Called on the life thread at each step.
@@ -59,6 +74,24 @@ extension Room {
                     "cause": JSONValue(change.cause?.rawValue), "code": JSONValue(failure?.code.description),
                     "reason": JSONValue(failure?.description),
                 ])
+        }
+    }
+}
+
+extension RoomState {
+    /// The room's state as viewers see it.
+    ///
+    /// - Parameter isPlayable: Whether this worker or an earlier one has published media that viewers can play.
+    fileprivate func viewerState(isPlayable: Bool) -> ViewerStatus.State {
+        let facts = self.status.facts
+        switch self.status.phase.state {
+        case .closed: return self.lifecycle.outcome?.hasEnded == true ? .ended : .interrupted
+        case .failed: return .interrupted
+        case .live, .degraded, .ending, .draining: return isPlayable ? .live : .starting
+        case .recovering: return facts.hasMedia ? .live : facts.hasPublisher ? .interrupted : .left
+        // A successor has not started its program yet: the earlier worker's publishers are expected back.
+        case .starting, .waiting, .preparing:
+            return isPlayable ? .interrupted : facts.hasPublisher ? .starting : .waiting
         }
     }
 }

@@ -95,11 +95,13 @@ struct RoomListeners {
     ///   - live: The HTTP-FLV output; nil if the room has none.
     ///   - webRTC: The renditions for WebRTC viewers; nil if the room has no WebRTC output.
     ///   - hasSlate: Whether viewers of an earlier worker see slate until the program begins.
+    ///   - status: Returns the room's status for the viewers' page.
     ///   - hasEnded: Returns whether the room is closed.
     /// - Returns: The content that is served, and the listener's address; nil if the pipeline has no viewers' listener.
     /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets and certificates that cannot be read.
     func openViewers(
         _ pipeline: Pipeline, _ packager: HLSPackager, live: LiveOutputs?, webRTC: WebRTCFeeds?, hasSlate: Bool,
+        status: @escaping @Sendable () -> ViewerStatus,
         hasEnded: @escaping @Sendable () -> Bool
     ) async throws(MediaError) -> (content: any OriginContent, address: String)? {
         guard let hls = pipeline.hls, let listen = hls.http.listen else { return nil }
@@ -121,9 +123,8 @@ struct RoomListeners {
         if let whep { self.state.withLock { $0.webRTC = whep } }
         let origin = try await OriginServer.start(
             listen: listen, content: gated,
-            allowOrigins: http.allowOrigins, roomTitle: pipeline.room.title ?? pipeline.room.roomID,
-            gate: verifier, live: http.flv ? live : nil, webRTC: whep.map { WebRTCViewers($0) },
-            playlist: hls.multivariantPlaylist, keyURI: hls.encryption?.keyURI,
+            allowOrigins: http.allowOrigins, page: ViewerPage.Options(pipeline, hls),
+            gate: verifier, live: http.flv ? live : nil, webRTC: whep.map { WebRTCViewers($0) }, status: status,
             players: packager.players(isLowLatency: hls.lowLatency, pipeline),
             certificates: try self.openCertificates(http.tls, place: "viewer"), connections: http.maxConnections,
             connectionsPerAddress: http.maxConnectionsPerAddress, logger: self.logger)
@@ -255,6 +256,19 @@ extension HLSPackager {
     }
 }
 
+extension ViewerPage.Options {
+    /// The page of a room with this HLS output.
+    fileprivate init(_ pipeline: Pipeline, _ hls: HLSOutput) {
+        self.init(title: pipeline.room.title ?? pipeline.room.roomID)
+        self.playlist = hls.multivariantPlaylist
+        self.keyURI = hls.encryption?.keyURI
+        self.recording = hls.http.recordingURL
+        self.embedOrigins = hls.http.embedOrigins
+        self.still = pipeline.images.first?.fileName
+        self.thumbnails = pipeline.images.first { $0.sprites != nil }.map { "\($0.fileName.dropLast(4)).vtt" }
+    }
+}
+
 extension ControlListenerOptions {
     /// - Parameter content: The content of the viewers' listener; nil if the room has none.
     fileprivate init(_ pipeline: Pipeline, _ settings: RoomSettings, _ content: (any OriginContent)?) {
@@ -267,7 +281,8 @@ extension ControlListenerOptions {
         self.requestsPerSecond = pipeline.control.maxRequestsPerSecond
         guard let content, let hls = pipeline.hls else { return }
         self.keyOrigin = hls.encryption?.keyURI.flatMap { ViewerPage.origin(of: $0) }
-        let responder = OriginResponder(content: content, policy: CORSPolicy(allowOrigins: []), roomTitle: "")
+        let responder = OriginResponder(
+            content: content, policy: CORSPolicy(allowOrigins: []), page: ViewerPage.Options(title: ""))
         self.media = ControlListenerOptions.Media(isReading: hls.http.signedURLs == nil) { request, answer in
             responder.reply(to: request, answer)
         }

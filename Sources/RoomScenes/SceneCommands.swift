@@ -64,21 +64,47 @@ package struct SceneCommands: SceneControlling {
 
     // MARK: Documents
 
-    /// The reply with all scenes of the room, which of them is on air, and which are scheduled, as JSON text.
+    /// The reply with all scenes of the room, their panes, which of them is on air, and which are scheduled, and with the
+    /// current scores, as JSON text.
     package func scenesJSON() -> String {
         let schedule = self.changes.shown
+        let (canvas, scores) = self.host.withScenes { scenes, shared in (shared.pipeline.canvas, scenes.overlays.scores)
+        }
+        let live = schedule.live
         let rows = schedule.shelf.scenes.map { scene -> JSONValue in
-            [
+            let panes = scene.resolvedPanes(canvas: canvas, live: live).map { placed -> JSONValue in
+                [
+                    "uid": .string(placed.pane.source.uid),
+                    "streamType": .string(placed.pane.source.streamType.rawValue),
+                    "x": JSONValue(placed.rect.x), "y": JSONValue(placed.rect.y), "width": JSONValue(placed.rect.width),
+                    "height": JSONValue(placed.rect.height), "zOrder": JSONValue(placed.pane.zOrder),
+                ]
+            }
+            return [
                 "sceneId": .string(scene.sceneID), "revision": JSONValue(scene.revision),
                 "uids": .array(scene.uids.map { .string($0) }), "auto": .bool(scene.isAutomatic),
-                "onAir": .bool(scene.sceneID == schedule.onAir.sceneID),
+                "onAir": .bool(scene.sceneID == schedule.onAir.sceneID), "panes": .array(panes),
             ]
         }
         let coming = schedule.upcoming.map { showing in
             JSONValue.object([.init("sceneId", .string(showing.sceneID))] + self.changes.members(at: showing.tick))
         }
-        let json: JSONValue = ["scenes": .array(rows), "upcoming": .array(coming)]
+        let json: JSONValue = [
+            "scenes": .array(rows), "upcoming": .array(coming),
+            "scores": .array(Self.scores(of: schedule.shelf.scenes, scores)),
+        ]
         return json.text
+    }
+
+    /// The scores of all score bars: those that commands have set, or else those of the first scene that has the bar.
+    private static func scores(
+        of scenes: [PipelineSpec.Scene], _ commanded: [String: (left: Int, right: Int)]
+    ) -> [JSONValue] {
+        var seen: Set<String> = []
+        return scenes.flatMap(\.scoreBars).filter { seen.insert($0.scoreID).inserted }.map { bar in
+            let (left, right) = commanded[bar.scoreID] ?? (bar.left, bar.right)
+            return ["scoreId": .string(bar.scoreID), "left": JSONValue(left), "right": JSONValue(right)]
+        }
     }
 
     /// Adds a scene, or replaces the scene with this id.

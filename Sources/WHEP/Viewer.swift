@@ -13,10 +13,6 @@ final class Viewer {
     var remoteUfrag: String
     /// Settings of the answer, for an ICE restart.
     var settings: AnswerSettings
-    /// The user name fragments by which it is found.
-    var ufrags: [String] = []
-    /// Socket addresses of the addresses that sent a check.
-    var routes: [ICEAddress: SocketAddress] = [:]
     var timer: Scheduled<Void>?
     var timerDue: Int64 = .max
     var isConnected = false

@@ -45,10 +45,14 @@ package struct ViewerFlow: Sendable {
     package func isPaused(now: Int64) -> Bool { self.pausedUntil.map { now < $0 } ?? false }
 
     /// A report about the video has arrived, with the share of packets that were lost in units of 1/256.
-    package mutating func reported(lost: UInt8, now: Int64) {
+    ///
+    /// - Parameter isNarrow: Whether the viewer estimates its network at less than half of the video's bit rate. Any loss
+    ///   that is not good is then bad. Without loss the estimate counts for nothing: it also falls when little was sent, as
+    ///   during a pause.
+    package mutating func reported(lost: UInt8, isNarrow: Bool = false, now: Int64) {
         if self.isPaused(now: now) { return }
         self.pausedUntil = nil
-        if lost >= self.limits.bad {
+        if lost >= self.limits.bad || isNarrow && lost > self.limits.good {
             self.goodSince = nil
             let since = self.badSince ?? now
             self.badSince = since

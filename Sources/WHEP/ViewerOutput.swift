@@ -1,7 +1,7 @@
 package import WebRTC
 
 /// What a call of ``ViewerSession`` leaves to its caller, in order.
-package struct ViewerOutput {
+package struct ViewerOutput: SessionOutput {
     /// Bytes to send to an address.
     package struct Datagram: Equatable {
         package var bytes: [UInt8]
@@ -24,20 +24,12 @@ package struct ViewerOutput {
         }
     }
 
-    package enum Change: Equatable {
-        /// An address has proved that it belongs to the viewer.
-        case known(ICEAddress)
-        /// The handshake is complete: media is sent.
-        case connected
-        case ended(ViewerSession.End)
-    }
-
     /// Packets in one ``Datagram`` at most, and their bytes: limits of the kernel's segmentation.
     private static let mostSegments = 40
     private static let mostBytes = 60_000
 
     package var datagrams: [Datagram] = []
-    package var changes: [Change] = []
+    package var changes: [SessionChange] = []
     /// Packets in the last datagram, if more may be added.
     private var segments = 0
 
@@ -66,7 +58,7 @@ package struct ViewerOutput {
     }
 
     /// Adds a datagram that stays alone.
-    mutating func addAlone(_ bytes: [UInt8], to address: ICEAddress) {
+    package mutating func addAlone(_ bytes: [UInt8], to address: ICEAddress) {
         self.datagrams.append(Datagram(bytes: bytes, address: address))
         self.segments = 0
     }

@@ -5,6 +5,8 @@ import WebRTC
 /// Reports to the viewer, and its reports and requests.
 extension ViewerSession {
     private static let reportInterval: Int64 = 1_000_000_000
+    /// How long an estimate of the viewer is used, in nanoseconds. Browsers send one each second.
+    private static let estimateTime: Int64 = 3_000_000_000
 
     /// Sends the sender reports: which RTP times of sound and video belong to the same instant of the program.
     ///
@@ -12,9 +14,9 @@ extension ViewerSession {
     func report(_ stream: RenditionStream, _ now: Int64, into output: inout ViewerOutput) {
         // Without catching up after a pause.
         self.nextReport = max(self.nextReport &+ Self.reportInterval, now &+ Self.reportInterval / 2)
-        guard let sender, let address = self.agent.selected, let time = stream.clock.time(now: now),
-            !self.flow.isSilent(now: now), self.allowance.isProven(address)
-        else { return }
+        guard self.transport.media != nil, let time = stream.clock.time(now: now), !self.flow.isSilent(now: now) else {
+            return
+        }
         let ntp = stream.clock.ntp(now: now)
         var writer = RTCPWriter()
         for (track, rate) in [(self.video, RenditionStream.videoRate), (self.audio, RenditionStream.audioRate)] {
@@ -26,9 +28,7 @@ extension ViewerSession {
                     octets: track.octets))
             writer.sourceDescription(ssrc: track.ssrc, name: self.sources.canonicalName)
         }
-        var bytes = writer.bytes
-        guard !bytes.isEmpty, sender.protectRTCP(&bytes) == .ok else { return }
-        output.addAlone(bytes, to: address)
+        if !writer.bytes.isEmpty { self.transport.sendRTCP(writer.bytes, into: &output) }
     }
 
     /// Takes one RTCP packet of the viewer.
@@ -41,6 +41,9 @@ extension ViewerSession {
             guard media == self.video?.ssrc else { return }
             self.counters.pictureLossRequests &+= 1
             self.answerPictureLoss(stream, now, into: &output)
+        case .remb(_, let bitRate, let sources):
+            guard let video, sources.contains(video.ssrc) else { return }
+            self.estimate = (bitRate, now)
         default: break
         }
     }
@@ -59,7 +62,12 @@ extension ViewerSession {
             // Up to a minute; more is no answer to a report of this session.
             if units < 60 << 16 { self.roundTrip = Int64(units) * 1_000_000_000 >> 16 }
         }
-        if block.ssrc == self.video?.ssrc { self.flow.reported(lost: block.fractionLost, now: now) }
+        guard block.ssrc == self.video?.ssrc else { return }
+        let isNarrow = self.estimate.map { estimate in
+            now &- estimate.at < Self.estimateTime
+                && estimate.bitRate < UInt64(max(0, stream.bitrate(now: now))) / 2
+        }
+        self.flow.reported(lost: block.fractionLost, isNarrow: isNarrow ?? false, now: now)
     }
 
     // MARK: Repair
@@ -67,7 +75,7 @@ extension ViewerSession {
     private func resend(
         _ lost: [UInt16], of media: UInt32, _ stream: RenditionStream, _ now: Int64, into output: inout ViewerOutput
     ) {
-        guard let sender, let address = self.agent.selected, self.allowance.isProven(address) else { return }
+        guard let (sender, address) = self.transport.media else { return }
         let isVideo = media == self.video?.ssrc
         guard isVideo || media == self.audio?.ssrc else { return }
         self.counters.requested &+= UInt64(lost.count)

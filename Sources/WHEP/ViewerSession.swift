@@ -2,21 +2,18 @@ package import MediaTypes
 package import OpenSSLCrypto
 package import WebRTC
 
-/// The protocols of one viewer: ICE, DTLS, SRTP and the packets of its rendition. Datagrams, the rendition and the time go
+/// The protocols of one viewer: its transport and the packets of its rendition. Datagrams, the rendition and the time go
 /// in; datagrams to send and changes of the state come out.
 ///
-/// It has no socket, timer or thread. States: checking (no valid connectivity check yet) → handshaking → connected → ended;
-/// any → ended. The caller calls ``send(_:now:into:)`` when the rendition has new packets, and ``advance(_:to:into:)`` at
-/// ``deadline`` at the latest. Nothing is sent to an address before a valid check came from it, and never more bytes than came
-/// from there before it has proved that it receives them: in the handshake, or later by an answer to a check of this side.
+/// It has no socket, timer or thread. The caller calls ``send(_:now:into:)`` when the rendition has new packets, and
+/// ``advance(_:to:into:)`` at ``deadline`` at the latest. States and rules of sending are those of ``PeerTransport``: media only
+/// goes to an address that has proved that it receives it.
 ///
 /// Times are nanoseconds of one monotonic clock.
 package final class ViewerSession {
     /// Times in nanoseconds.
     package struct Limits: Sendable, Equatable {
-        package var ice = ICELiteAgent.Limits()
-        /// From the first valid check to the end of the handshake.
-        package var handshake: Int64 = 10_000_000_000
+        package var transport = PeerTransport.Limits()
         package var flow = ViewerFlow.Limits()
         /// A viewer whose video is so far behind continues with a key frame.
         package var mostDelay: Int64 = 2_000_000_000
@@ -26,65 +23,21 @@ package final class ViewerSession {
         package init() {}
     }
 
-    /// Why a session has ended.
-    package enum End: Equatable {
-        /// No valid check came in time.
-        case neverChecked
-        /// No valid check for 30 s.
-        case consentLost
-        case handshakeTimedOut
-        case handshakeFailed(String)
-        /// The viewer has sent close_notify.
-        case closedByPeer
-        /// ``ViewerSession/close(into:)`` was called.
-        case closed
-
-        package var text: String {
-            switch self {
-            case .neverChecked: "no connectivity check arrived at the UDP port in time"
-            case .consentLost: "no connectivity check arrived for 30 s"
-            case .handshakeTimedOut: "the DTLS handshake took too long"
-            case .handshakeFailed(let reason): reason
-            case .closedByPeer: "closed by the viewer"
-            case .closed: "closed"
-            }
-        }
-    }
-
     package let negotiated: NegotiatedSession
     let sources: ViewerSources
     let limits: Limits
-    var agent: ICELiteAgent
-    let transport: DTLSTransport
-    let isDTLSClient: Bool
-    var hasStarted = false
-    var receiver: SRTPReceiver?
-    var sender: SRTPSender?
+    let transport: PeerTransport
     var video: TrackSender?
     var audio: TrackSender?
     var flow: ViewerFlow
     var budget: PaceBudget
     var repairs: TokenBucket
     package internal(set) var counters = ViewerCounters()
-    /// The protection profile; nil before the end of the handshake.
-    package internal(set) var cipher: String?
-    package internal(set) var end: End?
     /// Round-trip time in nanoseconds, by the viewer's reports; nil while unknown.
     package internal(set) var roundTrip: Int64?
 
-    /// Credentials of the viewer.
-    var remote: ICECredentials
-    var allowance = SendAllowance()
-    /// Where the last DTLS messages were sent.
-    var flightAddress: ICEAddress?
-    /// The last check that was sent to an address without proof.
-    var probe: (address: ICEAddress, id: [UInt8], at: Int64)?
-    /// Where the last authentic datagram came from.
-    var heardAddress: ICEAddress?
-    var firstCheck: Int64?
-    var handshakeDeadline: Int64 = .max
-    /// When the times of ``Limits`` are compared next.
-    private var nextCheck: Int64
+    /// The viewer's latest estimate of its network (REMB) in bits per second.
+    var estimate: (bitRate: UInt64, at: Int64)?
     var nextReport: Int64 = .max
     /// Whether packets wait because of ``budget``.
     private var isBehind = false
@@ -97,8 +50,6 @@ package final class ViewerSession {
     /// Reused, so that a packet costs fewer allocations.
     private var scratch: [UInt8] = []
 
-    private static let checkInterval: Int64 = 500_000_000
-
     /// - Parameters:
     ///   - credentials: This side's ICE credentials in the answer.
     ///   - random: Random bits for sequence numbers and time stamps; two numbers.
@@ -110,14 +61,9 @@ package final class ViewerSession {
         self.negotiated = negotiated
         self.sources = sources
         self.limits = limits
-        self.agent = ICELiteAgent(credentials: credentials, now: now, limits: limits.ice)
-        self.isDTLSClient = negotiated.peerIsDTLSServer
-        self.remote = ICECredentials(ufrag: negotiated.remoteUfrag, password: negotiated.remotePassword)
-        self.transport = try DTLSTransport(
-            identity: identity, role: negotiated.peerIsDTLSServer ? .client : .server,
-            peerFingerprints: negotiated.fingerprints.map {
-                DTLSFingerprint(algorithm: $0.algorithm, bytes: $0.bytes)
-            }, timer: timer)
+        self.transport = try PeerTransport(
+            negotiated, credentials: credentials, identity: identity, probes: true, now: now,
+            limits: limits.transport, timer: timer)
         for track in negotiated.tracks {
             if track.kind == .video {
                 self.video = TrackSender(track, sources: sources, random: random.0)
@@ -128,34 +74,33 @@ package final class ViewerSession {
         self.flow = ViewerFlow(now: now, limits: limits.flow)
         self.budget = PaceBudget(now: now)
         self.repairs = TokenBucket((perSecond: 1_000, burst: 500), now: now)
-        self.nextCheck = now &+ Self.checkInterval
     }
 
     /// The user name fragments that find this session.
-    package var ufrags: [String] { self.agent.ufrags }
+    package var ufrags: [String] { self.transport.ufrags }
+    /// The protection profile; nil before the end of the handshake.
+    package var cipher: String? { self.transport.cipher }
+    package var end: SessionEnd? { self.transport.end }
     /// Whether media is sent.
-    package var isConnected: Bool { self.sender != nil && self.end == nil }
+    package var isConnected: Bool { self.transport.isConnected }
     /// Whether a valid check came from the address, and consent lasts.
-    package func isKnown(_ address: ICEAddress, now: Int64) -> Bool { self.agent.isKnown(address, now: now) }
+    package func isKnown(_ address: ICEAddress, now: Int64) -> Bool { self.transport.isKnown(address, now: now) }
     /// Whether the session uses the address, so that no other session may get its datagrams: its handshake is not complete,
     /// or its last report came from there within the time of silence.
     package func isUsing(_ address: ICEAddress, now: Int64) -> Bool {
-        guard self.end == nil, self.isKnown(address, now: now) else { return false }
-        guard self.isConnected else { return true }
-        return self.heardAddress == address && !self.flow.isSilent(now: now)
+        self.transport.isUsing(address, now: now, silence: self.limits.flow.silence)
     }
 
     /// Begins an ICE restart with new credentials of this side and of the viewer.
     package func restart(credentials: ICECredentials, remote: ICECredentials) {
-        self.agent.restart(credentials: credentials)
-        self.remote = remote
+        self.transport.restart(credentials: credentials, remote: remote)
     }
 
     /// When ``advance(_:to:into:)`` has something to do; nil once the session has ended.
     package var deadline: Int64? {
-        guard self.end == nil else { return nil }
-        var due = min(self.nextCheck, self.handshakeDeadline, self.nextReport)
-        if self.isBehind { due = min(due, self.lastSend &+ PaceBudget.interval) }
+        guard var due = self.transport.deadline else { return nil }
+        due = min(due, self.nextReport)
+        if self.isBehind, self.transport.media != nil { due = min(due, self.lastSend &+ PaceBudget.interval) }
         return due
     }
 
@@ -181,9 +126,7 @@ package final class ViewerSession {
 
     /// Sends the packets of the rendition that the viewer does not have yet.
     package func send(_ stream: RenditionStream, now: Int64, into output: inout ViewerOutput) {
-        guard let sender, self.end == nil, let address = self.agent.selected, self.allowance.isProven(address) else {
-            return
-        }
+        guard let (sender, address) = self.transport.media else { return }
         self.lastSend = now
         self.isBehind = false
         if self.flow.isSilent(now: now) {
@@ -253,31 +196,12 @@ package final class ViewerSession {
 
     /// Sends what is due, and ends the session when its time is over.
     package func advance(_ stream: RenditionStream, to now: Int64, into output: inout ViewerOutput) {
+        self.transport.advance(to: now, into: &output)
         guard self.end == nil else { return }
-        if now >= self.handshakeDeadline { self.repeatFlight(stream, now, into: &output) }
         if self.isBehind, now >= self.lastSend &+ PaceBudget.interval { self.send(stream, now: now, into: &output) }
-        if self.end == nil, now >= self.nextReport { self.report(stream, now, into: &output) }
-        guard self.end == nil, now >= self.nextCheck else { return }
-        self.nextCheck = now &+ Self.checkInterval
-        switch self.agent.expiry(now: now) {
-        case .neverConnected: return self.finish(.neverChecked, into: &output)
-        case .consentLost: return self.finish(.consentLost, into: &output)
-        case nil: break
-        }
-        if self.sender == nil, let firstCheck = self.firstCheck, now &- firstCheck > self.limits.handshake {
-            self.finish(.handshakeTimedOut, into: &output)
-        }
+        if now >= self.nextReport { self.report(stream, now, into: &output) }
     }
-
-    // MARK: The end
 
     /// Ends the session with close_notify. Does nothing after its end.
-    package func close(into output: inout ViewerOutput) { self.finish(.closed, into: &output) }
-
-    func finish(_ end: End, into output: inout ViewerOutput) {
-        guard self.end == nil else { return }
-        self.end = end
-        if let address = self.agent.selected { self.send(self.transport.close(), to: address, into: &output) }
-        output.changes.append(.ended(end))
-    }
+    package func close(into output: inout ViewerOutput) { self.transport.finish(.closed, into: &output) }
 }

@@ -102,7 +102,7 @@ extension WHEPListener {
         viewer.session.restart(credentials: credentials, remote: remote)
         viewer.remoteUfrag = remote.ufrag
         viewer.etag = Self.makeETag()
-        self.find(viewer, by: viewer.session.ufrags)
+        self.routes.find(viewer, by: viewer.session.ufrags)
         return WHEPRequests.restarted(
             etag: viewer.etag,
             fragment: SDPFragment.answer(settings: viewer.settings, session: viewer.session.negotiated))

@@ -1,3 +1,4 @@
+import HTTPListener
 import Logging
 import MediaTypes
 import NIOCore
@@ -18,16 +19,8 @@ final class WHEPListener: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     typealias OutboundOut = AddressedEnvelope<ByteBuffer>
 
-    /// Where datagrams of an address go.
-    private struct Route {
-        let viewer: Viewer
-        let address: ICEAddress
-    }
-
     /// Shortest time between two runs of a session's timer, in nanoseconds.
     private static let shortestTimer: Int64 = 2_000_000
-    /// Largest number of addresses whose socket addresses a session keeps.
-    private static let mostRoutes = 16
     /// How long a feed stays awake after its last viewer has left.
     private static let restDelay = TimeAmount.seconds(30)
     /// Datagrams whose segments the kernel makes; nil if it cannot.
@@ -52,8 +45,7 @@ final class WHEPListener: ChannelInboundHandler {
     private var connected: UInt64 = 0
     /// Sums over the viewers that have ended.
     private var ended = ViewerCounters()
-    private var ufrags: [String: Viewer] = [:]
-    private var routes: [SocketAddress: Route] = [:]
+    var routes = WebRTCRoutes<SocketAddress, Viewer>()
     private var context: ChannelHandlerContext?
     private var usesSegments = WHEPListener.canSegment
     private var output = ViewerOutput()
@@ -61,8 +53,6 @@ final class WHEPListener: ChannelInboundHandler {
     private var strangers: UInt64 = 0
     /// Copies the statistics; cancelled at the end.
     var ticker: RepeatedTask?
-    /// Called when the socket was closed by an error.
-    var reopen: ((_ listener: WHEPListener) -> Void)?
 
     init(
         settings: WHEPSettings, identity: DTLSIdentity, feeds: [WHEPFeed], clock: any MonotonicClock, wallClock: Int64,
@@ -93,7 +83,6 @@ final class WHEPListener: ChannelInboundHandler {
         // Some errors of one write close the socket. Segmentation is a possible cause: some network devices refuse it.
         self.logger.warning("the UDP socket of the WebRTC viewers was closed by an error and is opened again")
         self.usesSegments = false
-        self.reopen?(self)
     }
 
     // MARK: Packets of the encoders
@@ -130,9 +119,9 @@ final class WHEPListener: ChannelInboundHandler {
             self.strangers &+= 1
             return
         }
-        route.viewer.session.receive(
-            &bytes, from: route.address, route.viewer.rendition.stream, now: now, into: &self.output)
-        self.perform(route.viewer)
+        let viewer = route.owner
+        viewer.session.receive(&bytes, from: route.address, viewer.rendition.stream, now: now, into: &self.output)
+        self.perform(viewer)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -146,23 +135,21 @@ final class WHEPListener: ChannelInboundHandler {
             return
         }
         if check.kind == .success, let route = self.routes[remote] {
-            route.viewer.session.receive(
-                answer: check, from: route.address, route.viewer.rendition.stream, now: now, into: &self.output)
-            return self.perform(route.viewer)
+            let viewer = route.owner
+            viewer.session.receive(
+                answer: check, from: route.address, viewer.rendition.stream, now: now, into: &self.output)
+            return self.perform(viewer)
         }
-        guard let ufrag = check.receiverUfrag, let viewer = self.ufrags[ufrag], let address = ICEAddress(remote) else {
+        guard let ufrag = check.receiverUfrag, let viewer = self.routes.owner(ofUfrag: ufrag),
+            let address = ICEAddress(remote)
+        else {
             self.strangers &+= 1
             return
         }
-        viewer.routes[address] = remote
+        self.routes.checked(address, at: remote, viewer)
         viewer.session.receive(check, from: address, viewer.rendition.stream, now: now, into: &self.output)
         self.perform(viewer)
-        if viewer.routes.count > Self.mostRoutes || !viewer.session.isKnown(address, now: now) {
-            for (known, remote) in viewer.routes where !viewer.session.isKnown(known, now: now) {
-                viewer.routes[known] = nil
-                if self.routes[remote]?.viewer === viewer { self.routes[remote] = nil }
-            }
-        }
+        if !viewer.hasEnded { self.routes.prune(viewer, after: address) { viewer.session.isKnown($0, now: now) } }
     }
 
     /// Sends what a session has left in ``output``, without a flush.
@@ -178,6 +165,7 @@ final class WHEPListener: ChannelInboundHandler {
                 viewer.isConnected = true
                 self.connected &+= 1
                 self.logger.debug("a viewer is connected", metadata: ["rendition": "\(viewer.rendition.feed.name)"])
+            case .silent, .resumed: break
             case .ended(let end): self.ended(viewer, end)
             }
         }
@@ -186,7 +174,7 @@ final class WHEPListener: ChannelInboundHandler {
 
     /// Writes a datagram. It is dropped if the channel is full, as on the network.
     private func write(_ datagram: ViewerOutput.Datagram, _ viewer: Viewer) {
-        guard let context = self.context, let remote = viewer.routes[datagram.address] else { return }
+        guard let context = self.context, let remote = self.routes.remote(of: datagram.address, viewer) else { return }
         // Waits for no answer: what one viewer is sent does not delay the others.
         guard context.channel.isWritable else { return }
         guard datagram.segment > 0, self.usesSegments else {
@@ -208,22 +196,9 @@ final class WHEPListener: ChannelInboundHandler {
     /// Datagrams of the address belong to the viewer from now on. A viewer that uses it keeps it, so that no other client can
     /// take it away with forged sender addresses.
     private func route(_ address: ICEAddress, to viewer: Viewer) {
-        guard let remote = viewer.routes[address] else { return }
-        if let other = self.routes[remote]?.viewer, other !== viewer,
-            other.session.isUsing(address, now: self.clock.now())
-        {
-            return
-        }
-        self.routes[remote] = Route(viewer: viewer, address: address)
-        let ufrags = viewer.session.ufrags
-        if ufrags != viewer.ufrags { self.find(viewer, by: ufrags) }
-    }
-
-    /// Finds the session by these user name fragments, and no longer by earlier ones.
-    func find(_ viewer: Viewer, by ufrags: [String]) {
-        for ufrag in viewer.ufrags { self.ufrags[ufrag] = nil }
-        for ufrag in ufrags { self.ufrags[ufrag] = viewer }
-        viewer.ufrags = ufrags
+        let now = self.clock.now()
+        self.routes.claim(address, by: viewer) { $0.session.isUsing(address, now: now) }
+        self.routes.find(viewer, by: viewer.session.ufrags)
     }
 
     // MARK: Time
@@ -261,7 +236,7 @@ final class WHEPListener: ChannelInboundHandler {
     /// The offer of a viewer was answered: its session waits for connectivity checks.
     func add(_ viewer: Viewer) {
         self.viewers[viewer.id] = viewer
-        self.find(viewer, by: viewer.session.ufrags)
+        self.routes.find(viewer, by: viewer.session.ufrags)
         viewer.rendition.viewers[viewer.number] = viewer
         // Sets the timer.
         self.with(viewer) { _, _ in }
@@ -280,7 +255,7 @@ final class WHEPListener: ChannelInboundHandler {
         self.with(viewer) { $0.close(into: &$1) }
     }
 
-    private func ended(_ viewer: Viewer, _ end: ViewerSession.End) {
+    private func ended(_ viewer: Viewer, _ end: SessionEnd) {
         guard !viewer.hasEnded else { return }
         viewer.hasEnded = true
         self.logger.debug(
@@ -288,9 +263,7 @@ final class WHEPListener: ChannelInboundHandler {
         self.ended += viewer.session.counters
         viewer.timer?.cancel()
         viewer.timer = nil
-        self.find(viewer, by: [])
-        for remote in viewer.routes.values where self.routes[remote]?.viewer === viewer { self.routes[remote] = nil }
-        viewer.routes = [:]
+        self.routes.remove(viewer)
         self.viewers[viewer.id] = nil
         self.touched[viewer.number] = nil
         viewer.rendition.viewers[viewer.number] = nil
@@ -338,13 +311,5 @@ final class WHEPListener: ChannelInboundHandler {
         result.refused = self.refused
         result.set(sum, strangers: self.strangers)
         return result
-    }
-}
-
-extension ICEAddress {
-    /// The address of a UDP socket; nil for other kinds.
-    init?(_ address: SocketAddress) {
-        guard let ip = address.ipAddress.flatMap({ IPAddress($0) }), let port = address.port else { return nil }
-        self.init(bytes: ip.bytes, port: UInt16(clamping: port))
     }
 }

@@ -1,3 +1,4 @@
+import HTTPListener
 import Libc
 package import Logging
 package import MediaTypes
@@ -13,28 +14,9 @@ package import WebRTC
 /// Sends renditions to WebRTC viewers (WHEP): one UDP socket and one event loop for all of them. The viewers' HTTP requests
 /// come from the playback listener.
 package final class WHEPServer: Sendable {
-    /// The current socket, and whether the server was stopped.
-    private final class Running: Sendable {
-        private let state = Mutex<(channel: (any Channel)?, isStopped: Bool)>((nil, false))
-
-        var channel: (any Channel)? { self.state.withLock { $0.channel } }
-
-        func setChannel(_ channel: any Channel) { self.state.withLock { $0.channel = channel } }
-
-        /// - Returns: False if it was stopped before.
-        func stop() -> Bool {
-            self.state.withLock { state in
-                defer { state.isStopped = true }
-                return !state.isStopped
-            }
-        }
-    }
-
     /// Nice value of the event loop's thread, as that of the playback listener: a flood of datagrams gets only the time that
     /// clock, mixer and encoders leave.
     private static let niceness: Int32 = 5
-    /// Wait before a socket that was closed by an error is opened again.
-    private static let reopenDelay = TimeAmount.milliseconds(100)
     /// Time between two copies of the statistics.
     private static let publishInterval = TimeAmount.milliseconds(500)
     /// Largest body of a request in bytes: that of an offer.
@@ -51,19 +33,20 @@ package final class WHEPServer: Sendable {
     private let listener: NIOLoopBound<WHEPListener>
     /// Access to the event loop; closed before the loop ends.
     private let gate: Gate
-    private let running: Running
+    private let socket: DatagramSocket
+    private let isStopped = Mutex(false)
     private let latest = Mutex(WHEPStatistics())
 
     private init(
-        boundAddress: String, group: MultiThreadedEventLoopGroup, listener: NIOLoopBound<WHEPListener>, gate: Gate,
-        running: Running
+        socket: DatagramSocket, boundAddress: String, group: MultiThreadedEventLoopGroup,
+        listener: NIOLoopBound<WHEPListener>, gate: Gate
     ) {
+        self.socket = socket
         self.boundAddress = boundAddress
         self.group = group
         self.loop = group.next()
         self.listener = listener
         self.gate = gate
-        self.running = running
     }
 
     /// Opens the UDP socket and takes the feeds.
@@ -88,9 +71,9 @@ package final class WHEPServer: Sendable {
         do throws(MediaError) {
             let loop = group.next()
             loop.execute { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
-            let (gate, running) = (Gate(), Running())
+            let gate = Gate()
             let listener: NIOLoopBound<WHEPListener>
-            let channel: any Channel
+            let socket: DatagramSocket
             do {
                 listener = try await loop.submit {
                     NIOLoopBound(
@@ -98,25 +81,26 @@ package final class WHEPServer: Sendable {
                             settings: settings, identity: identity, feeds: feeds, clock: clock, wallClock: wallClock(),
                             logger: logger, loop: loop), eventLoop: loop)
                 }.get()
-                channel = try await Self.bind(host, Int(port), listener, on: loop).get()
+                socket = try await DatagramSocket.open(port: Int(port), on: loop) { [listener] port in
+                    DatagramSocket.bootstrap(on: loop) { listener.value }
+                        .channelOption(.socketOption(.so_sndbuf), value: 4 << 20)
+                        // What waits for the kernel beyond this is dropped, as on the network.
+                        .channelOption(.writeBufferWaterMark, value: .init(low: 4 << 20, high: 8 << 20))
+                        .bind(host: host, port: port)
+                }.get()
             } catch {
                 throw MediaError.bindFailed(address, error, at: place)
             }
-            running.setChannel(channel)
             let candidates: [AnswerSettings.Candidate]
-            do throws(MediaError) { candidates = try settings.candidates(bound: channel.localAddress) } catch {
-                try? await channel.close().get()
+            do throws(MediaError) { candidates = try settings.candidates(bound: socket.localAddress) } catch {
+                await socket.close()
                 throw error
             }
-            let bound = channel.localAddress
             let server = WHEPServer(
-                boundAddress: bound.map(Self.text) ?? settings.udp, group: group, listener: listener, gate: gate,
-                running: running)
+                socket: socket, boundAddress: socket.localAddress.map(Self.text) ?? settings.udp, group: group,
+                listener: listener, gate: gate)
             loop.execute {
                 listener.value.candidates = candidates
-                listener.value.reopen = { [weak running] listener in
-                    Self.reopen(listener, host, bound?.port ?? Int(port), running)
-                }
                 listener.value.ticker = loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.publishInterval) {
                     [weak server] _ in server?.publish()
                 }
@@ -132,38 +116,6 @@ package final class WHEPServer: Sendable {
         } catch {
             try? await group.shutdownGracefully()
             throw error
-        }
-    }
-
-    private static func bind(
-        _ host: String, _ port: Int, _ listener: NIOLoopBound<WHEPListener>, on loop: any EventLoop
-    ) -> EventLoopFuture<any Channel> {
-        DatagramBootstrap(group: loop)
-            .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
-            .channelOption(.socketOption(.so_sndbuf), value: 4 << 20)
-            .channelOption(.datagramVectorReadMessageCount, value: 16)
-            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16 * 2048))
-            // What waits for the kernel beyond this is dropped, as on the network.
-            .channelOption(.writeBufferWaterMark, value: .init(low: 4 << 20, high: 8 << 20))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(listener.value)
-                }
-            }
-            .bind(host: host, port: port)
-    }
-
-    /// Opens the socket again, on the same port. Viewers stay: they notice a short loss.
-    private static func reopen(_ listener: WHEPListener, _ host: String, _ port: Int, _ running: Running?) {
-        let (loop, box) = (listener.loop, NIOLoopBound(listener, eventLoop: listener.loop))
-        loop.scheduleTask(in: Self.reopenDelay) { [weak running] in
-            guard !box.value.isStopped, let running else { return }
-            Self.bind(host, port, box, on: loop).whenComplete { [weak running] result in
-                switch result {
-                case .success(let channel): running?.setChannel(channel)
-                case .failure: Self.reopen(box.value, host, port, running)
-                }
-            }
         }
     }
 
@@ -206,13 +158,17 @@ package final class WHEPServer: Sendable {
 
     /// Disconnects all viewers and closes the socket. May be called twice.
     package func stop() async {
-        guard self.running.stop() else { return }
+        let wasStopped = self.isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return isStopped
+        }
+        if wasStopped { return }
         let statistics = try? await self.loop.submit { [listener] in
             listener.value.stop()
             return listener.value.statistics()
         }.get()
         if let statistics { self.latest.withLock { $0 = statistics } }
-        if let channel = self.running.channel { try? await channel.close().get() }
+        await self.socket.close()
         self.gate.close()
         try? await self.group.shutdownGracefully()
     }

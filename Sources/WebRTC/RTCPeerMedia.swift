@@ -105,12 +105,6 @@ package struct RTCPeerMedia: Sendable {
     /// Number of SSRCs that are remembered.
     package var sourceCount: Int { self.table.count }
 
-    /// Whether corrections of the time line may be made at once, because nothing of the peer is visible or audible.
-    package var isHidden: Bool {
-        get { self.clock.isHidden }
-        set { self.clock.isHidden = newValue }
-    }
-
     /// Asks the sender of a track for a key frame. Requests are limited in rate and not sent where they have no effect.
     package mutating func requestKeyFrame(track: Int, at now: Int64) {
         let layer = self.layers.indices.contains(track) ? self.layers[track]?.target ?? 0 : 0

@@ -3,8 +3,9 @@
 /// States of a sequence number:
 /// 1. *given out*: below ``next``. If it arrives again, it is dropped.
 /// 2. *held*: it arrived, but an earlier one is missing.
-/// 3. *missing*: a later one arrived. It is requested after ``Timing/firstRequest``, again after each round trip, and
-///    abandoned ``Timing/wait`` after it was missed, or a little later if an answer is on its way. The packet after abandoned ones says so (``OrderedPacket/isAfterLoss``).
+/// 3. *missing*: a later one arrived. It is requested after ``Timing/firstRequest``, and again when an answer is
+///    overdue. It is abandoned ``Timing/wait`` after it was missed, or later if an answer is on its way. The packet
+///    after abandoned ones says so (``OrderedPacket/isAfterLoss``).
 /// 4. not yet sent.
 ///
 /// Memory is bounded by ``mostHeldPackets`` and ``mostHeldBytes``. In the normal case, in which a packet arrives in
@@ -16,18 +17,19 @@ package struct ReceiveTrack: Sendable {
         package var firstRequest: Int64 = 8_000_000
         /// Shortest time between two requests of the same packet.
         package var shortestRepeat: Int64 = 40_000_000
-        /// From when a packet is missed until it is abandoned.
+        /// From when a packet is missed until it is abandoned, unless an answer is on its way.
         package var wait: Int64
         /// Whether the sender resends packets. If not, then missing ones are not requested.
         package var isRepaired: Bool
         /// How long the first packet waits for earlier ones that it may have overtaken; 0: not at all.
         package var start: Int64 = 10_000_000
 
-        /// - Parameter wait: Default: 250 ms, which is three to four round trips of 60 ms. Without retransmission
-        ///   120 ms, for packets that overtake each other.
+        /// - Parameter wait: Default: 320 ms, for five requests at round trips up to 70 ms. With four, one packet in
+        ///   100,000 stays lost at 10 % loss: one every few minutes, which costs the eleven frames up to the next key
+        ///   frame. Without retransmission 120 ms, for packets that overtake each other.
         package init(isRepaired: Bool, wait: Int64? = nil) {
             self.isRepaired = isRepaired
-            self.wait = wait ?? (isRepaired ? 250_000_000 : 120_000_000)
+            self.wait = wait ?? (isRepaired ? 320_000_000 : 120_000_000)
         }
     }
 
@@ -55,8 +57,15 @@ package struct ReceiveTrack: Sendable {
     private static let restartInterval: Int64 = 1_000_000_000
     /// Number of packets before the first one that it may have overtaken.
     private static let startNumbers: Int64 = 16
-    /// How much longer than ``Timing/wait`` a packet is waited for, at most, while an answer to a request is on its way.
-    private static let longestGrace: Int64 = 50_000_000
+    /// How much later than ``Timing/wait`` the answer to the last request may be expected.
+    private static let longestGrace: Int64 = 100_000_000
+    /// libwebrtc ignores requests for a packet that it resent less than its estimate of the round trip plus 5 ms ago.
+    private static let senderMargin: Int64 = 5_000_000
+    /// From this request on, each is sent twice, since requests are lost, too, and few are left. Copies of earlier ones
+    /// would help little, and a sender without the rule of ``senderMargin`` would resend many packets twice.
+    private static let firstCopied = 3
+    /// From a request to its copy: a short burst of loss should not take both.
+    private static let copyDelay: Int64 = 10_000_000
 
     private struct Missing {
         let sequence: Int64
@@ -65,8 +74,39 @@ package struct ReceiveTrack: Sendable {
         var nextRequest: Int64
         var requests = 0
         var lastRequest: Int64 = 0
+        /// Whether ``nextRequest`` is the copy of the last request.
+        var isCopyNext = false
         /// False for numbers before the first packet, which may not exist.
         var isKnown = true
+
+        /// Makes the request that is due.
+        ///
+        /// - Returns: Whether it is sent. If not, then there are no further ones.
+        mutating func request(at now: Int64, roundTrip: Int64, timing: Timing) -> Bool {
+            // Both sides estimate the round trip, and not equally.
+            let pause = max(timing.shortestRepeat, roundTrip + roundTrip / 32 + ReceiveTrack.senderMargin)
+            if self.isCopyNext {
+                self.isCopyNext = false
+                self.nextRequest = self.lastRequest + pause
+                return true
+            }
+            let end = self.noticed + timing.wait
+            let lastAnswer = end + min(roundTrip, ReceiveTrack.longestGrace)
+            // An answer that can only arrive after the packet was abandoned is useless, but a first request may be
+            // lucky: the estimate may be wrong.
+            guard self.requests == 0 || now + roundTrip <= lastAnswer else {
+                self.nextRequest = .max
+                return false
+            }
+            self.requests += 1
+            self.lastRequest = now
+            self.isCopyNext = self.requests >= ReceiveTrack.firstCopied
+            self.nextRequest = now + (self.isCopyNext ? ReceiveTrack.copyDelay : pause)
+            // The answer may be that to the copy, and packets may overtake it.
+            let slack = ReceiveTrack.copyDelay + timing.firstRequest
+            self.abandonAt = max(end, min(now + roundTrip, lastAnswer) + slack)
+            return true
+        }
     }
 
     package let timing: Timing
@@ -106,7 +146,7 @@ package struct ReceiveTrack: Sendable {
         package var empty: UInt64 = 0
         package var stray: UInt64 = 0
         package var restarts: UInt64 = 0
-        /// Requested numbers, repetitions included.
+        /// Requested numbers, repetitions and copies included.
         package var requested: UInt64 = 0
     }
 
@@ -190,30 +230,18 @@ package struct ReceiveTrack: Sendable {
     ///   - limit: At most so many; others remain due.
     package mutating func requests(at now: Int64, roundTrip: Int64, limit: Int, into numbers: inout [UInt16]) {
         guard self.timing.isRepaired, now >= self.nextRequest else { return }
-        // A sender does not resend a packet twice within its own estimate of the round trip.
-        let pause = max(self.timing.shortestRepeat, roundTrip + roundTrip / 32)
-        let grace = min(roundTrip / 2, Self.longestGrace)
         var earliest = Int64.max
         var count = 0
         for index in self.missing.indices {
-            if self.missing[index].nextRequest <= now, count < limit {
-                let end = self.missing[index].noticed + self.timing.wait
-                // An answer that can only arrive after the packet was abandoned is useless, but a first request may
-                // be lucky: the estimate may be wrong.
-                if self.missing[index].requests == 0 || now + roundTrip <= end + grace {
-                    numbers.append(UInt16(truncatingIfNeeded: self.missing[index].sequence))
-                    self.missing[index].requests += 1
-                    self.missing[index].lastRequest = now
-                    self.missing[index].abandonAt = max(end, min(now + pause, end + grace))
-                    self.counters.requested += 1
-                    count += 1
-                    self.missing[index].nextRequest = now + pause
-                } else {
-                    self.missing[index].nextRequest = .max
-                }
+            if self.missing[index].nextRequest <= now, count < limit,
+                self.missing[index].request(at: now, roundTrip: roundTrip, timing: self.timing)
+            {
+                numbers.append(UInt16(truncatingIfNeeded: self.missing[index].sequence))
+                count += 1
             }
             earliest = min(earliest, self.missing[index].nextRequest)
         }
+        self.counters.requested += UInt64(count)
         self.nextRequest = earliest
     }
 

@@ -19,7 +19,9 @@ package struct SDPFragment: Sendable, Hashable {
     ///   a line is too large.
     package init(parsing bytes: [UInt8]) throws(WHIPError) {
         guard bytes.count <= Self.largest else {
-            throw .tooLarge("the fragment has \(bytes.count) bytes; the limit is \(Self.largest)")
+            throw .tooLarge(
+                "the fragment has \(bytes.count) bytes; the limit is \(Self.largest)",
+                fix: "send the candidates in several PATCH requests")
         }
         (self.credentials, self.candidates, self.endsCandidates) = (nil, 0, false)
         var (ufrag, password): (String?, String?) = (nil, nil)

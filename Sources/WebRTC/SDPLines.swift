@@ -37,7 +37,9 @@ struct SDPLines {
 
     private func parsed(_ line: ArraySlice<UInt8>) throws(WHIPError) -> Line {
         guard line.count <= SessionDescription.Limits.line else {
-            throw .tooLarge("line \(self.number) has more than \(SessionDescription.Limits.line) bytes")
+            throw .tooLarge(
+                "line \(self.number) has more than \(SessionDescription.Limits.line) bytes",
+                fix: "shorten the line, or leave it out")
         }
         let first = line.startIndex
         guard line.count >= 2, line[first].isLetter, line[first + 1] == UInt8(ascii: "=") else {

@@ -4,8 +4,8 @@
 /// speed of the sender's clock. RTP clocks of streams are unrelated; only sender reports connect them:
 /// 1. Before its first report, a stream is placed by the arrival of its first packet.
 /// 2. A report says which NTP time of the sender belongs to an RTP time. The median of the last five is used.
-/// 3. A correction is made gradually, by at most 1 % of the elapsed time, or at once if it exceeds 500 ms or
-///    ``isHidden`` is set. At its first report, the reference stream (audio) stays, and the others move.
+/// 3. A correction is made gradually, by at most 1 % of the elapsed time, or at once if it exceeds
+///    500 ms. At its first report, the reference stream (audio) stays, and the others move.
 /// 4. If RTP times jump, the stream continues without a gap by arrival, until its next report.
 package struct SenderClock: Sendable {
     /// A report that deviates more from the others than this is a step of the sender's clock or of the stream, in
@@ -64,8 +64,6 @@ package struct SenderClock: Sendable {
     /// NTP time of the line's zero, in nanoseconds since 1900; nil before the first report.
     private var lineStart: Int64?
 
-    /// Whether corrections are made at once, because nothing of the publisher is visible or audible.
-    package var isHidden = false
     /// Jumps of RTP times, restarts excluded.
     package private(set) var jumps = 0
     /// Corrections by more than 500 ms.
@@ -216,7 +214,7 @@ package struct SenderClock: Sendable {
         var change = wanted
         if abs(wanted) > Self.largestGlide {
             self.largeCorrections += 1
-        } else if !self.isHidden {
+        } else {
             let most = max(0, step) / 100
             change = min(max(wanted, -most), most)
         }

@@ -9,10 +9,10 @@ extension WHIPError {
     }
 
     /// The text exceeds a limit of its size.
-    package static func tooLarge(_ detail: String) -> WHIPError {
-        WHIPError(
-            413, "descriptionTooLarge", title: "Session description too large", detail: detail,
-            fix: "offer one video and one audio section, with the codecs that are needed")
+    package static func tooLarge(
+        _ detail: String, fix: String = "offer one video and one audio section, with the codecs that are needed"
+    ) -> WHIPError {
+        WHIPError(413, "descriptionTooLarge", title: "Session description too large", detail: detail, fix: fix)
     }
 
     /// The offer is valid, but not one that a WHIP endpoint can accept.

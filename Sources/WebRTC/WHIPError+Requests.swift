@@ -26,10 +26,13 @@ extension WHIPError {
         409, "streamInUse", title: "Stream key in use", detail: "another publisher is live with this stream key",
         fix: "stop the other publisher, or set ingest.onDuplicate to takeover")
 
-    package static func tooManyRequests(retryAfter: Int) -> WHIPError {
+    /// The client's address sends too many requests, or the stream key was used too often.
+    package static func tooManyRequests(
+        _ detail: String = "this address sends too many requests", retryAfter: Int
+    ) -> WHIPError {
         WHIPError(
-            429, "tooManyRequests", title: "Too many requests", detail: "this address sends too many requests",
-            fix: "repeat the request later", retryAfter: retryAfter)
+            429, "tooManyRequests", title: "Too many requests", detail: detail, fix: "repeat the request later",
+            retryAfter: retryAfter)
     }
 
     /// The room cannot take another session now: it is full, is ending, or its webhook gives no decision.

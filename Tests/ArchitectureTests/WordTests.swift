@@ -43,23 +43,25 @@ struct WordTests {
     @Test("no source, guide, test or script matches a pattern of words.txt")
     func none() throws {
         #expect(Self.list.words.count >= 15)
-        let any = try NSRegularExpression(
-            pattern: Self.list.words.map { "(?:\($0.pattern))" }.joined(separator: "|"),
-            options: [.caseInsensitive, .anchorsMatchLines])
-        var read = 0
-        for path in Self.files {
-            guard let data = FileManager.default.contents(atPath: SourceTree.root.appendingPathComponent(path).path),
-                let text = String(data: data, encoding: .utf8)
-            else { continue }
-            read += 1
-            let whole = NSRange(text.startIndex..., in: text)
-            for match in any.matches(in: text, range: whole) {
-                guard let range = Range(match.range, in: text) else { continue }
-                let line = text[..<range.lowerBound].count { $0 == "\n" } + 1
-                Issue.record("\(path):\(line): \"\(text[range])\" is on the list of Tests/ArchitectureTests/words.txt")
-            }
+        // grep needs a fiftieth of the time of Foundation's regular expressions.
+        let files = Self.files
+        #expect(files.count > 800)
+        let grep = Process()
+        grep.executableURL = URL(fileURLWithPath: "/bin/grep")
+        grep.currentDirectoryURL = SourceTree.root
+        grep.environment = ["LC_ALL": "C.UTF-8"]
+        let pattern = Self.list.words.map { "(?:\($0.pattern))" }.joined(separator: "|")
+        // A file with a NUL byte is no text.
+        grep.arguments = ["-HinoIP", "-d", "skip", "-e", pattern, "--"] + files
+        let output = Pipe()
+        grep.standardOutput = output
+        try grep.run()
+        let found = output.fileHandleForReading.readDataToEndOfFile()
+        grep.waitUntilExit()
+        #expect(grep.terminationStatus == 1, "0: a pattern matches; 2: a pattern or a file cannot be read")
+        for line in String(decoding: found, as: UTF8.self).split(separator: "\n") {
+            Issue.record("\(line): on the list of Tests/ArchitectureTests/words.txt")
         }
-        #expect(read > 800)
     }
 
     @Test("each of five sample sentences matches a pattern of words.txt, regardless of case")

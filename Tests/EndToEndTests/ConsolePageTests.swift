@@ -59,7 +59,8 @@ extension Unhurried.Doors {
             #expect(try tab.evaluate("localStorage.length + document.cookie.length") == "0")
             let before = try Self.color(tab)
             let start = room.now
-            try tab.evaluate("document.querySelector('[data-scene=guest]').click(); ''")
+            try tab.evaluate(
+                "document.querySelector('[data-scene=guest]').click(); document.getElementById('cut').click(); ''")
             try room.event("program.scene", from: start) { $0.text("scene") == "guest" }
             try Self.wait(
                 tab, "the other picture",
@@ -67,7 +68,7 @@ extension Unhurried.Doors {
                 timeout: 15)
             try Self.wait(
                 tab, "the button",
-                "document.querySelector('[data-scene=guest]').getAttribute('aria-pressed') === 'true'")
+                "document.querySelector('[data-scene=guest]').dataset.air === '1'")
             try Self.wait(
                 tab, "the event",
                 "[...document.querySelectorAll('#events b')].some((row) => row.textContent === 'program.scene')")
@@ -113,10 +114,10 @@ extension Unhurried.Doors {
             #expect(try tab.evaluate("\(rows).filter((type) => type === 'broadcast.active').length") == "1")
             // As after a renewed token: the page reconnects once it is unlocked.
             try tab.evaluate(
-                "window.asked = 0; (() => { const was = ask; ask = async (path, more) => { "
+                "window.asked = 0; (() => { const was = fetch; window.fetch = async (path, more) => { "
                     + "const reply = await was(path, more); "
-                    + "if (path.includes('limit=1024')) setTimeout(() => { window.asked += 1; }, 500); "
-                    + "return reply; }; })(); follow(); ''")
+                    + "if (String(path).includes('after=0&limit=1')) setTimeout(() => { window.asked += 1; }, 500); "
+                    + "return reply; }; })(); tandem.feed.follow(); ''")
             try Self.wait(tab, "the events, asked for again", "window.asked > 0")
             #expect(try tab.evaluate("\(rows).filter((type) => type === 'broadcast.active').length") == "1")
             #expect(try room.terminate(SIGTERM) == 143)
@@ -168,7 +169,7 @@ extension Unhurried.Doors {
             // Another event of the existing stream may come between the two.
             try Self.wait(
                 tab, "the events of numbers that begin anew",
-                "\(ready) > 1 || (() => { lastEvent = 1e9; stream(); return false; })()")
+                "\(ready) > 1 || (() => { tandem.feed.last = 1e9; tandem.feed.stream(); return false; })()")
             #expect(try room.terminate(SIGTERM) == 143)
             anna.stop()
         }

@@ -14,9 +14,6 @@ extension EndToEnd {
             var lostShare = 0.0
             /// Frames that may be lost beyond the share, in each minute that has begun.
             var lostPerMinute = 0
-            /// Whether a packet can be lost as often as it is resent, once in some minutes. The frames up to the next key
-            /// frame, about eleven, are then lost as well, which is more than the share of a short run.
-            var mayFail = false
             /// Longest time without a frame in seconds; nil: not limited.
             var longestGap: Double?
 
@@ -24,7 +21,6 @@ extension EndToEnd {
             func mostLost(of frames: Int, seconds: Double) -> Int {
                 let minutes = Int((seconds / 60).rounded(.up))
                 return Int((Double(frames) * self.lostShare).rounded(.up)) + self.lostPerMinute * minutes
-                    + (self.mayFail && seconds < 60 ? 15 : 0)
             }
         }
 
@@ -36,13 +32,13 @@ extension EndToEnd {
         private static let networks: [Network] = [
             Network(name: "2 % of the media", conditions: .init(mediaLoss: 0.02)),
             Network(name: "5 % of the media", conditions: .init(mediaLoss: 0.05), lostPerMinute: 1),
-            Network(name: "10 % of the media", conditions: .init(mediaLoss: 0.1), lostShare: 0.005, mayFail: true),
+            Network(name: "10 % of the media", conditions: .init(mediaLoss: 0.1), lostShare: 0.005),
             Network(
                 name: "5 % of both directions", conditions: .init(mediaLoss: 0.05, feedbackLoss: 0.05), lostShare: 0.001
             ),
             Network(
-                name: "10 % of both directions", conditions: .init(mediaLoss: 0.1, feedbackLoss: 0.1), lostShare: 0.01,
-                mayFail: true),
+                name: "10 % of both directions", conditions: .init(mediaLoss: 0.1, feedbackLoss: 0.1), lostShare: 0.01
+            ),
             Network(
                 name: "bursts of 30 packets", conditions: .init(bursts: [(2, 30), (5, 30)]), lostShare: 1,
                 longestGap: 0.5),
@@ -98,7 +94,7 @@ extension EndToEnd {
             let lateness = try room.statistics()
             for sender in senders { sender.finish() }
             for relay in relays { relay.end() }
-            // What is still missing is resent, and given up after 250 ms.
+            // What is still missing is resent, or given up after at most 440 ms.
             Thread.sleep(forTimeInterval: 0.8)
             let after = try room.statistics()
             for (index, network) in Self.networks.enumerated() {

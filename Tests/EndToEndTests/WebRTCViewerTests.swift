@@ -33,7 +33,12 @@ extension EndToEnd {
                 """)
         }
 
-        @Test("the page plays WebRTC with audio, changes to HLS and back, and plays HLS once the room refuses WebRTC")
+        private static let isWebRTC = "tandem.session.player.constructor.name === 'WHEPPlayer'"
+        private static let isHLS = "tandem.session.player.constructor.name === 'MSEPlayer'"
+
+        @Test(
+            "the page plays WebRTC with audio, changes to HLS and back, returns to WebRTC by itself after a failure, and shows the end"
+        )
         func page() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Self.room(work.path("out")))
@@ -47,9 +52,11 @@ extension EndToEnd {
             defer { browser.close() }
             let tab = try browser.open("\(viewer)/")
             let isShown = try Self.wait(
-                tab, "player instanceof WHEPPlayer && video.videoWidth === 320 && video.currentTime > 0.1", seconds: 15)
+                tab, "\(Self.isWebRTC) && tandem.video.videoWidth === 320 && tandem.video.currentTime > 0.1",
+                seconds: 15)
             #expect(isShown == "1")
-            let heard = try Self.wait(tab, "video.srcObject.getAudioTracks().some((track) => !track.muted)", seconds: 5)
+            let heard = try Self.wait(
+                tab, "tandem.video.srcObject.getAudioTracks().some((track) => !track.muted)", seconds: 5)
             #expect(heard == "1")
             // The statistics are copied once a second.
             var reply = ""
@@ -63,18 +70,28 @@ extension EndToEnd {
             #expect(metrics.contains(#"tandem_viewers{protocol="webrtc"} 1"#))
             #expect(metrics.contains(#"tandem_whep_viewers{rendition="180p"} 1"#))
 
-            try tab.evaluate("$('delay').click()")
-            let isHLS = try Self.wait(tab, "player instanceof MSEPlayer && video.currentTime > 0.5", seconds: 15)
+            try tab.evaluate("document.getElementById('delay').click()")
+            let isHLS = try Self.wait(tab, "\(Self.isHLS) && tandem.video.currentTime > 0.5", seconds: 15)
             #expect(isHLS == "1")
-            try tab.evaluate("$('delay').click()")
-            let isBack = try Self.wait(tab, "player instanceof WHEPPlayer && hasPlayed", seconds: 15)
+            try tab.evaluate("document.getElementById('delay').click()")
+            let isBack = try Self.wait(tab, "\(Self.isWebRTC) && tandem.session.hasPlayed", seconds: 15)
             #expect(isBack == "1")
-            let before = try tab.evaluate("stalls")
+            let before = try tab.evaluate("tandem.session.stalls")
             Thread.sleep(forTimeInterval: 3)
-            #expect(try tab.evaluate("stalls") == before)
+            #expect(try tab.evaluate("tandem.session.stalls") == before)
+            // Two failures in a row, as of a worker that is replaced.
+            try tab.evaluate(
+                """
+                const { lowDelay } = tandem.session;
+                lowDelay.tries = 1;
+                lowDelay.lost(Object.assign(new Error("a test"), { status: 0 }))
+                """)
+            #expect(try Self.wait(tab, "\(Self.isHLS) && tandem.session.isLive", seconds: 10) == "1")
+            let isBackByItself = try Self.wait(tab, "\(Self.isWebRTC) && tandem.session.isLive", seconds: 15)
+            #expect(isBackByItself == "1", "the page returns to low delay by itself")
             #expect(browser.errors.isEmpty, "\(browser.errors)")
             #expect(try room.end() == 0)
-            let isEnded = try Self.wait(tab, "$('state').dataset.state === 'ended'", seconds: 15)
+            let isEnded = try Self.wait(tab, "document.getElementById('state').dataset.state === 'ended'", seconds: 15)
             #expect(isEnded == "1", "the page shows the end of the room")
         }
 

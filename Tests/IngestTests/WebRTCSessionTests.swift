@@ -19,7 +19,7 @@ struct WebRTCSessionTests {
         var output = WebRTCSessionOutput()
         /// Everything that the session has given out.
         var items: [SourceItem] = []
-        var changes: [WebRTCSessionOutput.Change] = []
+        var changes: [SessionChange] = []
         /// Every datagram that the session has sent.
         var sent: [WebRTCSessionOutput.Datagram] = []
 
@@ -96,7 +96,7 @@ struct WebRTCSessionTests {
     func onAir(isDTLSServer: Bool) throws {
         let pair = try Pair(WebRTCPeer(isDTLSServer: isDTLSServer))
         pair.connect()
-        #expect(Set(pair.changes.dropLast().map { "\($0)" }) == ["\(WebRTCSessionOutput.Change.known(Pair.here))"])
+        #expect(Set(pair.changes.dropLast().map { "\($0)" }) == ["\(SessionChange.known(Pair.here))"])
         #expect(pair.changes.last == .connected, "\(pair.peer.failure ?? "")")
         #expect(pair.session.isConnected && pair.session.cipher == "AEAD_AES_128_GCM")
         pair.sendMedia()
@@ -301,7 +301,7 @@ struct WebRTCSessionTests {
         pair.connect()
         pair.sendMedia()
         let next = ICECredentials(ufrag: "next", password: "thenextpasswordofthisside")
-        pair.session.restart(credentials: next)
+        pair.session.restart(credentials: next, remote: pair.peer.credentials)
         #expect(pair.session.ufrags == ["ours", "next"])
         pair.peer.remote = next
         let moved = Pair.stranger

@@ -221,6 +221,46 @@ struct SRTPReceiverTests {
         }
     }
 
+    @Test(
+        "a new sender takes the place of one that is silent, whose old packets stay refused", arguments: [false, true])
+    func silentSenders(isRTCP: Bool) throws {
+        let keys = SRTPSamples.keys(.aes128GCM)
+        let receiver = try SRTPReceiver(keys: keys.1)
+        var senders: [UInt32: SRTPSender] = [:]
+        func packet(_ ssrc: UInt32, _ sequence: UInt16) throws -> [UInt8] {
+            let sender = try senders[ssrc] ?? SRTPSender(keys: keys.0)
+            senders[ssrc] = sender
+            guard isRTCP else { return try SRTPSamples.protected(SRTPSamples.rtp(sequence, ssrc: ssrc), sender) }
+            var report = SRTPSamples.rtcp(ssrc: ssrc)
+            #expect(sender.protectRTCP(&report) == .ok)
+            return report
+        }
+        func receive(_ bytes: [UInt8]) -> SRTPResult {
+            var bytes = bytes
+            return isRTCP ? receiver.unprotectRTCP(&bytes) : receiver.unprotectRTP(&bytes)
+        }
+        let old = try packet(0, 1)
+        #expect(receive(old) == .ok)
+        for ssrc in UInt32(1)..<8 { #expect(try receive(packet(ssrc, 1)) == .ok) }
+        let patience = UInt16(isRTCP ? SRTPReceiver.patience.rtcp : SRTPReceiver.patience.rtp)
+        // All senders but the first go on.
+        for sequence in 2..<patience / 7 + 2 {
+            for ssrc in UInt32(1)..<8 {
+                if sequence == 2 { #expect(try receive(packet(8, 1 + UInt16(ssrc))) == .tooManySSRCs) }
+                #expect(try receive(packet(ssrc, sequence)) == .ok)
+            }
+        }
+        #expect(try receive(packet(8, 100)) == .ok)
+        // The first has no place now, and gets one when another is silent.
+        let next = try packet(0, 2)
+        #expect(receive(next) == .tooManySSRCs)
+        for sequence in 101..<patience + 102 { #expect(try receive(packet(8, sequence)) == .ok) }
+        #expect(receive(old) == .replay)
+        #expect(receive(next) == .ok)
+        #expect(receive(old) == .replay)
+        #expect(receive(next) == .replay)
+    }
+
     @Test("a sender uses no index twice, and stops when the indices of RTCP are used up")
     func sender() throws {
         let (sender, _) = try SRTPSamples.pair(.aes128GCM)

@@ -69,7 +69,8 @@ struct FLVStreamTests {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
         let server = try await OriginServer.start(
-            listen: .tcp(host: "127.0.0.1", port: 0), content: MemoryContent(), allowOrigins: ["*"], roomTitle: "Room",
+            listen: .tcp(host: "127.0.0.1", port: 0), content: MemoryContent(), allowOrigins: ["*"],
+            page: ViewerPage.Options(title: "Room"),
             live: outputs, logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
         let request = "GET /live/180p.flv HTTP/1.1\nHost: a\n\n"
@@ -98,7 +99,8 @@ struct FLVStreamTests {
         let outputs = Self.outputs()
         let gate = SignedURLVerifier(room: "r", secrets: ["a secret of some length"]) { 1_000 }
         let server = try await OriginServer.start(
-            listen: .tcp(host: "127.0.0.1", port: 0), content: MemoryContent(), allowOrigins: ["*"], roomTitle: "Room",
+            listen: .tcp(host: "127.0.0.1", port: 0), content: MemoryContent(), allowOrigins: ["*"],
+            page: ViewerPage.Options(title: "Room"),
             gate: gate, live: outputs, logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
         let query = gate.query(scope: "/", seconds: 60)

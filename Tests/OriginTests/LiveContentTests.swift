@@ -18,7 +18,7 @@ struct LiveContentTests {
 
     private static func reply(_ stream: LiveStream, _ path: String, _ fields: HTTPFields = [:]) async -> ListenerReply {
         let responder = OriginResponder(
-            content: stream.content, policy: CORSPolicy(allowOrigins: ["*"]), roomTitle: "Room")
+            content: stream.content, policy: CORSPolicy(allowOrigins: ["*"]), page: ViewerPage.Options(title: "Room"))
         return await responder.reply(
             to: ListenerRequest(
                 head: HTTPRequest(method: .get, scheme: "http", authority: "a", path: path, headerFields: fields)))

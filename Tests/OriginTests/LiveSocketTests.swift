@@ -26,7 +26,8 @@ struct LiveSocketTests {
             store = try CertificateStore(CertificateFiles(certificate: certificate, key: key), place: "test")
         }
         let server = try await OriginServer.start(
-            listen: .tcp(host: "127.0.0.1", port: 0), content: stream.content, allowOrigins: ["*"], roomTitle: "Room",
+            listen: .tcp(host: "127.0.0.1", port: 0), content: stream.content, allowOrigins: ["*"],
+            page: ViewerPage.Options(title: "Room"),
             certificates: store, logger: Logger(label: "test"))
         do {
             try await body(stream, server)

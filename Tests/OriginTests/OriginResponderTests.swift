@@ -9,7 +9,8 @@ struct OriginResponderTests {
     private static func reply(
         _ method: HTTPRequest.Method, _ path: String, content: MemoryContent = MemoryContent(), fields: HTTPFields = [:]
     ) async -> ListenerReply {
-        let responder = OriginResponder(content: content, policy: CORSPolicy(allowOrigins: ["*"]), roomTitle: "A & <B>")
+        let responder = OriginResponder(
+            content: content, policy: CORSPolicy(allowOrigins: ["*"]), page: ViewerPage.Options(title: "A & <B>"))
         let head = HTTPRequest(method: method, scheme: "http", authority: "a", path: path, headerFields: fields)
         return await responder.reply(to: ListenerRequest(head: head))
     }
@@ -82,7 +83,8 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "a page that waits for a playlist gets 204 until it exists, and 404 for other objects and after the room's end")
+        "a page that waits for a playlist, a still or thumbnails gets 204 until it exists, and 404 for other objects and after the room's end"
+    )
     func waitingPage() async throws {
         let name = try #require(HTTPField.Name("Tandem-Waiting"))
         func status(_ path: String, _ content: MemoryContent) async -> Int {
@@ -90,6 +92,8 @@ struct OriginResponderTests {
         }
         let reply = await Self.reply(.get, "/index.m3u8", fields: [name: "1"])
         #expect(reply.status == .noContent && reply.fields[.cacheControl] == "no-store")
+        #expect(await status("/still.jpg", MemoryContent()) == 204)
+        #expect(await status("/still.vtt", MemoryContent()) == 204)
         #expect(await status("/1.m4s", MemoryContent()) == 404)
         #expect(await status("/index.m3u8", MemoryContent(ended: true)) == 404)
         let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist("#EXTM3U\n")])

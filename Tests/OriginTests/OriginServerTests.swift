@@ -33,7 +33,8 @@ struct OriginServerTests {
             "empty.m4s": media(.bytes([])),
         ])
         let server = try await OriginServer.start(
-            listen: .tcp(host: "127.0.0.1", port: 0), content: content, allowOrigins: ["*"], roomTitle: "Room",
+            listen: .tcp(host: "127.0.0.1", port: 0), content: content, allowOrigins: ["*"],
+            page: ViewerPage.Options(title: "Room"),
             logger: Logger(label: "test"))
         try await body(HTTPProbe(server.boundAddress), path)
         await server.stop()

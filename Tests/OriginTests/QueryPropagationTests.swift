@@ -18,7 +18,8 @@ struct QueryPassingTests {
     private static func reply(
         _ path: String, _ content: any OriginContent, _ fields: HTTPFields = [:]
     ) async -> ListenerReply {
-        let responder = OriginResponder(content: content, policy: CORSPolicy(allowOrigins: ["*"]), roomTitle: "Room")
+        let responder = OriginResponder(
+            content: content, policy: CORSPolicy(allowOrigins: ["*"]), page: ViewerPage.Options(title: "Room"))
         return await responder.reply(
             to: ListenerRequest(
                 head: HTTPRequest(method: .get, scheme: "http", authority: "a", path: path, headerFields: fields)))

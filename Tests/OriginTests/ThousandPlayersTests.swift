@@ -12,7 +12,8 @@ struct ThousandPlayersTests {
         async throws
     {
         let server = try await OriginServer.start(
-            listen: .tcp(host: "127.0.0.1", port: 0), content: stream.content, allowOrigins: ["*"], roomTitle: "Room",
+            listen: .tcp(host: "127.0.0.1", port: 0), content: stream.content, allowOrigins: ["*"],
+            page: ViewerPage.Options(title: "Room"),
             logger: Logger(label: "test"))
         try await body(HTTPProbe(server.boundAddress), server)
         await server.stop()

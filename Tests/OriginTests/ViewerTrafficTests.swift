@@ -21,7 +21,8 @@ struct ViewerTrafficTests {
         let players = PlayerPlaylists(
             video: ["v.m3u8"], audio: ["a.m3u8"], multivariants: ["ts/index.m3u8"], target: 2_000, part: 500)
         let server = try await OriginServer.start(
-            listen: .tcp(host: "127.0.0.1", port: 0), content: content, allowOrigins: ["*"], roomTitle: "Room",
+            listen: .tcp(host: "127.0.0.1", port: 0), content: content, allowOrigins: ["*"],
+            page: ViewerPage.Options(title: "Room"),
             players: players, logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
         func watched(after path: String) async throws -> Int64 {

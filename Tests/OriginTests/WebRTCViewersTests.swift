@@ -27,7 +27,8 @@ struct WebRTCViewersTests {
         hasServer: Bool = true, fields: HTTPFields = [:]
     ) async -> ListenerReply {
         let responder = OriginResponder(
-            content: MemoryContent(), policy: CORSPolicy(allowOrigins: origins), roomTitle: "R", gate: gate,
+            content: MemoryContent(), policy: CORSPolicy(allowOrigins: origins), page: ViewerPage.Options(title: "R"),
+            gate: gate,
             webRTC: hasServer ? self.server.viewers : nil)
         let head = HTTPRequest(method: method, scheme: "http", authority: "a", path: path, headerFields: fields)
         return await responder.reply(to: ListenerRequest(head: head))
@@ -83,8 +84,10 @@ struct WebRTCViewersTests {
 
     @Test("the page offers WebRTC only if the room has it")
     func page() {
-        #expect(ViewerPage.html(title: "R", hasWebRTC: true).contains("data-whep=\"whep\""))
-        #expect(ViewerPage.html(title: "R").contains("data-whep=\"\""))
-        #expect(ViewerPage.html(title: "R").contains("class WHEPPlayer"))
+        var options = ViewerPage.Options(title: "R")
+        #expect(ViewerPage.html(options).contains("data-whep=\"\""))
+        options.hasWebRTC = true
+        #expect(ViewerPage.html(options).contains("data-whep=\"whep\""))
+        #expect(ViewerPage.File.webRTC.text.contains("class WHEPPlayer"))
     }
 }

@@ -31,7 +31,8 @@ struct WebSocketFLVTests {
     ) async -> ListenerReply {
         let outputs = FLVStreamTests.outputs()
         let responder = OriginResponder(
-            content: MemoryContent(), policy: CORSPolicy(allowOrigins: origins), roomTitle: "Room", gate: gate,
+            content: MemoryContent(), policy: CORSPolicy(allowOrigins: origins),
+            page: ViewerPage.Options(title: "Room"), gate: gate,
             live: outputs)
         let reply = await responder.reply(to: ListenerRequest(head: head))
         await outputs.stop(reason: "over")
@@ -112,7 +113,8 @@ struct WebSocketFLVTests {
             store = try CertificateStore(CertificateFiles(certificate: certificate, key: key), place: "test")
         }
         let server = try await OriginServer.start(
-            listen: .tcp(host: "127.0.0.1", port: 0), content: MemoryContent(), allowOrigins: ["*"], roomTitle: "Room",
+            listen: .tcp(host: "127.0.0.1", port: 0), content: MemoryContent(), allowOrigins: ["*"],
+            page: ViewerPage.Options(title: "Room"),
             live: live, certificates: store, logger: Logger(label: "test"))
         do {
             try await body(server)

@@ -110,6 +110,7 @@ enum Documents {
               "clipPath": "clips",
               "preset": "lowLatency",
               "http": { "listen": "127.0.0.1:8080", "allowOrigins": ["https://example.com"], "maxConnections": 500,
+                "embedOrigins": ["https://*.example.com"], "recordingUrl": "https://vod.example/88231/",
                 "maxConnectionsPerAddress": 20, "lingerSeconds": 15, "tls": { "certificate": "a.crt", "key": "a.key" },
                 "signedUrls": { "secretEnv": "PLAYBACK" }, "flv": true } },
             { "type": "rtmp", "outputId": "cdn", "url": "rtmps://cdn.example/live", "key": "hidden-key", "rendition": "sound",

@@ -317,6 +317,14 @@ struct PipelineMistakeTests {
             "outputs[0].http.allowOrigins[0]", #""example.com" is not valid"#,
             #"write "*", or an origin such as https://example.com"#),
         Case(
+            Self.output, #"{ "path": "o", "http": {"embedOrigins": [^"https://a.example;script-src"]} }"#,
+            "outputs[0].http.embedOrigins[0]", #""https://a.example;script-src" is not valid"#,
+            #"write "*", or an origin such as https://example.com or https://*.example.com"#),
+        Case(
+            Self.output, #"{ "path": "o", "http": {"recordingUrl": ^"vod/88231"} }"#, "outputs[0].http.recordingUrl",
+            #""vod/88231" is not valid"#,
+            "write an http or https URL of at most 2048 bytes without spaces and quotes"),
+        Case(
             Self.output, #"^{}"#, "outputs[0].path", "is missing",
             #"add "path": directory, relative to the working directory"#),
         Case(

@@ -372,6 +372,38 @@ struct RoomDocumentTests {
         }
     }
 
+    @Test(
+        "in a merge patch, sources as GET /v1/document shows them keep their stream keys, URLs and relays; a new key replaces the old one"
+    )
+    func keptKeys() throws {
+        let document = #"""
+            { "room": { "roomId": "1" }, "outputs": [{ "type": "hls", "path": "out" }],
+              "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["1001"] }],
+              "sources": [
+                { "uid": "1001", "streamKey": "key-of-1001",
+                  "relays": [{ "relayId": "r", "url": "rtmp://other.example/live/key" }] },
+                { "uid": 2002, "streamKeys": ["key-of-2002"] },
+                { "uid": "3003", "type": "rtmp-pull", "url": "rtmp://other.example/live/3003" }] }
+            """#
+        let first = try Self.read(document)
+        let shown = try #require(first.shown[key: "sources"])
+        #expect(!shown.text().contains("key-of") && !shown.text().contains("other.example"))
+        let same = try first.patched(Array(#"{"sources":\#(shown.text())}"#.utf8)).get().document
+        #expect(same.pipeline.sources == first.pipeline.sources)
+        let more = shown.text().dropLast() + #",{"uid":"4004","streamKey":"key-of-4004"}]"#
+        let added = try first.patched(Array(#"{"sources":\#(more)}"#.utf8)).get().document
+        #expect(added.pipeline.sources.dropLast() == first.pipeline.sources[...])
+        let changed = shown.text().replacing(#""uid":"1001""#, with: #""uid":"1001","streamKey":"another-key""#)
+        let renewed = try first.patched(Array(#"{"sources":\#(changed)}"#.utf8)).get().document
+        #expect(renewed.effective.text().contains("another-key") && !renewed.effective.text().contains("key-of-1001"))
+        // A source that the room does not have needs a key.
+        guard case .failure(let refusal) = first.patched(Array(#"{"sources":[{"uid":"5005"}]}"#.utf8)) else {
+            Issue.record("a source without a key is accepted")
+            return
+        }
+        #expect(refusal.mistakes.contains { $0.path == "sources[0].streamKey" })
+    }
+
     @Test("--set flags also apply to a changed document")
     func overrides() throws {
         let flags = [SpecOverride(path: "control.listen", value: "127.0.0.1:8081")]

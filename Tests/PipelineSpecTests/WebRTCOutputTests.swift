@@ -46,6 +46,16 @@ struct WebRTCOutputTests {
         #expect(pipeline.renditions.map(\.video.preset) == [.tandemRealtime, .veryfast, .tandemFast])
     }
 
+    @Test("a rendition whose files would be below /whep is refused, if there is a webrtc output")
+    func reservedPath() {
+        let video = #"[{ "name": "whep", "width": 640, "height": 360 }]"#
+        let audio = #", "audioRenditions": [{ "name": "low" }, { "name": "whep" }]"#
+        #expect(Self.report(renditions: video).mistakes.map(\.path) == ["renditions[0].name"])
+        #expect(Self.report(more: audio).mistakes.map(\.path) == ["audioRenditions[1].name"])
+        let raw = #"{ "type": "raw", "path": "o.y4m" }"#
+        #expect(!Self.report(raw, renditions: video, more: audio).mistakes.contains { $0.what.contains("/whep") })
+    }
+
     @Test(
         "each error has its path and says what to do",
         arguments: [

@@ -23,7 +23,7 @@ final class Theater {
         var network = Network()
         /// Whether the viewer's program runs.
         var isRunning = true
-        var changes: [ViewerOutput.Change] = []
+        var changes: [SessionChange] = []
         /// Datagrams that the session has sent, with their times.
         var sent: [(at: Int64, bytes: [UInt8])] = []
         fileprivate var toViewer: [(due: Int64, bytes: [UInt8])] = []

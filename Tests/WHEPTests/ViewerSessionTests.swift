@@ -177,6 +177,26 @@ struct ViewerSessionTests {
         #expect(seat.session.deadline == nil)
     }
 
+    @Test("a viewer that loses 12 % gets all video, unless it also estimates its network as too narrow (REMB)")
+    func narrow() throws {
+        let theater = Theater()
+        theater.run(seconds: 1.5)
+        let seats = try (0..<3).map { _ in try theater.join(network: .init(loss: 0.12, feedbackLoss: 0, delay: ms(10)))
+        }
+        for _ in 0..<5 {
+            theater.run(seconds: 3) { theater in
+                guard theater.now % ms(1_000) == 0 else { return }
+                // The last one names another source.
+                for (seat, source) in [(seats[1], 100), (seats[2], 99)] as [(Theater.Seat, UInt32)] {
+                    let estimate = seat.viewer.rtcp { $0.remb(sender: 1, bitRate: 1_000, ssrcs: [source]) }
+                    theater.send(estimate, from: seat)
+                }
+            }
+            theater.check()
+        }
+        #expect(seats.map { $0.session.counters.skippedGroups > 0 } == [false, true, false])
+    }
+
     @Test("a viewer that loses 40 % gets no video for some time, then whole groups; others notice nothing")
     func congestion() throws {
         let theater = Theater()

@@ -144,6 +144,15 @@ struct ViewerFlowTests {
         }
     }
 
+    @Test("if the viewer's network is too narrow, moderate loss pauses the video as well, but no loss does not")
+    func narrow() {
+        for (lost, isPaused) in [(40, true), (13, false)] as [(UInt8, Bool)] {
+            var flow = ViewerFlow(now: 0)
+            for second in 0..<4 as Range<Int64> { flow.reported(lost: lost, isNarrow: true, now: ms(1_000 * second)) }
+            #expect(flow.isPaused(now: ms(3_001)) == isPaused)
+        }
+    }
+
     @Test("six seconds without any datagram are silence")
     func silence() {
         var flow = ViewerFlow(now: 0)

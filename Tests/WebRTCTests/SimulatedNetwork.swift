@@ -8,7 +8,7 @@ struct SimulatedNetwork {
         /// Lost packets of each direction, 0…1.
         var mediaLoss = 0.0
         var feedbackLoss = 0.0
-        /// Share of packets that up to five later ones overtake.
+        /// Share of packets of each direction that arrive up to 5 ms later: up to five others overtake them.
         var reordering = 0.1
         var duplicates = 0.02
         /// Milliseconds of one direction.
@@ -34,6 +34,9 @@ struct SimulatedNetwork {
         var requestsForAcknowledged = 0
         var mostWaitingBytes = 0
         var worstLatency: Int64 = 0
+
+        /// Frames that a viewer does not see.
+        var notShown: Int { self.lost + self.undecodable }
     }
 
     private struct Decoder {
@@ -113,6 +116,7 @@ struct SimulatedNetwork {
         var toSender = [[[UInt8]]](repeating: [], count: 512)
         var output: [TrackPacket] = []
         var burst = 0
+        var nextTimer = 0
         for tick in 1...(seconds * 1_000 + 500) {
             let now = ms(Int64(tick))
             if let start = conditions.bursts.first(where: { $0.start == tick }) { burst = start.count }
@@ -140,10 +144,16 @@ struct SimulatedNetwork {
                 }
             }
             toReceiver[tick & 511].removeAll(keepingCapacity: true)
-            if let deadline = receiver.deadline, deadline <= now {
+            // As the timer of the listener, not more often than every 5 ms.
+            if let deadline = receiver.deadline, deadline <= now, tick >= nextTimer {
+                nextTimer = tick + 5
                 for bytes in receiver.advance(to: now, into: &output)
                 where Double.random(in: 0..<1, using: &random) >= conditions.feedbackLoss {
-                    toSender[(tick + conditions.delay) & 511].append(bytes)
+                    var delay = conditions.delay
+                    if Double.random(in: 0..<1, using: &random) < conditions.reordering {
+                        delay += Int.random(in: 1...5, using: &random)
+                    }
+                    toSender[(tick + delay) & 511].append(bytes)
                 }
             }
             for bytes in toSender[tick & 511] { sender.receive(bytes, at: now) }

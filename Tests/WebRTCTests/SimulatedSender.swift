@@ -5,7 +5,7 @@ import WebRTC
 /// Model of a publisher: 30 frames and 50 audio packets a second, key frames on request, and what it resends.
 ///
 /// As libwebrtc does, it forgets packets that transport-wide feedback acknowledges, and does not resend a packet twice
-/// within a round trip.
+/// within a round trip and 5 ms.
 struct SimulatedSender {
     enum Resending { case rtx, plain, none }
 
@@ -144,7 +144,8 @@ struct SimulatedSender {
             self.requestsForAcknowledged += 1
             return
         }
-        guard now - sent.lastResend >= self.roundTrip else { return }
+        // RTPSender::OnReceivedNack, RtpPacketHistory::VerifyRtt.
+        guard now - sent.lastResend >= self.roundTrip + ms(5) else { return }
         self.history[index]?.lastResend = now
         switch self.resending {
         case .none: return

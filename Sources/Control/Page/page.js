@@ -1,126 +1,110 @@
-// The console page: polls the API every second, follows the event stream, plays the viewers' stream and sends commands.
-"use strict";
+// The operators' page: polls the API every second, follows the event stream, and connects the parts of the page.
+import { $, make, setText, tell, toast } from "./dom.js";
+import { access, ask, command, Refusal, token } from "./api.js";
+import { clip, loadClips, noteCapture, record, showCapture, startCapture, still } from "./capture.js";
+import { Editor, watchEditor } from "./editor.js";
+import { EventFeed, listEvent, startEventList } from "./events.js";
+import { followLogs } from "./logs.js";
+import { Inspector } from "./inspector.js";
+import { choose, previewed, showPicture, showStage, startStage, take } from "./stage.js";
+import { loadDocument, noteScores, onAir, store } from "./store.js";
+import { noteRefusal, showTrouble } from "./trouble.js";
+import { onSourceAction, showSources, showStills } from "./sources.js";
+import { picture, startWatching } from "./watch.js";
+import { showAddresses, showHeader } from "./header.js";
+import { showLimits, showOutputs } from "./outputs.js";
+import { showPK, startPK } from "./pk.js";
+import { startInvite } from "./invite.js";
+import { startKeys } from "./keys.js";
+import { Stills } from "./stills.js";
+import { Timeline } from "./timeline.js";
 
-const tokenName = "tandem.token";
-let room = null, scenes = [], mayCommand = false, lastEvent = 0, isFollowing = false, needsToken = false;
 const timeline = new Timeline($("timeline"));
-
-// MARK: The API
-
-/** The token is kept until the tab is closed. */
-const token = {
-  get value() { return sessionStorage.getItem(tokenName) || ""; },
-  set value(text) { if (text) sessionStorage.setItem(tokenName, text); else sessionStorage.removeItem(tokenName); this.apply(); },
-  apply() { if (this.value) requestFields.Authorization = `Bearer ${this.value}`; else delete requestFields.Authorization; },
-};
-
-class Refusal extends Error {
-  constructor(status, problem) {
-    super(problem?.detail || `HTTP ${status}`);
-    Object.assign(this, { status, fix: problem?.fix || "" });
-  }
-}
-
-async function ask(path, { method = "GET", body, signal, headers = {} } = {}) {
-  const response = await fetch(path, {
-    method, signal, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body),
-    headers: { ...requestFields, ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
-  });
-  if (response.ok) return response;
-  let problem = null;
-  try { problem = await response.json(); } catch { /* no problem detail */ }
-  throw new Refusal(response.status, problem);
-}
-
-async function command(method, path, body) {
-  // With this key, a command that is repeated because its response was lost is carried out only once.
-  const key = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("");
-  try {
-    await ask(path, { method, body, headers: { "Idempotency-Key": key } });
-    tell("");
-  } catch (error) {
-    if (error.status === 401) unlock();
-    tell(`${error.message}${error.fix ? `: ${error.fix}` : ""}`);
-  }
-}
-
-function tell(text, tone = "bad") {
-  $("banner").hidden = !text;
-  $("banner").dataset.tone = tone;
-  setText($("banner"), text);
-}
+const stills = new Stills((key, url) => { showPicture(key, url); showStills(stills); });
+const editor = new Editor($("preview"), { inspector: new Inspector(), changed: () => { showEditing(); showStage(); }, applied: async (id) => { await refresh(); choose(id); } });
+let misses = 0, needsToken = false, incarnation = null;
 
 // MARK: Once a second
 
-let misses = 0;
+let pending = null, next = null;
 
-async function refresh() {
+/** Reads the state of the room and shows it. A call while a request is under way waits for a new one, which all such calls share. */
+function refresh() {
+  if (pending) return (next ??= pending.then(() => { next = null; return refresh(); }));
+  pending = update().finally(() => { pending = null; });
+  return pending;
+}
+
+async function update() {
   try {
     const [roomReply, sceneReply] = await Promise.all([ask("v1/room"), ask("v1/scenes")]);
-    mayCommand = roomReply.headers.get("Tandem-Access") !== "read";
-    room = await roomReply.json();
-    ({ scenes } = await sceneReply.json());
+    const mayCommand = roomReply.headers.get("Tandem-Access") !== "read", [room, list] = await Promise.all([roomReply.json(), sceneReply.json()]);
+    Object.assign(store, { room, scenes: list.scenes, mayCommand });
     if (misses > 2 || needsToken) tell("");
+    if (incarnation !== null && room.incarnation !== incarnation) toast(`Worker ${room.incarnation} continues the room.`, { tone: "good" });
+    incarnation = room.incarnation;
     misses = 0;
     needsToken = false;
+    await loadDocument();
+    noteScores(list.scores);
     show();
-    if (!isFollowing) follow();
+    if (!feed.isFollowing) feed.follow();
     if (!picture.isStarted) picture.begin();
+    loadClips();
   } catch (error) {
-    if (error.status === 401) {
-      needsToken = true;
-      mayCommand = false;
-      showKey();
-      if (!$("unlock").open && !$("unlock").dataset.refused) unlock();
-      tell("This room needs a token.", "info");
-    } else if (++misses > 2) {
-      $("state").dataset.tone = "bad";
-      setText($("state").querySelector("b"), room && /clos|end|drain|fail/.test(room.state) ? "Ended" : "No response");
-      tell(error.status ? `The room responds with HTTP ${error.status}: ${error.message}` : "The room does not respond; trying again.");
-    }
+    if (!(error instanceof Refusal) && !(error instanceof TypeError) && error.name !== "AbortError") throw error;
+    missed(error);
   }
 }
 
+function missed(error) {
+  if (error.status === 401) {
+    needsToken = true;
+    store.mayCommand = false;
+    showKey();
+    if (!$("unlock").open && !$("unlock").dataset.refused) unlock();
+    tell("This room needs a token.", "info");
+  } else if (++misses > 2) {
+    const { room } = store;
+    $("state").dataset.tone = "bad";
+    setText($("state").querySelector("b"), room && /clos|end|fail/.test(room.state) ? "Ended" : "No response");
+    tell(error.status ? `The room responds with HTTP ${error.status}: ${error.message}`
+      : room && room.state === "draining" ? "The worker has stopped. The page continues when its successor runs at this address." : "The room does not respond; trying again. Check that the worker runs and that this machine reaches it.");
+  }
+}
+
+let drawnAt = 0;
+
 function show() {
+  const { room, scenes, mayCommand } = store, air = scenes.find(({ sceneId }) => sceneId === onAir());
   showHeader(room);
-  showScenes(scenes, mayCommand, choose);
-  showSources(room.sources, mayCommand, hands);
-  showOutputs(room, mayCommand, restart);
+  showTrouble(room);
+  showStage();
+  showPK();
+  stills.show(room.sources);
+  showSources(room.sources, mayCommand, new Set(air?.uids || []));
+  showStills(stills);
+  showOutputs(room, mayCommand, refresh);
+  showCapture();
   showLimits(room);
-  showAlarms(room.alarms);
   showAddresses(room.addresses);
   showKey();
+  watchEditor(editor);
+  if (performance.now() - drawnAt < 1900 || document.visibilityState !== "visible") return;
+  drawnAt = performance.now();
   timeline.draw(room, Date.parse(room.time));
 }
 
 function showKey() {
-  $("key").hidden = mayCommand && !token.value;
-  setText($("key"), token.value && mayCommand ? "Lock" : "Read-only · Unlock");
-  $("more").hidden = !mayCommand || !room || room.desired !== "live";
+  $("key").hidden = store.mayCommand && !token.value;
+  setText($("key"), token.value && store.mayCommand ? "Lock" : "Read-only · Unlock");
+  $("more").hidden = !store.mayCommand || !store.room || store.room.desired !== "live";
 }
 
-async function choose(sceneId, button) {
-  button.classList.add("busy");
-  await command("PUT", "v1/program", { sceneId });
-  button.classList.remove("busy");
-  refresh();
-}
-
-const hands = {
-  path: ({ uid, streamType }, verb = "") => `v1/sources/${encodeURIComponent(uid)}${verb}?streamType=${streamType}`,
-  async set(source, change) { await command("PUT", hands.path(source), change); refresh(); },
-  async kick(source) {
-    if (!confirm(`Disconnect ${source.name || source.uid} and reject its stream key for one minute?`)) return;
-    await command("POST", hands.path(source, ":kick"), { refuseSeconds: 60 });
-    refresh();
-  },
-};
-
-async function restart(outputId, button) {
-  button.disabled = true;
-  await command("POST", `v1/outputs/${encodeURIComponent(outputId)}:restart`);
-  button.disabled = false;
-  refresh();
+function showEditing() {
+  setText($("edit"), editor.isOpen ? "Close editor" : "Edit layout");
+  $("edit").setAttribute("aria-pressed", String(editor.isOpen));
+  setText($("edit-state"), editor.isOpen ? (editor.isDirty ? "changed, not applied" : "no changes") : "");
 }
 
 // MARK: The token
@@ -129,6 +113,7 @@ function unlock() {
   setText($("unlock-error"), "");
   if (!$("unlock").open) $("unlock").showModal();
 }
+access.needed = unlock;
 
 $("unlock-form").addEventListener("submit", async (submission) => {
   submission.preventDefault();
@@ -150,7 +135,7 @@ $("unlock-form").addEventListener("submit", async (submission) => {
 $("unlock-cancel").addEventListener("click", () => { $("unlock").dataset.refused = "1"; $("unlock").close(); });
 $("unlock").addEventListener("cancel", () => { $("unlock").dataset.refused = "1"; });
 $("key").addEventListener("click", () => {
-  if (token.value && mayCommand) { token.value = ""; location.reload(); } else unlock();
+  if (token.value && store.mayCommand) { token.value = ""; location.reload(); } else unlock();
 });
 $("drain").addEventListener("click", () => {
   if (confirm("Stop this worker? Viewers wait until its successor runs.")) command("POST", "v1/room:drain");
@@ -161,32 +146,30 @@ $("end").addEventListener("click", () => {
   $("more").open = false;
 });
 
+// MARK: The editor
+
+const toggleEditor = () => { if (editor.isOpen) editor.close(); else if (!$("edit").disabled) editor.open(previewed()); };
+$("edit").addEventListener("click", toggleEditor);
+$("apply").addEventListener("click", () => editor.apply());
+$("discard").addEventListener("click", () => editor.close());
+$("save-as").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const id = $("save-name").value.trim();
+  if (!/^[A-Za-z0-9_.-]{1,64}$/.test(id)) return tell("A scene's id has 1 to 64 letters, digits, _ . or -.");
+  if (store.scenes.some(({ sceneId }) => sceneId === id) && !confirm(`Replace the scene ${id}?`)) return;
+  $("save-name").value = "";
+  editor.apply(id);
+});
+
 // MARK: Events
 
-const minor = /^(segment\.published|audio\.levels|recording\.progress)$/;
-const common = new Set(["type", "time", "sequence", "roomId", "incarnation", "programTimeMs", "programDateTime", "compat"]);
-
-function tone({ type, level, state, to }) {
-  if (type === "room.state") return { failed: "bad", recovering: "warn", degraded: "warn", live: "good" }[to] || "";
-  if (/failed|undecodable|refused|lost|stalled|superseded|disabled|quarantined/.test(type) || level === "alert_3") return "bad";
-  if (/health|reconnecting|failing|overload|disk_low|flapping|kicked|alarm\.set/.test(type) && level !== "normal") return "warn";
-  if (/\.(live|active|restored|ready|started)$/.test(type) || state === "live") return "good";
-  return "";
-}
-
-function heard(event, isNew = true) {
-  if (!event || typeof event.type !== "string" || event.sequence <= lastEvent) return;
-  lastEvent = event.sequence;
+const feed = new EventFeed((event, isNew) => {
   timeline.add(event);
-  const isMinor = minor.test(event.type);
-  if (isMinor && !$("all").checked) return;
-  const text = Object.entries(event).filter(([key, value]) => !common.has(key) && value !== null && words(value) !== "")
-    .map(([key, value]) => `${key} ${words(value)}`).join(" · ");
-  const row = make("li", { tone: tone(event), title: text }, make("time", {}, clock(event.time)), make("b", {}, event.type), make("span", {}, text));
-  $("events").prepend(row);
-  while ($("events").children.length > 300) $("events").lastChild.remove();
-  if (isNew && /^(program\.|source\.(live|lost|gone)|room\.|broadcast\.)/.test(event.type)) soon();
-}
+  noteRefusal(event);
+  noteCapture(event);
+  listEvent(event);
+  if (isNew && /^(program\.|pk\.|scene\.|alarm\.|relay\.|output\.|ingest\.refused|source\.(live|lost|gone|changed|kicked|added|removed)|room\.|broadcast\.)/.test(event.type)) soon();
+});
 
 /** Refreshes the page shortly after an event instead of at the next second; several events cause one refresh. */
 let isSoon = false;
@@ -196,183 +179,20 @@ function soon() {
   setTimeout(() => { isSoon = false; refresh(); }, 60);
 }
 
-/** Follows the event stream; polls if a stream does not work. */
-async function follow() {
-  isFollowing = true;
-  let failures = 0;
-  try {
-    const { last } = await (await ask("v1/events?after=0&limit=1")).json();
-    // After a new unlock, the page already has the earlier events.
-    lastEvent = Math.max(reached(last), last - 1024);
-    const { events } = await (await ask(`v1/events?after=${lastEvent}&limit=1024`)).json();
-    for (const event of events) heard(event, false);
-    if (room) timeline.draw(room, Date.parse(room.time));
-  } catch { /* the stream sends these events again */ }
-  for (;;) {
-    const begun = performance.now();
-    try {
-      if (failures < 2) { setText($("feed"), "live"); await stream(); } else {
-        setText($("feed"), "polled every 2 s");
-        const { events, last } = await (await ask(`v1/events?after=${lastEvent}&limit=1024`)).json();
-        lastEvent = reached(last);
-        for (const event of events) heard(event);
-      }
-      if (performance.now() - begun > 5000 && failures < 2) failures = 0;
-    } catch (error) {
-      if (error.status === 401) { isFollowing = false; return; }
-      failures += failures < 2 || performance.now() - begun > 5000 ? 1 : 0;
-    }
-    await pause(failures < 2 ? 500 : 2000);
-  }
-}
-
-/** The sequence number to continue from: a worker that has lost its journal counts from 1 again. */
-function reached(last) { return last < lastEvent ? 0 : lastEvent; }
-
-/** Reads server-sent events with fetch, which can send a token. */
-async function stream() {
-  lastEvent = reached((await (await ask("v1/events?after=0&limit=1")).json()).last);
-  const response = await ask(`v1/events?after=${lastEvent}`, { headers: { Accept: "text/event-stream" } });
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    text += value;
-    const blocks = text.split("\n\n");
-    text = blocks.pop();
-    for (const block of blocks) {
-      const data = block.split("\n").filter((line) => line.startsWith("data: ")).map((line) => line.slice(6)).join("\n");
-      if (data && !block.startsWith("event: missed")) heard(JSON.parse(data));
-    }
-  }
-}
-
-// MARK: The player
-
-const video = $("video");
-
-function notice(title, detail = "") {
-  $("notice").hidden = !title;
-  setText($("notice").querySelector("strong"), title || "");
-  setText($("notice").querySelector("span"), detail);
-}
-
-const picture = {
-  player: null, isStarted: false, generation: 0, chosen: -1,
-
-  async begin() {
-    this.isStarted = true;
-    const mine = ++this.generation;
-    // An MPEG-TS output has the same type but no lowLatency member; the page cannot play it.
-    const output = room.outputs.find(({ type, lowLatency }) => type === "hls" && lowLatency !== undefined);
-    if (!output) return notice("Nothing to play", "This room has no HLS output.");
-    if (!MSEPlayer.source) return notice("This browser cannot play the room", "It has no Media Source Extensions.");
-    const uri = new URL(`media/${output.playlist || "index.m3u8"}`, location.href).href;
-    for (;;) {
-      if (mine !== this.generation) return;
-      try {
-        const response = await load(uri, null, undefined, waitingFields);
-        const multivariant = parseMultivariant(await response.text(), response.url || uri);
-        if (multivariant.variants.length) return await this.play(multivariant, mine);
-      } catch (error) {
-        if (error.status && error.status !== 404 && error.status !== 503) notice("Cannot load the stream", `HTTP ${error.status}`);
-      }
-      if (room.state === "waiting") notice("Waiting for the first source", "Playback starts automatically when someone publishes.");
-      else if (room.state === "preparing") notice("A publisher is connected", "Playback starts when the first segment is complete.");
-      else if (/clos|end/.test(room.state)) notice("The room has ended");
-      else if (room.state === "failed") notice("The room has failed", "See its last events for the reason.");
-      await pause(1000);
-    }
-  },
-
-  async play(multivariant, mine) {
-    this.choices(multivariant.variants);
-    this.player = new MSEPlayer(video, multivariant, (event, error) => {
-      if (mine !== this.generation) return;
-      if (event === "positioned") video.play().catch(() => notice("Click to play"));
-      else if (event === "failed") { if (error?.isFinal) this.refuse(error); else this.again(); }
-    });
-    try {
-      await this.player.start();
-      if (this.chosen >= 0) this.player.select(this.chosen);
-    } catch (error) { notice("This browser cannot play the room", error.message); }
-  },
-
-  /** Ends playback after an error that a retry cannot fix. */
-  refuse(error) {
-    this.generation += 1;
-    this.player?.stop();
-    this.player = null;
-    notice("This page cannot play the room", error.message);
-  },
-
-  again() {
-    const mine = ++this.generation;
-    this.player?.stop();
-    this.player = null;
-    setTimeout(() => { if (mine === this.generation) this.begin(); }, 1500);
-  },
-
-  choices(variants) {
-    $("rendition").replaceChildren(new Option("Auto", "-1"), ...variants.map(({ width, height, bandwidth }, index) =>
-      new Option(`${height ? `${Math.min(width, height)}p` : "audio"} · ${bits(bandwidth)}`, String(index))));
-    $("rendition").value = String(this.chosen);
-    $("rendition").disabled = variants.length < 2;
-  },
-};
-
-video.addEventListener("playing", () => notice(""));
-video.addEventListener("ended", () => notice("The room has ended"));
-video.addEventListener("error", () => { if (video.error && video.src) picture.again(); });
-$("rendition").addEventListener("change", () => {
-  picture.chosen = Number($("rendition").value);
-  picture.player?.select(picture.chosen);
-});
-$("sound").addEventListener("click", () => {
-  video.muted = !video.muted;
-  setText($("sound"), video.muted ? "Audio off" : "Audio on");
-  $("sound").setAttribute("aria-pressed", String(!video.muted));
-});
-
-// MARK: The snapshot
-
-/** Shows the canvas once a second next to the viewers' stream, so that encoder faults can be distinguished from player faults. */
-async function snapshots() {
-  let wait = 1000;
-  for (;;) {
-    // There is no snapshot before the first source.
-    if (room && !/starting|waiting/.test(room.state) && !needsToken && document.visibilityState === "visible") {
-      try {
-        const blob = await (await ask("v1/snapshot")).blob();
-        const old = $("snap").src;
-        $("snap").src = URL.createObjectURL(blob);
-        if (old.startsWith("blob:")) URL.revokeObjectURL(old);
-        $("snapshot").hidden = false;
-        setText($("snap-age"), "now");
-        wait = 1000;
-      } catch (error) {
-        setText($("snap-age"), "no response");
-        // A room without snapshots is asked every minute; one whose first publisher has just connected, every second.
-        if (error.status === 404 || error.status === 405) { $("snapshot").hidden = true; wait = room.state === "preparing" ? 1000 : 60_000; }
-      }
-      $("stage").parentElement.classList.toggle("two", !$("snapshot").hidden);
-    }
-    await pause(wait);
-  }
-}
-
 // MARK: Go
 
 for (const [name, word] of [["live", "live"], ["warn", "stalled or reconnecting"], ["bad", "lost"]]) $("legend").append(make("span", {}, make("i", { class: name }), word));
 token.apply();
+startEventList();
+startCapture(refresh);
+startPK(refresh);
+startStage({ editor, stills, refresh });
+onSourceAction({ done: refresh, invite: startInvite(refresh), enlarge: (key) => stills.enlarge(key) });
+startWatching(() => !needsToken);
+startKeys({ scene: (number) => choose(store.scenes[number - 1]?.sceneId), cut: () => take("cut"), transition: () => take("transition"), record, clip, still, edit: toggleEditor,
+  undo: () => { if (editor.isOpen) editor.undo(); }, redo: () => { if (editor.isOpen) editor.redo(); } });
+followLogs(ask, () => store.room && !needsToken);
+// For the browser's console and for tests.
+globalThis.tandem = { feed, refresh, store };
 refresh();
-setInterval(refresh, 1000);
-setInterval(() => {
-  const latency = picture.player?.latency();
-  const isKnown = latency !== null && latency !== undefined && latency > -1 && latency < 3600 && !video.paused;
-  const size = video.videoWidth ? `${video.videoWidth}×${video.videoHeight}` : null;
-  setText($("latency"), [isKnown ? `≈ ${Math.max(0, latency).toFixed(1)} s behind` : null, size].filter(Boolean).join(" · ") || "–");
-}, 500);
-snapshots();
-followLogs(ask, () => room && !needsToken);
+setInterval(() => { if (!pending) refresh(); }, 1000);

@@ -1,23 +1,26 @@
 // Parses playlists. Spec: RFC 8216 §4.
 
 /** The NAME=value attributes of a tag, without quotes. */
-function parseAttributes(text) {
+export function parseAttributes(text) {
   const attributes = {};
   for (const match of text.matchAll(/([A-Z0-9-]+)=("[^"]*"|[^",]*)/g)) attributes[match[1]] = match[2].replace(/^"|"$/g, "");
   return attributes;
 }
 
-/** Parses the multivariant playlist: variants in file order, audio renditions by group. */
-function parseMultivariant(text, base) {
-  const variants = [], audio = {};
+/** Parses the multivariant playlist: variants in file order, audio and subtitle renditions by group. */
+export function parseMultivariant(text, base) {
+  const variants = [], groups = { AUDIO: {}, SUBTITLES: {} };
   let pending = null;
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith("#EXT-X-STREAM-INF:")) pending = parseAttributes(line.slice(18));
     else if (line.startsWith("#EXT-X-MEDIA:")) {
       const media = parseAttributes(line.slice(13));
-      if (media.TYPE !== "AUDIO") continue;
-      const rendition = { uri: media.URI ? new URL(media.URI, base).href : null, isDefault: media.DEFAULT === "YES" };
-      (audio[media["GROUP-ID"]] ||= []).push(rendition);
+      const group = groups[media.TYPE];
+      if (!group) continue;
+      (group[media["GROUP-ID"]] ||= []).push({
+        uri: media.URI ? new URL(media.URI, base).href : null, isDefault: media.DEFAULT === "YES",
+        name: media.NAME || "", language: media.LANGUAGE || "",
+      });
     } else if (line && !line.startsWith("#") && pending) {
       const [width, height] = (pending.RESOLUTION || "0x0").split("x").map(Number);
       const codecs = (pending.CODECS || "").split(",").map((codec) => codec.trim()).filter(Boolean);
@@ -25,19 +28,20 @@ function parseMultivariant(text, base) {
       variants.push({
         uri: new URL(line.trim(), base).href, bandwidth: Number(pending.BANDWIDTH) || 0, width, height,
         frameRate: Number(pending["FRAME-RATE"]) || 0, audioGroup: pending.AUDIO || null,
+        subtitleGroup: pending.SUBTITLES || null,
         videoCodecs: codecs.filter((codec) => !isAudioCodec(codec)), audioCodecs: codecs.filter(isAudioCodec),
       });
       pending = null;
     }
   }
-  return { variants, audio };
+  return { variants, audio: groups.AUDIO, subtitles: groups.SUBTITLES };
 }
 
 /**
  * Parses a media playlist: segments with media sequence number, duration (s), initialization segment, program date-time (ms) and
  * parts; `tail` has the parts of the unfinished last segment. RFC 8216bis §4.4.4.9 (EXT-X-PART).
  */
-function parseMedia(text, base) {
+export function parseMedia(text, base) {
   const list = { segments: [], tail: null, targetDuration: 2, holdBack: 0, partTarget: 0, partHoldBack: 0, canBlock: false, ended: false, type: null };
   let sequence = 0, duration = 0, key = null, map = null, date = null, gap = false, range = null, rangeEnd = 0, parts = [], partDate = null;
   const byteRange = (value) => {

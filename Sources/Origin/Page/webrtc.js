@@ -1,7 +1,7 @@
 // WHEPPlayer: plays one rendition over WebRTC (WHEP), with a delay of less than a second.
 
 /** An error of a WHEP request. `status` is that of the reply, 0 if the session has died or the room cannot be reached. */
-class WHEPError extends Error {
+export class WHEPError extends Error {
   constructor(message, status = 0, retryAfter = 0) {
     super(message);
     this.status = status;
@@ -9,7 +9,7 @@ class WHEPError extends Error {
   }
 }
 
-class WHEPPlayer {
+export class WHEPPlayer {
   /** The session is dead after this time (ms) without a packet; the first packets may take longer. */
   static silence = 1500;
   static patience = 5000;
@@ -19,7 +19,7 @@ class WHEPPlayer {
 
   static get isSupported() { return typeof RTCPeerConnection === "function" && typeof MediaStream === "function"; }
 
-  /** `heard` is called with "open" when packets arrive, and once with "failed" and a WHEPError, unless the player was stopped. */
+  /** `video` may be null: the session then plays nothing until `attach`. `heard` is called with "open" when packets arrive, and once with "failed" and a WHEPError, unless the player was stopped. */
   constructor(video, url, heard) {
     this.video = video;
     this.url = url;
@@ -35,7 +35,8 @@ class WHEPPlayer {
     peer.ontrack = ({ track }) => {
       if (this.isOver) return;
       stream.addTrack(track);
-      if (this.video.srcObject !== stream) this.video.srcObject = stream;
+      this.stream = stream;
+      if (this.video && this.video.srcObject !== stream) this.video.srcObject = stream;
     };
     peer.onconnectionstatechange = () => { if (["failed", "closed"].includes(peer.connectionState)) this.fail(new WHEPError("the connection was closed")); };
     try {
@@ -101,18 +102,30 @@ class WHEPPlayer {
   stop() {
     this.isOver = true;
     clearInterval(this.timer);
-    this.video.srcObject = null;
-    this.peer?.close();
-    this.leave();
+    if (this.video) this.video.srcObject = null;
+    // The request comes first: a session whose connection is closed is unknown to the server at once.
+    this.leave().finally(() => this.peer?.close());
   }
 
   /** Ends the session on the server; it would notice without this after some seconds. */
-  leave() {
-    if (this.session) fetch(this.session, { method: "DELETE", keepalive: true }).catch(() => {});
+  async leave() {
+    const { session } = this;
     this.session = null;
+    if (session) await fetch(session, { method: "DELETE", keepalive: true }).catch(() => {});
+  }
+
+  /** Plays the session in a video element from now on. */
+  attach(video) {
+    this.video = video;
+    if (this.stream) video.srcObject = this.stream;
   }
 
   // The interface of MSEPlayer.
+  get isFollowing() { return true; }
+  get isLive() { return true; }
+  hurry() {}
+  resumed() {}
+  dateOf() { return null; }
   select() {}
   goLive() { this.video.play().catch(() => {}); }
   latency() { return this.playout === null ? null : (Date.now() - this.playout) / 1000; }

@@ -14,6 +14,8 @@ final class Browser: @unchecked Sendable {
     private var isOpen = true
     private var complaints: [String] = []
     /// By session.
+    private var logged: [String: [String]] = [:]
+    /// By session.
     private var mediaLogs: [String: [String]] = [:]
 
     /// The path of this machine's Chromium; nil if it has none.
@@ -73,6 +75,9 @@ final class Browser: @unchecked Sendable {
     /// Exceptions and crashes of its pages.
     var errors: [String] { self.locked { self.complaints } }
 
+    /// The errors in the console of a tab: exceptions, failed requests, refusals by a policy.
+    func consoleErrors(_ session: String) -> [String] { self.locked { self.logged[session] ?? [] } }
+
     /// What it has logged about the players in a tab; see ``MediaLog``. Chromium keeps about the newest hundred entries,
     /// and sends them when a test first asks.
     func mediaLog(_ session: String) throws -> [String] {
@@ -88,7 +93,7 @@ final class Browser: @unchecked Sendable {
                 as? String
         else { throw Missing("no tab: \(made)") }
         let tab = Tab(browser: self, session: session)
-        for domain in ["Page", "Runtime", "Inspector"] { try self.call("\(domain).enable", [:], session) }
+        for domain in ["Page", "Runtime", "Inspector", "Log"] { try self.call("\(domain).enable", [:], session) }
         let probe = try Files.text("\(EndToEnd.root)/Tests/EndToEndTests/Scripts/probe.js")
         try self.call("Page.addScriptToEvaluateOnNewDocument", ["source": probe], session)
         try self.call("Page.navigate", ["url": url], session)
@@ -130,11 +135,26 @@ final class Browser: @unchecked Sendable {
                 ["Inspector.targetCrashed", "Runtime.exceptionThrown"].contains(method)
             {
                 self.complaints.append(String(decoding: data.prefix(600), as: UTF8.self))
+                self.note(message)
+            } else if let method = message["method"] as? String,
+                ["Log.entryAdded", "Runtime.consoleAPICalled"].contains(method)
+            {
+                self.note(message)
             } else if let method = message["method"] as? String, method.hasPrefix("Media.") {
                 self.mediaLogs[message["sessionId"] as? String ?? "", default: []] += MediaLog.lines(message)
             }
             self.condition.broadcast()
         }
+    }
+
+    /// Notes an error for ``consoleErrors(_:)``; called with the lock.
+    private func note(_ message: [String: Any]) {
+        let parameters = message["params"] as? [String: Any] ?? [:]
+        let entry = parameters["entry"] as? [String: Any]
+        let level = entry?["level"] as? String ?? parameters["type"] as? String ?? "error"
+        guard level == "error" else { return }
+        let text = [entry?["text"], entry?["url"]].compactMap { $0 as? String }.joined(separator: " ")
+        self.logged[message["sessionId"] as? String ?? "", default: []].append(text.isEmpty ? "\(parameters)" : text)
     }
 
     private func ended() {
@@ -164,6 +184,35 @@ struct Tab: Sendable {
         if let exception = answer["exceptionDetails"] { throw Missing("\(expression.prefix(80)): \(exception)") }
         let value = (answer["result"] as? [String: Any])?["value"]
         return value.map { "\($0)" } ?? ""
+    }
+
+    /// The errors in its console.
+    var consoleErrors: [String] { self.browser.consoleErrors(self.session) }
+
+    /// Waits until an expression is true, at most `seconds`.
+    ///
+    /// - Returns: Whether it was true in time.
+    func wait(_ condition: String, seconds: Double = 15) throws -> Bool {
+        try self.evaluate(
+            """
+            new Promise((done) => {
+              const end = performance.now() + \(seconds) * 1000;
+              const look = () => {
+                let isTrue = false;
+                try { isTrue = Boolean(\(condition)); } catch {}
+                if (isTrue || performance.now() > end) done(isTrue); else setTimeout(look, 20);
+              };
+              look();
+            })
+            """) == "1"
+    }
+
+    /// Presses and releases a key, such as `l` or `ArrowLeft`.
+    func press(_ key: String) throws {
+        var press: [String: Any] = ["type": "keyDown", "key": key]
+        if key.count == 1 { press["text"] = key }
+        try self.browser.call("Input.dispatchKeyEvent", press, self.session)
+        try self.browser.call("Input.dispatchKeyEvent", ["type": "keyUp", "key": key], self.session)
     }
 
     /// The whole page as a PNG.

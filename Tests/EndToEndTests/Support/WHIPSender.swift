@@ -171,8 +171,8 @@ final class MediaPeer {
     private static let identity = Result { try DTLSIdentity() }
     /// Silence in stereo: 20 ms of CELT.
     private static let silence: [UInt8] = [0xFC, 0xFF, 0xFE]
-    /// Time within which a packet is not resent again, in seconds. As in browsers, about a round trip.
-    private static let resendPause = 0.055
+    /// Time within which a packet is not resent again, in seconds. As in libwebrtc, 5 ms more than the round trip.
+    private static let resendPause = 0.065
     private static let (videoSSRC, resendSSRC, audioSSRC): (UInt32, UInt32, UInt32) = (0x1111, 0x1112, 0x2222)
 
     private let clip: CodedClip

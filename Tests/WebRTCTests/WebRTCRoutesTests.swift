@@ -1,5 +1,3 @@
-import Ingest
-import NIOCore
 import Testing
 import WebRTC
 
@@ -7,19 +5,15 @@ import WebRTC
 struct WebRTCRoutesTests {
     private final class Session {}
 
-    private static func remote(_ number: Int) throws -> (ICEAddress, SocketAddress) {
-        let ip = "198.51.\(number >> 8).\(number & 255)"
-        return (
-            ICEAddress(ipv4: 0xC633_0000 | UInt32(number), port: 6000),
-            try SocketAddress(ipAddress: ip, port: 6000)
-        )
+    private static func remote(_ number: Int) -> (ICEAddress, String) {
+        (ICEAddress(ipv4: 0xC633_0000 | UInt32(number), port: 6000), "198.51.\(number >> 8).\(number & 255):6000")
     }
 
     @Test("a datagram has a session after a claim, not after a check alone")
-    func claim() throws {
-        var routes = WebRTCRoutes<Session>()
+    func claim() {
+        var routes = WebRTCRoutes<String, Session>()
         let session = Session()
-        let (address, remote) = try Self.remote(1)
+        let (address, remote) = Self.remote(1)
         let isEarly = routes.claim(address, by: session) { _ in false }
         #expect(!isEarly, "nothing came from there")
         routes.checked(address, at: remote, session)
@@ -31,10 +25,10 @@ struct WebRTCRoutesTests {
     }
 
     @Test("a session keeps an address against another one, or loses it; the end of the other one changes nothing")
-    func kept() throws {
-        var routes = WebRTCRoutes<Session>()
+    func kept() {
+        var routes = WebRTCRoutes<String, Session>()
         let (first, second) = (Session(), Session())
-        let (address, remote) = try Self.remote(1)
+        let (address, remote) = Self.remote(1)
         for session in [first, second] { routes.checked(address, at: remote, session) }
         routes.claim(address, by: first) { _ in true }
         let isTaken = routes.claim(address, by: second) { $0 === first }
@@ -51,21 +45,32 @@ struct WebRTCRoutesTests {
     }
 
     @Test("a session that roams over a thousand addresses has routes only for those that are known")
-    func roaming() throws {
-        var routes = WebRTCRoutes<Session>()
+    func roaming() {
+        var routes = WebRTCRoutes<String, Session>()
         let session = Session()
         var known: [ICEAddress] = []
         for number in 1...1000 {
-            let (address, remote) = try Self.remote(number)
+            let (address, remote) = Self.remote(number)
             routes.checked(address, at: remote, session)
             known = known.suffix(7) + [address]
             routes.claim(address, by: session) { _ in false }
-            if routes.addressCount(of: session) > WebRTCRoutes<Session>.most {
-                routes.prune(session) { known.contains($0) }
-            }
-            #expect(routes.count <= WebRTCRoutes<Session>.most)
+            routes.prune(session, after: address) { known.contains($0) }
+            #expect(routes.count <= WebRTCRoutes<String, Session>.most)
         }
-        let (latest, oldest) = (try Self.remote(1000).1, try Self.remote(1).1)
+        let (latest, oldest) = (Self.remote(1000).1, Self.remote(1).1)
         #expect(routes[latest] != nil && routes[oldest] == nil)
+    }
+
+    @Test("a session is found by its present user name fragments, until it is removed")
+    func ufrags() {
+        var routes = WebRTCRoutes<String, Session>()
+        let (first, second) = (Session(), Session())
+        routes.find(first, by: ["a", "b"])
+        routes.find(second, by: ["c"])
+        #expect(routes.owner(ofUfrag: "a") === first && routes.owner(ofUfrag: "b") === first)
+        routes.find(first, by: ["b", "d"])
+        #expect(routes.owner(ofUfrag: "a") == nil && routes.owner(ofUfrag: "d") === first)
+        routes.remove(first)
+        #expect(routes.owner(ofUfrag: "b") == nil && routes.owner(ofUfrag: "c") === second)
     }
 }

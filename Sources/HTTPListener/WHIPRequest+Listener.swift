@@ -1,4 +1,3 @@
-package import HTTPListener
 import HTTPTypes
 package import WebRTC
 
@@ -7,7 +6,7 @@ extension WHIPRequest {
     private static let ifMatch = HTTPField.Name("if-match")
     private static let requestedMethod = HTTPField.Name("access-control-request-method")
 
-    /// The parts of an HTTP request that WHEP uses.
+    /// The parts of an HTTP request that WHIP and WHEP use.
     package init(_ request: ListenerRequest) {
         func field(_ name: HTTPField.Name?) -> String? { name.flatMap { request.head.headerFields[$0] } }
         var path = Substring(request.head.path ?? "/")
@@ -22,14 +21,14 @@ extension WHIPRequest {
         self.init(
             method: request.head.method.rawValue, path: String(path[..<mark]),
             query: mark < path.endIndex ? String(path[path.index(after: mark)...]) : nil,
-            contentType: field(.contentType), ifMatch: field(Self.ifMatch), origin: field(Self.origin),
-            requestedMethod: field(Self.requestedMethod), body: body)
+            contentType: field(.contentType), authorization: field(.authorization), ifMatch: field(Self.ifMatch),
+            origin: field(Self.origin), requestedMethod: field(Self.requestedMethod), body: body)
     }
 }
 
 extension ListenerReply {
-    /// The HTTP response of a WHEP reply.
-    package init(whep reply: WHIPReply) {
+    /// The HTTP response of a WHIP or WHEP reply.
+    package init(_ reply: WHIPReply) {
         var fields = HTTPFields()
         for field in reply.fields {
             guard let name = HTTPField.Name(field.name) else { continue }

@@ -1,0 +1,68 @@
+import Foundation
+import TestSupport
+import Testing
+
+import Origin
+
+@Suite("The viewer page's modules")
+struct ViewerPageScriptTests {
+    /// Runs modules of the page and then `code` in node as one module without imports. Returns what `code` prints.
+    private static func run(_ files: [ViewerPage.File], _ code: String) throws -> String {
+        let modules = files.map(\.text).joined(separator: "\n").split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { !$0.hasPrefix("import ") }.joined(separator: "\n")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try TestTool.require("node"))
+        process.arguments = ["--input-type=module", "-"]
+        let (input, output) = (Pipe(), Pipe())
+        (process.standardInput, process.standardOutput) = (input, output)
+        try process.run()
+        let script = "globalThis.navigator ??= { languages: ['en'] };\n\(modules)\n\(code)"
+        try input.fileHandleForWriting.write(contentsOf: Data(script.utf8))
+        try input.fileHandleForWriting.close()
+        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return printed.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    @Test("every language has every text, and the browser's first known language is used")
+    func words() throws {
+        let printed = try Self.run(
+            [.words],
+            """
+            const names = Object.keys(languages.en);
+            for (const [tag, words] of Object.entries(languages)) {
+              for (const name of names) if (!words[name]) console.log(tag, "lacks", name);
+              for (const name of Object.keys(words)) if (!languages.en[name]) console.log(tag, "has", name);
+            }
+            console.log(language(["de-DE", "zh-TW", "en"]), language(["ko"]), language(["fr"]), clock(62), clock(3723.4));
+            """)
+        #expect(printed == "zh ko en 1:02 1:02:03")
+    }
+
+    @Test("thumbnails are found by time, and a sheet that has changed gets another address")
+    func thumbnails() throws {
+        let printed = try Self.run(
+            [.thumbnails],
+            #"""
+            const text = "WEBVTT\n\n00:00:00.000 --> 00:00:10.000\nstill-1-0.jpg#xywh=0,0,160,90\n\n"
+              + "01:00:10.000 --> 01:00:20.000\nstill-1-0.jpg#xywh=160,0,160,90\n";
+            const shown = new Thumbnails("https://a.example/r/still.vtt?sig=1");
+            shown.cues = parseThumbnails(text, shown.url);
+            console.log(shown.at(-1), shown.at(5).x, shown.at(3615).x, shown.at(5).image);
+            """#)
+        #expect(printed == "null 0 160 https://a.example/r/still-1-0.jpg?sig=1&v=2")
+    }
+
+    @Test("cues of a WebVTT segment get media times by X-TIMESTAMP-MAP")
+    func captions() throws {
+        let printed = try Self.run(
+            [.captions],
+            #"""
+            const text = "WEBVTT\r\nX-TIMESTAMP-MAP=LOCAL:00:00:01.000,MPEGTS:900000\r\n\r\nid\r\n00:00:02.000 --> 00:00:03.500 align:start\r\nHello\r\nthere\r\n";
+            console.log(JSON.stringify(parseCues(text)), JSON.stringify(parseCues("WEBVTT\n\n00:04.000 --> 00:05.000\nB\n")));
+            """#)
+        #expect(
+            printed
+                == #"[{"start":11,"end":12.5,"text":"Hello\nthere"}] [{"start":4,"end":5,"text":"B"}]"#)
+    }
+}
