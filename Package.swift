@@ -80,6 +80,7 @@ let package = Package(
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLSLint", dependencies: ["MediaTypes"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["Libc", "MediaTypes"], swiftSettings: house),
+        .target(name: "TerminalText", dependencies: ["MediaTypes"], swiftSettings: house),
         .target(
             name: "CapacityPlan",
             dependencies: [
@@ -232,7 +233,7 @@ let package = Package(
             dependencies: [
                 "CVersion", "Libc", "Room", "RoomAPI", "RoomOutputs", "Control", "Events", "Recording",
                 "Origin", "PipelineSpec", "CapacityPlan", "Secrets", "PublishAuth", "Manifest", "Retention", "Upload",
-                "Push", "PublishEdge", "TLSFiles",
+                "Push", "PublishEdge", "TLSFiles", "TerminalText",
                 "RTMP", "Egress", "HLS",
                 "HLSLint", "LibAV",
                 "Threading", "MediaTypes",
@@ -262,6 +263,8 @@ let package = Package(
         .testTarget(
             name: "PipelineSpecTests", dependencies: ["TestSupport", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
+        .testTarget(
+            name: "TerminalTextTests", dependencies: ["TerminalText", "Events", "MediaTypes"], swiftSettings: judged),
         .testTarget(
             name: "CapacityPlanTests", dependencies: ["CapacityPlan", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),

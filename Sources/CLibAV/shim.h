@@ -27,6 +27,7 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/timex.h>
 #endif
 #include <limits.h>
 #include <signal.h>
@@ -124,6 +125,17 @@ static inline long clibav_raise_open_files(long most) {
         if (setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = old;
     }
     return limit.rlim_cur > (rlim_t)LONG_MAX ? LONG_MAX : (long)limit.rlim_cur;
+}
+
+// Whether the kernel regards the machine's clock as synchronized: 1 or 0; -1 if it does not say.
+static inline int clibav_is_clock_synchronized(void) {
+#ifdef __linux__
+    struct timex state = { .modes = 0 };
+    int status = adjtimex(&state);
+    return status < 0 ? -1 : status != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
+#else
+    return -1;
+#endif
 }
 
 // Prevents core files if the process is killed by a signal. The hard limit stays, so that prlimit(1) can enable them

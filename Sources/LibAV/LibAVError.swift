@@ -62,6 +62,12 @@ package enum LibAV {
         }
     }
 
+    /// Whether the machine's clock is synchronized, for example by NTP; nil if the kernel does not say.
+    package static var isClockSynchronized: Bool? {
+        let answer = clibav_is_clock_synchronized()
+        return answer < 0 ? nil : answer == 1
+    }
+
     /// Whether a filter of this name is available.
     package static func hasFilter(_ name: String) -> Bool { unsafe avfilter_get_by_name(name) != nil }
 

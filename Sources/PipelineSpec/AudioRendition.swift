@@ -29,7 +29,7 @@ package struct AudioRendition: Sendable, Hashable {
             Field("codec", \.codec, .choice, "audio codec"),
             Field("profile", \.profile, .choice, "AAC profile"),
             Field(
-                "bitrate", \.bitrate, .integer(32_000...320_000), "bit rate in bit/s; default audio.bitrate",
+                "bitrate", \.bitrate, .bits(32_000...320_000), "bit rate in bit/s; default audio.bitrate",
                 derived: true),
         ])
 }

@@ -17,7 +17,8 @@ struct ObjectRule<Root: Sendable>: Sendable {
         self.keywords = keywords
     }
 
-    /// Parses an object and reports unknown keys, missing keys and every mistake that the fields' rules find.
+    /// Parses an object and reports unknown keys, missing keys and every mistake that the fields' rules find. An unknown
+    /// key that is similar to a missing one is reported as unknown only.
     ///
     /// - Returns: `nil` if the node is not an object; otherwise the prototype with every valid field filled in.
     func read(_ node: JSONNode, _ path: String, _ log: inout SpecLog) -> Root? {
@@ -26,16 +27,23 @@ struct ObjectRule<Root: Sendable>: Sendable {
             return nil
         }
         var root = self.prototype
+        let written = Set(members.map(\.key))
         var present: Set<String> = []
         for member in members {
             let place = SpecPath.join(path, member.key)
-            guard let field = self.fields.first(where: { $0.key == member.key }) else {
-                self.refuse(member, at: place, &log)
-                continue
+            if let field = self.fields.first(where: { $0.key == member.key }) {
+                present.insert(field.key)
+                log.note(place, at: member.value.position)
+                field.read(member.value, place, &root, &log)
+            } else if let meant = self.refuse(member, at: place, &log), !written.contains(meant.key),
+                present.insert(meant.key).inserted
+            {
+                // The value counts as the value of the key that was probably meant, so that a misspelt key is one
+                // mistake: without it, a missing key and its consequences would be reported as well.
+                let right = SpecPath.join(path, meant.key)
+                log.noteMisspelt(right, at: member.value.position)
+                meant.read(member.value, right, &root, &log)
             }
-            present.insert(member.key)
-            log.note(place, at: member.value.position)
-            field.read(member.value, place, &root, &log)
         }
         for field in self.fields where field.isRequired && !present.contains(field.key) {
             log.mistake(
@@ -64,12 +72,16 @@ struct ObjectRule<Root: Sendable>: Sendable {
         return .failure(SpecReport.Refusal(mistakes: Pipeline.inOrder(log.mistakes)))
     }
 
-    private func refuse(_ member: JSONMember, at place: String, _ log: inout SpecLog) {
+    /// Reports an unknown key.
+    ///
+    /// - Returns: The field that was probably meant; `nil` if no key is similar.
+    private func refuse(_ member: JSONMember, at place: String, _ log: inout SpecLog) -> Field<Root>? {
         let known = self.fields.map(\.key)
+        let nearest = SpecText.nearest(to: member.key, among: known)
         let fix =
-            SpecText.nearest(to: member.key, among: known).map { "did you mean \"\($0)\"?" }
-            ?? "remove it; known here: \(known.joined(separator: ", "))"
+            nearest.map { "did you mean \"\($0)\"?" } ?? "remove it; known here: \(known.joined(separator: ", "))"
         log.mistake(place, "unknown key \(SpecText.quoted(member.key))", fix: fix, at: member.position)
+        return self.fields.first { $0.key == nearest }
     }
 
     /// Keywords of the JSON Schema.

@@ -14,7 +14,7 @@ extension Output {
                     ].map { .object($0) }))
         ],
         read: { node, path, log in
-            let type = node[key: "type"]
+            let type = node[key: "type"] ?? node[misspelt: "type"]
             switch type?.string {
             case "raw": return RawOutput.rule.read(node, path, &log).map { .raw($0) }
             case "record": return RecordOutput.rule.read(node, path, &log).map { .record($0) }
@@ -24,7 +24,7 @@ extension Output {
             case "rtmp": return RTMPOutput.rule.read(node, path, &log).map { .rtmp($0) }
             case "webrtc": return WebRTCOutput.rule.read(node, path, &log).map { .webRTC($0) }
             case let word where type == nil || word == "hls":
-                return node[key: "segmentFormat"]?.string == "ts"
+                return (node[key: "segmentFormat"] ?? node[misspelt: "segmentFormat"])?.string == "ts"
                     ? TransportOutput.rule.read(node, path, &log).map { .transport($0) }
                     : HLSOutput.rule.read(node, path, &log).map { .hls($0) }
             case let word:
@@ -37,6 +37,14 @@ extension Output {
                 return nil
             }
         })
+}
+
+extension JSONNode {
+    /// The value of the first member whose key is probably a misspelling of `key`; `nil` if there is none.
+    fileprivate subscript(misspelt key: String) -> JSONNode? {
+        guard case .object(let members) = self.content else { return nil }
+        return members.first { SpecText.nearest(to: $0.key, among: [key]) != nil }?.value
+    }
 }
 
 extension RawOutput {

@@ -265,12 +265,15 @@ extension Pipeline.RTMP {
 }
 
 extension Pipeline.Canvas {
+    /// What applies to frame rates with a fraction, for messages.
+    static let rateNote = "publishers may send other rates, such as 29.97"
+
     static let rule = ObjectRule(
         "the frame that all sources are composed into", Pipeline.Canvas(),
         [
             Field("width", \.width, .evened(64...1920), "width in pixels; odd is lowered to even"),
             Field("height", \.height, .evened(64...1920), "height in pixels; odd is lowered to even"),
-            Field("fps", \.fps, .integer(1...60), "frames per second"),
+            Field("fps", \.fps, .frameRate(1...60, note: Self.rateNote), "frames per second"),
             Field("backgroundColor", \.backgroundColor, .color, "color behind and around the panes"),
             Field(
                 "policy", \.policy, .choice,
@@ -297,7 +300,7 @@ extension Pipeline.Audio {
             Field(
                 "channels", \.channels, .integer(2...2), "number of channels; always 2: mono sources are played on both"
             ),
-            Field("bitrate", \.bitrate, .integer(32_000...320_000), "AAC bit rate in bit/s"),
+            Field("bitrate", \.bitrate, .bits(32_000...320_000), "AAC bit rate in bit/s"),
             Field("rampMs", \.rampMs, .integer(0...1000), "duration of a change of volume in milliseconds"),
             Field(
                 "levelIntervalMs", \.levelIntervalMs, .integer(0...60_000),

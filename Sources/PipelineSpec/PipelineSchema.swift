@@ -4,11 +4,11 @@ import MediaTypes
 package enum PipelineSchema {
     /// The schema as pretty-printed JSON that ends with a line break: the content of `pipelines/schema.json`.
     ///
-    /// Spec: JSON Schema draft 2020-12.
+    /// Spec: JSON Schema draft-07, which more editors and validators support completely than the later drafts.
     package static func json() -> String {
         let root: JSONNode = .object(
             [
-                JSONMember("$schema", "https://json-schema.org/draft/2020-12/schema"),
+                JSONMember("$schema", "http://json-schema.org/draft-07/schema#"),
                 JSONMember("title", "Tandem pipeline"),
                 JSONMember("description", .string(Pipeline.rule.meaning)),
             ] + Pipeline.rule.schema)

@@ -19,7 +19,8 @@ struct RenditionDraft: Sendable {
                 "height", \.rendition.height, .even(16...1920),
                 "height in pixels, even, not larger than the canvas; required unless video is null", derived: true),
             Field(
-                "fps", \.rendition.fps, .integer(1...60), "frames per second: the canvas's rate, or half of it",
+                "fps", \.rendition.fps, .frameRate(1...60, note: Pipeline.Canvas.rateNote),
+                "frames per second: the canvas's rate, or half of it",
                 derived: true),
             Field(
                 "video", \.video, .nullable(.object(VideoEncoding.rule)), "how its video is encoded; null: audio only",
@@ -98,13 +99,13 @@ extension VideoEncoding {
                 derived: true),
             Field("profile", \.profile, .choice, "H.264 profile; baseline sets bFrames to 0"),
             Field(
-                "bitrate", \.bitrate, .integer(50_000...50_000_000),
+                "bitrate", \.bitrate, .bits(50_000...50_000_000),
                 "target in bit/s; default the default ladder's rate for this number of pixels", derived: true),
             Field(
-                "maxBitrate", \.maxBitrate, .integer(50_000...100_000_000), "peak in bit/s; default 1.1 times bitrate",
+                "maxBitrate", \.maxBitrate, .bits(50_000...100_000_000), "peak in bit/s; default 1.1 times bitrate",
                 derived: true),
             Field(
-                "bufferSize", \.bufferSize, .integer(50_000...200_000_000),
+                "bufferSize", \.bufferSize, .bits(50_000...200_000_000),
                 "decoder buffer in bits; default maxBitrate",
                 derived: true),
             Field(

@@ -39,8 +39,8 @@ struct SourceDraft: Sendable {
                 "stream key that the publisher must present (rtmp); unique"),
             Field(
                 "streamKeys", \.streamKeys, .list(of: .streamKey, 0...8, standIn: ""),
-                "several accepted stream keys instead, so that a new key can be distributed before the old one is removed"
-            ),
+                "several accepted stream keys instead, so that a new key can be distributed before the old one is removed",
+                derived: true),
             Field(
                 optional: "streamKeyEnv", \.streamKeyEnv, .variable,
                 "environment variable that holds the stream key instead; each line is an accepted key"),
@@ -219,7 +219,9 @@ extension Pipeline.Expected {
         [
             Field("width", \.width, .integer(16...8192), "width in pixels"),
             Field("height", \.height, .integer(16...8192), "height in pixels"),
-            Field("fps", \.fps, .integer(1...240), "frames per second"),
+            Field(
+                "fps", \.fps, .frameRate(1...240, note: "alarms compare the measured rate with it"), "frames per second"
+            ),
             Field("variableFrameRate", \.variableFrameRate, .boolean, "whether a static screen may send no frames"),
             Field("videoBitrate", \.videoBitrate, .integer(1000...100_000_000), "video bit rate in bit/s"),
             Field("keyFrameIntervalSeconds", \.keyFrameIntervalSeconds, .integer(1...60), "seconds between key frames"),

@@ -6,10 +6,18 @@ struct SpecLog {
     private(set) var warnings: [SpecDiagnostic] = []
     private var positions: [String: SpecPosition] = [:]
     private var broken: Set<String> = []
+    private var misspelt: Set<String> = []
 
     /// Records that the document has a value at `path`.
     mutating func note(_ path: String, at position: SpecPosition) {
         self.positions[path] = position
+    }
+
+    /// Records that the document has a value under a similar key instead of at `path`. The misspelt key is reported
+    /// elsewhere; further mistakes at `path` are not, but those in the parts of the value are.
+    mutating func noteMisspelt(_ path: String, at position: SpecPosition) {
+        self.misspelt.insert(path)
+        self.note(path, at: position)
     }
 
     /// Adds a mistake that already has a position.
@@ -23,6 +31,10 @@ struct SpecLog {
     /// - Parameter position: Position of the mistake; `nil`: the position of the value at `path` or, if that value is
     ///   missing, of the nearest enclosing value.
     mutating func mistake(_ path: String, _ what: String, fix: String, at position: SpecPosition? = nil) {
+        guard !self.misspelt.contains(path) else {
+            self.broken.insert(path)
+            return
+        }
         self.add(SpecDiagnostic(path: path, at: position ?? self.position(of: path), what: what, fix: fix))
     }
 

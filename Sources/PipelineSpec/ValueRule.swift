@@ -54,8 +54,12 @@ struct ValueRule<Value>: Sendable {
 extension ValueRule where Value == Int {
     /// A rule for an integer in a range.
     ///
-    /// - Parameter beyond: Advice for values above the range, appended to the `fix`; `nil`: none.
-    static func integer(_ range: ClosedRange<Int>, beyond: String? = nil) -> ValueRule {
+    /// - Parameters:
+    ///   - beyond: Advice for values above the range, appended to the `fix`; `nil`: none.
+    ///   - advice: Returns the `fix` for a value outside of the range or with a fraction; `nil`: the range is named.
+    static func integer(
+        _ range: ClosedRange<Int>, beyond: String? = nil, advice: @escaping @Sendable (Double) -> String? = { _ in nil }
+    ) -> ValueRule {
         ValueRule(
             schema: [
                 self.type("integer"), JSONMember("minimum", .integer(range.lowerBound)),
@@ -67,13 +71,40 @@ extension ValueRule where Value == Int {
                 let fix =
                     range.count == 1
                     ? "write \(range.lowerBound), or remove the key" : "write an integer from \(bounds)"
+                if case .number(let number) = node.content, let fix = advice(number) {
+                    throw Problem("\(node.text()) is not a whole number", fix: fix)
+                }
                 guard let wide = node.integer else { throw node.isNot("an integer", fix: fix) }
                 guard let number = Int(exactly: wide), range.contains(number) else {
                     let more = wide > range.upperBound ? beyond.map { "; \($0)" } ?? "" : ""
-                    throw Problem("\(wide) is out of range", fix: fix + more)
+                    throw Problem("\(wide) is out of range", fix: advice(Double(wide)) ?? fix + more)
                 }
                 return number
             })
+    }
+
+    /// A rule for a bit rate in bit/s, or a size in bits. If a number is below the range, but in the range as kilobits,
+    /// the `fix` suggests the number of bits.
+    static func bits(_ range: ClosedRange<Int>) -> ValueRule {
+        .integer(range) { number in
+            guard number < Double(range.lowerBound), let bits = Int(exactly: (number * 1000).nearest),
+                range.contains(bits)
+            else { return nil }
+            return "did you mean \(bits)? It is a number of bits, not of kilobits"
+        }
+    }
+
+    /// A rule for a number of frames per second. For a rate with a fraction, such as 29.97, the `fix` is the nearest
+    /// allowed one.
+    ///
+    /// - Parameter note: What applies to rates with a fraction, appended to the `fix`.
+    static func frameRate(_ range: ClosedRange<Int>, note: String) -> ValueRule {
+        .integer(range) { rate in
+            guard rate != rate.nearest, let whole = Int(exactly: rate.nearest), range.contains(whole) else {
+                return nil
+            }
+            return "write \(whole): whole numbers from \(range.lowerBound) to \(range.upperBound) are possible; \(note)"
+        }
     }
 
     /// A rule for an even number; an odd number is a mistake.

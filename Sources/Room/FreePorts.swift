@@ -18,15 +18,36 @@ package enum FreePorts {
         guard pipeline.clock == .live, let path = pipeline.hls?.path, access("\(path)/state.json", F_OK) == 0 else {
             return
         }
-        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        for (place, listen) in pipeline.listeners(hasPublishers: pipeline.hasPublishers) {
-            guard case .tcp(let host, let port) = listen, port != 0 else { continue }
+        for (_, _, error) in self.problems(pipeline) {
+            if let error { throw error }
+        }
+    }
+
+    /// Opens each TCP listener with a fixed port and closes it again.
+    ///
+    /// - Returns: The listeners, each with the reason why it cannot be opened; nil if it can.
+    package static func problems(
+        _ pipeline: Pipeline
+    ) -> [(place: String, listen: ListenAddress, error: MediaError?)] {
+        pipeline.listeners(hasPublishers: pipeline.hasPublishers).compactMap { place, listen in
+            guard case .tcp(let host, let port) = listen, port != 0 else { return nil }
             do {
-                try bootstrap.bind(host: host, port: Int(port)).wait().close().wait()
+                try self.open(host: host, port: Int(port))
+                return (place, listen, nil)
             } catch {
-                throw .bindFailed(listen, error, at: place)
+                return (place, listen, .bindFailed(listen, error, at: place))
             }
         }
+    }
+
+    /// Whether a TCP listener can be opened at this address of the machine.
+    package static func canListen(host: String) -> Bool {
+        (try? self.open(host: host, port: 0)) != nil
+    }
+
+    private static func open(host: String, port: Int) throws {
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        try bootstrap.bind(host: host, port: port).wait().close().wait()
     }
 }

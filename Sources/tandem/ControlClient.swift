@@ -69,8 +69,8 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Prints the data of server-sent events, one per line, until the room closes the connection.
-    func follow(_ path: String) async throws {
+    /// Passes the data of server-sent events to `receive` until the room closes the connection.
+    func follow(_ path: String, receive: (String) throws -> Void) async throws {
         var request = self.request(.GET, path, nil)
         request.headers.add(name: "accept", value: "text/event-stream")
         let client = Self.client()
@@ -87,7 +87,7 @@ struct ControlClient: Sendable {
                 while let end = rest.firstIndex(of: 0x0A) {
                     let line = String(decoding: rest[..<end], as: UTF8.self)
                     rest.removeFirst(end + 1)
-                    if line.hasPrefix("data: ") { try StandardOutput.write(line.dropFirst(6) + "\n") }
+                    if line.hasPrefix("data: ") { try receive(String(line.dropFirst(6))) }
                 }
             }
             try await client.shutdown()

@@ -7,7 +7,7 @@ extension CtlCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the room's current pipeline file, without its secrets.")
         @OptionGroup var control: ControlOptions
-        func run() async throws { try await self.control.exchange(.GET, "/v1/document") }
+        func run() async throws { try await self.control.exchange(.GET, "/v1/document", as: .document) }
     }
 
     struct Apply: AsyncParsableCommand {

@@ -12,7 +12,7 @@ extension CtlCommand {
         @Option(help: "Which alarms: set, cleared or all.") var state = Which.all
         @OptionGroup var control: ControlOptions
         func run() async throws {
-            try await self.control.exchange(.GET, "/v1/alarms?state=\(self.state.rawValue)")
+            try await self.control.exchange(.GET, "/v1/alarms?state=\(self.state.rawValue)", as: .alarms)
         }
     }
 
@@ -61,7 +61,9 @@ extension CtlCommand {
         static let configuration = CommandConfiguration(abstract: "Print the worker's last log lines.")
         @Option(help: "Number of lines, 1 to 1000.") var tail = 200
         @OptionGroup var control: ControlOptions
-        func run() async throws { try await self.control.exchange(.GET, "/v1/logs?tail=\(self.tail)") }
+        func run() async throws {
+            try await self.control.exchange(.GET, "/v1/logs?tail=\(self.tail)", as: .logs)
+        }
     }
 
     struct LogLevelVerb: AsyncParsableCommand {

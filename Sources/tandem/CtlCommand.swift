@@ -1,6 +1,7 @@
 import ArgumentParser
 import MediaTypes
 import NIOHTTP1
+import TerminalText
 
 /// Options of every subcommand of `tandem ctl`.
 struct ControlOptions: ParsableArguments {
@@ -12,18 +13,38 @@ struct ControlOptions: ParsableArguments {
     @Option(help: ArgumentHelp("File with the bearer token, if the room needs one.", valueName: "file"))
     var tokenFile: String?
 
+    @Flag(help: "Print replies as JSON on a terminal, too.") var json = false
+
+    /// Whether replies are printed for people: on a terminal without `--json`.
+    var isForPeople: Bool { TerminalOutput.isTerminal && !self.json }
+
     var client: ControlClient {
         get throws { try ControlClient(self.address, tokenFile: self.tokenFile) }
     }
 
     /// Sends a request and prints the reply: a success on standard output, a failure on standard error.
-    func exchange(_ method: HTTPMethod, _ path: String, _ body: JSONValue? = nil) async throws {
-        try await self.exchange(method, path, text: body?.text)
+    ///
+    /// - Parameter kind: How a success is printed for people.
+    func exchange(
+        _ method: HTTPMethod, _ path: String, _ body: JSONValue? = nil, as kind: ReplyText.Kind = .members
+    ) async throws {
+        try await self.exchange(method, path, text: body?.text, as: kind)
     }
 
     /// Sends a request whose body is already text, and prints the reply: a success on standard output, a failure on
     /// standard error.
-    func exchange(_ method: HTTPMethod, _ path: String, text: String?) async throws {
+    func exchange(
+        _ method: HTTPMethod, _ path: String, text: String?, as kind: ReplyText.Kind = .members
+    ) async throws {
+        let answer = try await self.send(method, path, text)
+        guard self.isForPeople else { return try StandardOutput.write(answer.text) }
+        try StandardOutput.write(ReplyText(style: TerminalOutput.style).text(answer.body, kind))
+    }
+
+    /// Sends a request and returns the reply to it if it is a success.
+    ///
+    /// - Throws: `ExitCode` 1 or 69 after writing the reason to standard error.
+    func send(_ method: HTTPMethod, _ path: String, _ text: String? = nil) async throws -> ControlClient.Answer {
         let client = try self.client
         let answer: ControlClient.Answer
         do {
@@ -36,19 +57,29 @@ struct ControlOptions: ParsableArguments {
             throw ExitStatus.unavailable.code
         }
         guard answer.isGood else {
-            StandardError.write(answer.text)
+            self.report(answer.body)
             throw ExitCode(1)
         }
-        try StandardOutput.write(answer.text)
+        return answer
+    }
+
+    /// Writes a refusal of the room to standard error: as it is, or in words on a terminal.
+    func report(_ refusal: [UInt8]) {
+        let isForPeople = StandardError.isTerminal && !self.json
+        StandardError.write(isForPeople ? ReplyText.refusal(refusal) : String(decoding: refusal, as: UTF8.self))
     }
 
     /// Prints streamed data, one item per line, until the room closes the connection.
-    func follow(_ path: String) async throws {
+    ///
+    /// - Parameter print: Writes an item for people.
+    func follow(_ path: String, print: (String) throws -> Void) async throws {
         let client = try self.client
         do {
-            try await client.follow(path)
+            try await client.follow(path) { item in
+                if self.isForPeople { try print(item) } else { try StandardOutput.write(item + "\n") }
+            }
         } catch let refusal as ControlRefusal {
-            StandardError.write(refusal.text)
+            self.report(Array(refusal.text.utf8))
             throw ExitCode(1)
         } catch let code as ExitCode {
             throw code
@@ -83,15 +114,18 @@ struct CtlCommand: ParsableCommand {
         commandName: "ctl",
         abstract: "Inspect and control a running room.",
         discussion: """
-            Replies are JSON on standard output. Failures are printed on standard error, with exit code 1; exit code 69
-            means that the room does not answer.
+            Replies are tables on a terminal. In a pipe or a file, and with --json, they are JSON as the API sends it.
+            Failures are printed on standard error, with exit code 1; exit code 69 means that the room does not answer.
 
+                tandem ctl state -a http://127.0.0.1:8081
                 tandem ctl state -a http://127.0.0.1:8081 | jq .state
+                tandem ctl watch -a http://127.0.0.1:8081
                 tandem ctl scene pk -a http://127.0.0.1:8081
                 tandem ctl events --follow -a unix:/run/tandem/88231/control.sock
             """,
         subcommands: [
-            State.self, Stats.self, Metrics.self, Events.self, Alarms.self, SceneVerb.self, Source.self, Kick.self,
+            State.self, Watch.self, Stats.self, Metrics.self, Events.self, Alarms.self, SceneVerb.self, Source.self,
+            Kick.self,
             PK.self, Text.self, Score.self, Restart.self, Start.self, Stop.self, Keyframe.self, Document.self,
             Apply.self, Patch.self, Logs.self, LogLevelVerb.self, Version.self, End.self, Drain.self,
         ])
@@ -99,7 +133,7 @@ struct CtlCommand: ParsableCommand {
     struct State: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print the state of the room.")
         @OptionGroup var control: ControlOptions
-        func run() async throws { try await self.control.exchange(.GET, "/v1/room") }
+        func run() async throws { try await self.control.exchange(.GET, "/v1/room", as: .room) }
     }
 
     struct Stats: AsyncParsableCommand {
@@ -110,20 +144,26 @@ struct CtlCommand: ParsableCommand {
         @OptionGroup var control: ControlOptions
         func run() async throws {
             let level = "level=\(self.debug ? "debug" : "standard")"
-            guard self.follow else { return try await self.control.exchange(.GET, "/v1/stats?\(level)") }
-            try await self.control.follow("/v1/stats/stream?\(level)")
+            guard self.follow else {
+                return try await self.control.exchange(.GET, "/v1/stats?\(level)", as: .statistics)
+            }
+            let text = ReplyText(style: TerminalOutput.style)
+            try await self.control.follow("/v1/stats/stream?\(level)") { item in
+                try StandardOutput.write(text.text(Array(item.utf8), .statistics) + "\n")
+            }
         }
     }
 
     struct Metrics: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print the metrics for Prometheus.")
         @OptionGroup var control: ControlOptions
-        func run() async throws { try await self.control.exchange(.GET, "/metrics") }
+        func run() async throws { try await self.control.exchange(.GET, "/metrics", as: .text) }
     }
 
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print up to 256 events, the oldest that are kept first.")
+            abstract: "Print up to 256 events, the oldest that are kept first.",
+            discussion: "On a terminal, each is a line in words, and audio.levels is left out; --json prints all.")
         @Option(help: "Print only events with a higher number than this.") var after: Int64 = 0
         @Flag(help: "Continue with one line per event until the room ends.") var follow = false
         @OptionGroup var control: ControlOptions
@@ -133,8 +173,12 @@ struct CtlCommand: ParsableCommand {
         }
 
         func run() async throws {
-            guard self.follow else { return try await self.control.exchange(.GET, "/v1/events?after=\(self.after)") }
-            try await self.control.follow("/v1/events?after=\(self.after)")
+            let path = "/v1/events?after=\(self.after)"
+            guard self.follow else { return try await self.control.exchange(.GET, path, as: .events) }
+            let text = EventText(style: TerminalOutput.style)
+            try await self.control.follow(path) { item in
+                if let line = text.text(item) { try StandardOutput.write(line + "\n") }
+            }
         }
     }
 

@@ -12,8 +12,9 @@ struct DemoCommand: AsyncParsableCommand {
             "Run a PK room on this machine: two RTMP publishers, solo and side by side, with HLS and a page to watch.",
         discussion: """
             Two streamers (this program again, as RTMP clients) publish to a room that alternates between a solo scene
-            and a PK. Open the printed page, or the playlist in any player. To publish your own video instead, use the
-            printed ffmpeg line: the last publisher with a key is on air.
+            and a PK. Open the printed pages, to watch and to control the room, or the playlist in any player. To publish
+            your own video instead, use a printed line for OBS, ffmpeg or the browser: the last publisher with a key is
+            on air.
 
                 tandem demo
                 tandem demo --duration 60 --output /tmp/pk --summary summary.json
@@ -34,6 +35,9 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Port for publishers; if 0 or in use, the system chooses.", valueName: "port"))
     var rtmpPort: UInt16 = 1935
+
+    @Option(help: ArgumentHelp("Port of the control page; if 0 or in use, the system chooses.", valueName: "port"))
+    var controlPort: UInt16 = 8081
 
     @Flag(help: "Print one line per scene change instead of a live status line.")
     var plain = false
@@ -68,11 +72,18 @@ struct DemoCommand: AsyncParsableCommand {
     private func pipeline() throws -> Pipeline {
         let rtmp = RoomProcess.isPortFree(self.rtmpPort) ? self.rtmpPort : 0
         let http = RoomProcess.isPortFree(self.httpPort) ? self.httpPort : 0
+        let control = RoomProcess.isPortFree(self.controlPort) ? self.controlPort : 0
+        // The default port of the WHIP listener, and of its media.
+        let (whip, media) = (RoomProcess.isPortFree(8889) ? 8889 : 0, RoomProcess.isPortFree(8189) ? 8189 : 0)
         let output = JSONValue.string(self.output).text
         let text = """
             {
               "room": { "roomId": "demo", "title": "Tandem demo: ANNA against BEN" },
-              "ingest": { "rtmp": { "listen": "127.0.0.1:\(rtmp)" } },
+              "control": { "listen": "127.0.0.1:\(control)" },
+              "ingest": {
+                "rtmp": { "listen": "127.0.0.1:\(rtmp)" },
+                "webrtc": { "listen": "127.0.0.1:\(whip)", "udp": "127.0.0.1:\(media)" }
+              },
               "sources": [
                 { "uid": "anna", "name": "ANNA", "streamKey": "anna" },
                 { "uid": "ben", "name": "BEN", "streamKey": "ben" }

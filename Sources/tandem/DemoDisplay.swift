@@ -1,5 +1,6 @@
 import Room
 import Synchronization
+import TerminalText
 
 /// Shows the demo on the terminal: addresses, the scene on air, and the state of the room.
 final class DemoDisplay: Sendable {
@@ -18,19 +19,8 @@ final class DemoDisplay: Sendable {
         self.output = output
     }
 
-    func opened(page: String, rtmp: String) {
-        self.say(
-            """
-            Tandem: ANNA and BEN publish over RTMP; the room alternates between solo and PK.
-
-              watch     \(page)/
-              playlist  \(page)/index.m3u8
-              files     \(self.output)/index.m3u8
-              publish   ffmpeg -re -i clip.mp4 -c:v libx264 -g 60 -c:a aac -ar 48000 -f flv \(rtmp)/live/anna
-                        (replaces ANNA; live/ben replaces BEN)
-              stop      Ctrl-C
-
-            """)
+    func opened(control: String, page: String, rtmp: String, whip: String?) {
+        self.say(DemoText(control: control, viewer: page, rtmp: rtmp, whip: whip, output: self.output).text)
     }
 
     func scene(_ name: String) {

@@ -24,7 +24,9 @@ final class DemoScript: Sendable {
         defer { self.result.withLock { $0 = room.summary() } }
         guard await self.wait({ room.address("control") != nil }, room) else { return }
         let rtmp = room.address("rtmp") ?? ""
-        display.opened(page: room.address("viewer") ?? "", rtmp: rtmp)
+        display.opened(
+            control: room.address("control") ?? "", page: room.address("viewer") ?? "", rtmp: rtmp,
+            whip: room.address("whip"))
         for (name, key) in [("ANNA", "anna"), ("BEN", "ben")] {
             if let child = RoomProcess.spawnSelf(["publish", "pattern:\(name)", "\(rtmp)/live/\(key)"]) {
                 self.publishers.withLock { $0.append(child) }

@@ -33,7 +33,8 @@ struct GCCommand: AsyncParsableCommand {
             --older-than. Objects beside a recording.json, and playlists with EXT-X-PLAYLIST-TYPE, count as a recording.
             The keys must be allowed to list, read and delete; they are read from environment variables or files:
 
-                tandem gc --endpoint https://s3.example --bucket rooms --prefix live/ --older-than 7d
+                tandem gc --endpoint https://s3.example --bucket rooms --prefix live/ \\
+                  --older-than 7d
 
             The command can be stopped at any time; the next run continues. deploy/kubernetes/gc runs it once a day.
 

@@ -20,11 +20,13 @@ struct PlanCommand: ParsableCommand {
             room; traffic and recordings are charged by the average bit rates.
 
                 tandem plan room.json --rooms 500 --hours 1 --viewers 20
-                tandem plan room.json --rooms 500 --prices examples/plan/prices.example.json
+                tandem plan room.json --rooms 500 \\
+                  --prices examples/plan/prices.example.json
 
             With --fleet, estimates how many machines a number of rooms per hour needs, by simulating 20,000 rooms.
 
-                tandem plan room.json --fleet --rooms-per-hour 120 --minutes 60 --machine-cores 16
+                tandem plan room.json --fleet --rooms-per-hour 120 --minutes 60 \\
+                  --machine-cores 16
             """)
 
     @Flag(help: "Estimate the machines for rooms like this one that begin all day, instead of for one room.")

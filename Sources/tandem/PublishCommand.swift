@@ -16,7 +16,8 @@ struct PublishCommand: AsyncParsableCommand {
             second.
 
                 tandem publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1
-                tandem publish pattern:BEN --size 720x1280 --fps 30 rtmp://127.0.0.1:1935/live/b_19c4
+                tandem publish pattern:BEN --size 720x1280 --fps 30 \\
+                  rtmp://127.0.0.1:1935/live/b_19c4
                 tandem publish clip.mp4 --loop rtmp://127.0.0.1:1935/live/a_7fd1
             """)
 

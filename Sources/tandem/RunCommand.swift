@@ -4,6 +4,7 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Room
+import TerminalText
 import Threading
 
 struct RunCommand: AsyncParsableCommand {
@@ -11,12 +12,13 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Run one room from a pipeline file until it ends.",
         discussion: """
-            Events are written to standard output, one JSON object per line. The first one of the room is room.ready,
-            with the bound rtmp, viewer and control addresses, so that port 0 can be used. Logs are written to standard
-            error.
+            Events are written to standard output. On a terminal, each is a line in words, with the time in UTC;
+            audio.levels is left out. In a pipe or a file, and with --json, each is one JSON object per line. The first
+            event of the room is room.ready, with the bound rtmp, viewer and control addresses, so that port 0 can be
+            used. Logs are written to standard error. NO_COLOR=1 disables colors.
 
                 tandem run room.json
-                tandem run room.json --set sources[0].streamKey=secret --set outputs[0].path=/var/hls/88231
+                tandem run room.json --set sources[0].streamKey=secret
                 cat room.json | tandem run - --duration 60 | jq .type
 
             SIGINT or POST /v1/room:end ends the room: its outputs are completed, the playlists end, exit code 0.
@@ -53,6 +55,9 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Watch the pipeline file while the room runs.")
     var watch = true
 
+    @Flag(help: "Write events as JSON on a terminal, too.")
+    var json = false
+
     @Option(help: "Format of log lines: auto is text on a terminal, and JSON otherwise.")
     var logFormat: LogFormat = .auto
 
@@ -78,10 +83,19 @@ struct RunCommand: AsyncParsableCommand {
         settings.endedIsOK = self.endedIsOK
         settings.forgets = self.forget
         let events = StandardOutput.lines()
-        let status = await RoomRunner.run(settings, write: { events.write($0) }, finish: { events.finish() })
+        let status = await RoomRunner.run(settings, write: self.writer(events), finish: { events.finish() })
         events.finish()
         LogOutput.finish()
         if status != .roomOver { throw status.code }
+    }
+
+    /// Returns the function that writes an event line: as it is, or in words on a terminal.
+    private func writer(_ lines: LineWriter) -> @Sendable (String) -> Void {
+        guard TerminalOutput.isTerminal, !self.json else { return { lines.write($0) } }
+        let text = EventText(style: TerminalOutput.style)
+        return { event in
+            if let line = text.text(event) { lines.write(line) }
+        }
     }
 
     /// Returns `--duration` as an override of the pipeline file, so that a room with looping file sources counts as

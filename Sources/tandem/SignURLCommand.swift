@@ -12,12 +12,14 @@ struct SignURLCommand: ParsableCommand {
             The secret is the one in outputs[].http.signedUrls of the pipeline. The signature permits everything below
             --scope until it expires; playlists add the query to all their URLs, including keys.
 
-                tandem sign-url room.json https://live.example.com/index.m3u8 --expires-in 3600
+                tandem sign-url room.json https://live.example.com/index.m3u8 \\
+                  --expires-in 3600
 
             Your own server can sign without this program. The query is exp=SECOND&scope=PATH&sig=HEX; sig is the
             HMAC-SHA256 of four lines, without a line break at the end; scope can be omitted if it is /:
 
-                printf 'tandem-playback\\n%s\\n%s\\n%s' "$ROOM" / "$SECOND" | openssl dgst -sha256 -hmac "$SECRET"
+                printf 'tandem-playback\\n%s\\n%s\\n%s' "$ROOM" / "$SECOND" |
+                  openssl dgst -sha256 -hmac "$SECRET"
 
             Players that stay longer than a signature is valid need a new one: with hls.js, set it in xhrSetup for every
             request. Several lines in the secret are several secrets: the first one signs, and all are accepted, so that

@@ -80,6 +80,36 @@ extension Unhurried.Doors {
             }
         }
 
+        /// The words of every command, such as `["ctl", "state"]`, and `[]` for the program.
+        private static func commands(_ node: [String: Any], _ path: [String] = []) -> [[String]] {
+            let children = (node["subcommands"] as? [[String: Any]] ?? []).filter {
+                $0["commandName"] as? String != "help"
+            }
+            return [path] + children.flatMap { self.commands($0, path + [$0["commandName"] as? String ?? ""]) }
+        }
+
+        @Test("every help text fits in 80 columns, and its commands are not wrapped, so that they can be copied")
+        func helpWidth() throws {
+            let tree = try Command.tandem(["--experimental-dump-help"]).output
+            let object = try JSONSerialization.jsonObject(with: Data(tree.utf8)) as? [String: Any]
+            let commands = Self.commands(try #require(object?["command"] as? [String: Any]))
+            #expect(commands.count > 30)
+            for words in commands {
+                func lines(_ columns: String) throws -> [Substring] {
+                    try Command.run(EndToEnd.binary, words + ["--help"], environment: ["COLUMNS": columns]).output
+                        .split(separator: "\n")
+                }
+                let narrow = try lines("80")
+                for line in narrow { #expect(line.count <= 80, "\(words): \(line)") }
+                let shown = try lines("1000").filter { line in
+                    let text = line.drop { $0 == " " }
+                    return line.hasPrefix("    ") && ["tandem ", "ffmpeg ", "printf "].contains { text.hasPrefix($0) }
+                        || line.contains(":  ") && line.contains(" tandem ")
+                }
+                for line in shown { #expect(narrow.contains(line), "\(words): \(line)") }
+            }
+        }
+
         @Test("tandem ctl with too few open files exits with 78")
         func client() throws {
             let result = try Self.limited("ulimit -n 12", "ctl state -a http://127.0.0.1:1")

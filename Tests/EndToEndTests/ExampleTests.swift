@@ -24,6 +24,29 @@ extension Unhurried.Pictures {
             #expect(try schema == Files.text("\(EndToEnd.root)/pipelines/schema.json"))
         }
 
+        @Test(
+            "jsonschema and fastjsonschema accept every example pipeline, and refuse broken ones, by pipelines/schema.json"
+        )
+        func validators() throws {
+            let python = try EndToEnd.fetched("python3")
+            let script = "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/pipeline_schema.py"
+            let paths = Self.pipelines.map { "\(EndToEnd.root)/pipelines/\($0)" }
+            let result = try Command.run(python, [script, EndToEnd.root] + paths)
+            // The script's exit code if a module is missing.
+            if result.code == 77 { try TestTool.skip("fastjsonschema", "run .ci/tools: \(result.errors)") }
+            #expect(result.code == 0, "\(result.output)\(result.errors)")
+        }
+
+        @Test("every example pipeline in pipelines/ names its schema and the version of its format")
+        func versions() throws {
+            for name in Self.pipelines {
+                let object = try JSONSerialization.jsonObject(with: Files.bytes("\(EndToEnd.root)/pipelines/\(name)"))
+                let document = try #require(object as? [String: Any])
+                #expect(document["$schema"] as? String == "./schema.json", "\(name)")
+                #expect(document["apiVersion"] as? String == "tandem/v1", "\(name)")
+            }
+        }
+
         /// The pipeline that ``newcomer(page:)`` runs as a first-time user does, and ``runs(name:)`` does not.
         private static let shown = "pk-landscape.json"
 
@@ -210,6 +233,9 @@ extension Unhurried.Pictures {
             where block.contains("\"room\"") && block.contains("\"outputs\"") {
                 let result = try Command.tandem(["validate", "-"], input: block)
                 #expect(result.code == 0, "\(page): \(result.errors)")
+                // The answers of the API reference are generated.
+                guard !page.hasSuffix("/ReferenceAPI.md") else { continue }
+                #expect(block.contains("\"$schema\"") && block.contains("\"apiVersion\": \"tandem/v1\""), "\(page)")
             }
         }
 

@@ -54,6 +54,21 @@ extension EndToEnd {
             return lines
         }
 
+        /// On a terminal, `ctl` prints tables, with `--json` JSON; the live view is redrawn in place.
+        private static func terminal(_ control: String) throws {
+            guard let python = TestTool.find("python3") else { return }
+            let start = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
+            func run(_ words: [String]) throws -> String {
+                let arguments = ["-c", start, EndToEnd.binary, "ctl"] + words + ["-a", control]
+                let environment = ["TERM": "xterm", "COLUMNS": "100"]
+                return try Command.run(python, arguments, environment: environment, timeout: 20).output
+            }
+            let state = try run(["state"])
+            #expect(state.contains("SOURCE") && state.contains("1001") && state.contains("\u{1b}[32mlive"), "\(state)")
+            #expect(try run(["state", "--json"]).hasPrefix("{\"roomId\""))
+            #expect(try run(["events"]).contains("source 1001"))
+        }
+
         @Test(
             "every ctl, healthcheck, lint-hls and sign-url command of the guides succeeds for a live room, to its end or drain"
         )
@@ -122,6 +137,14 @@ extension EndToEnd {
                 follower.stop()
             }
             lines.removeAll { $0.contains(" --follow") }
+            for line in take("ctl watch") {
+                let follower = try Publisher(bash, ["-c", "exec \(here(line))"])
+                #expect(
+                    follower.child.line(from: 0, timeout: 10) { $0.contains("  frame ") && $0.contains("1001 live") }
+                        != nil)
+                follower.stop()
+            }
+            try Self.terminal(room.control)
             let (kicks, ends, drains) = (take("ctl kick "), take("ctl end "), take("ctl drain "))
             #expect(kicks.count >= 2 && ends.count == 1 && drains.count == 1)
             for line in lines { try enter(line) }

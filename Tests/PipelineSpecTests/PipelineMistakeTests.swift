@@ -34,7 +34,10 @@ struct PipelineMistakeTests {
             #""fps": 30"#, #""fps": ^"30""#, "canvas.fps", "is a string, not an integer",
             "write an integer from 1 to 60"),
         Case(
-            #""fps": 30"#, #""fps": ^29.97"#, "canvas.fps", "is a number with a fraction, not an integer",
+            #""fps": 30"#, #""fps": ^29.97"#, "canvas.fps", "29.97 is not a whole number",
+            "write 30: whole numbers from 1 to 60 are possible; publishers may send other rates, such as 29.97"),
+        Case(
+            #""fps": 30"#, #""fps": ^0.2"#, "canvas.fps", "is a number with a fraction, not an integer",
             "write an integer from 1 to 60"),
         Case(#""fps": 30"#, #""fps": ^61"#, "canvas.fps", "61 is out of range", "write an integer from 1 to 60"),
         Case(
@@ -89,6 +92,39 @@ struct PipelineMistakeTests {
         Case(
             #""fps": 30"#, #""fps": 30, ^"fps": 30"#, "canvas.fps", "duplicate key, first on line 8, column 45",
             "keep one of the two"),
+    ]
+
+    /// A misspelt key is one mistake, also if the right key is required, or if the value has further consequences.
+    static let misspelt: [Case] = [
+        Case(#""room": {"#, #"^"rooom": {"#, "rooom", #"unknown key "rooom""#, #"did you mean "room"?"#),
+        Case(#""scenes": ["#, #"^"scnes": ["#, "scnes", #"unknown key "scnes""#, #"did you mean "scenes"?"#),
+        Case(#""outputs": ["#, #"^"outpust": ["#, "outpust", #"unknown key "outpust""#, #"did you mean "outputs"?"#),
+        Case(
+            #""roomId": "88231""#, #"^"roomID": "88231""#, "room.roomID", #"unknown key "roomID""#,
+            #"did you mean "roomId"?"#),
+        Case(
+            #""uid": "2002", "streamKey""#, #""uid": "2002", ^"stream_key""#, "sources[1].stream_key",
+            #"unknown key "stream_key""#, #"did you mean "streamKey"?"#),
+        Case(
+            #"{ "uid": "2002", "streamKey""#, #"{ ^"uuid": "2002", "streamKey""#, "sources[1].uuid",
+            #"unknown key "uuid""#, #"did you mean "uid"?"#),
+        Case(
+            Self.rendition, #"^"widht": 1280, "height": 720, "video""#, "renditions[0].widht", #"unknown key "widht""#,
+            #"did you mean "width"?"#),
+        Case(
+            #""layout": "solo", "uids""#, #""layout": "solo", ^"uid""#, "scenes[0].uid", #"unknown key "uid""#,
+            #"did you mean "uids"?"#),
+        Case(
+            #""sceneId": "solo", "layout""#, #""sceneId": "solo", ^"layuot""#, "scenes[0].layuot",
+            #"unknown key "layuot""#, #"did you mean "layout"?"#),
+        Case(
+            Self.output, #"{ "path": "out" }, { ^"tpye": "record", "path": "rec" }"#, "outputs[1].tpye",
+            #"unknown key "tpye""#, #"did you mean "type"?"#),
+        Case(
+            #""fps": 30"#, #"^"fpss": "fast""#, "canvas.fpss", #"unknown key "fpss""#, #"did you mean "fps"?"#),
+        Case(
+            #""bitrate": 2500000"#, #"^"bitrat": 2500"#, "renditions[0].video.bitrat", #"unknown key "bitrat""#,
+            #"did you mean "bitrate"?"#),
     ]
 
     static let sources: [Case] = [
@@ -202,6 +238,15 @@ struct PipelineMistakeTests {
 
     static let outputs: [Case] = [
         Case(
+            #""bitrate": 2500000"#, #""bitrate": ^2500"#, "renditions[0].video.bitrate", "2500 is out of range",
+            "did you mean 2500000? It is a number of bits, not of kilobits"),
+        Case(
+            #""bitrate": 2500000"#, #""bitrate": ^12"#, "renditions[0].video.bitrate", "12 is out of range",
+            "write an integer from 50,000 to 50,000,000"),
+        Case(
+            #""room": {"#, #""audio": {"bitrate": ^128}, "room": {"#, "audio.bitrate", "128 is out of range",
+            "did you mean 128000? It is a number of bits, not of kilobits"),
+        Case(
             Self.rendition, #""width": 1280, "height": ^722, "video""#, "renditions[0].height",
             "1280x722 is larger than the canvas, 1280x720", "use at most the canvas's size, or enlarge the canvas"),
         Case(
@@ -305,9 +350,9 @@ struct PipelineMistakeTests {
 
     @Test(
         "each mistake in a valid room gives one error with its path, position, what is wrong and what to do",
-        arguments: [Self.structure, Self.sources, Self.secrets, Self.scenes, Self.outputs, SceneMistakes.all].flatMap {
-            $0
-        })
+        arguments: [
+            Self.structure, Self.misspelt, Self.sources, Self.secrets, Self.scenes, Self.outputs, SceneMistakes.all,
+        ].flatMap { $0 })
     func placeAndRemedy(of example: Case) throws {
         let marked = Documents.room.replacing(example.old, with: example.new)
         try #require(marked != Documents.room, "the room does not contain \(example.old)")
@@ -325,6 +370,16 @@ struct PipelineMistakeTests {
             #expect(mistake.column == (lines.last?.unicodeScalars.count ?? 0) + 1)
         }
         #expect(!report.text(file: "f").contains("hunter2"))
+    }
+
+    @Test("mistakes in the parts of a value with a misspelt key are reported as well")
+    func inMisspelt() {
+        let report = Pipeline.parse(
+            Documents.room.replacing(#""scenes": ["#, with: #""scnes": ["#)
+                .replacing(#""width": 640, "height": 720 }"#, with: #""width": "x", "height": 720 }"#))
+        #expect(
+            report.mistakes.map(\.path) == ["scnes", "scenes[1].panes[0].width", "scenes[1].panes[1].width"],
+            "\(report.text(file: "f"))")
     }
 
     @Test("an offline room accepts only files, and must end")

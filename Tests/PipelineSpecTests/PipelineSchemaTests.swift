@@ -3,7 +3,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("The JSON Schema of the pipeline file: draft 2020-12")
+@Suite("The JSON Schema of the pipeline file: draft-07")
 struct PipelineSchemaTests {
     @Test("pipelines/schema.json equals the generated schema, byte for byte")
     func committedSchema() {
@@ -13,6 +13,39 @@ struct PipelineSchemaTests {
         }
         let isSame = Documents.read("pipelines/schema.json") == Array(text.utf8)
         #expect(isSame, "pipelines/schema.json is out of date: accept the new schema with UPDATE_GOLDEN=1")
+    }
+
+    /// Keywords of draft-07 that the guides of editors document, and that have the same meaning in draft 2020-12.
+    private static let keywords: Set<String> = [
+        "$schema", "title", "description", "default", "type", "enum", "const", "minimum", "maximum", "multipleOf",
+        "pattern", "minLength", "maxLength", "items", "minItems", "maxItems", "properties", "required",
+        "additionalProperties", "anyOf", "oneOf", "not", "if", "then", "else",
+    ]
+
+    @Test("the schema is draft-07 and uses only keywords that editors document")
+    func documentedKeywords() throws {
+        let schema = try #require(JSONParser.parse(Array(PipelineSchema.json().utf8)).root)
+        #expect(schema[key: "$schema"]?.string == "http://json-schema.org/draft-07/schema#")
+        #expect(Self.used(schema).subtracting(Self.keywords) == [])
+    }
+
+    /// The keywords of a schema and of the schemas in it.
+    private static func used(_ schema: JSONNode) -> Set<String> {
+        guard case .object(let members) = schema.content else { return [] }
+        var keys: Set<String> = []
+        for member in members {
+            keys.insert(member.key)
+            switch (member.key, member.value.content) {
+            case ("properties", .object(let properties)):
+                for property in properties { keys.formUnion(self.used(property.value)) }
+            case ("anyOf", .array(let schemas)), ("oneOf", .array(let schemas)):
+                for schema in schemas { keys.formUnion(self.used(schema)) }
+            case ("items", _), ("not", _), ("if", _), ("then", _), ("else", _):
+                keys.formUnion(self.used(member.value))
+            default: break
+            }
+        }
+        return keys
     }
 
     @Test("the schema has exactly the keys that the parser reads")

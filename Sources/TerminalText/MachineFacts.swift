@@ -1,0 +1,84 @@
+/// What was measured on a machine, from which ``report`` draws its findings.
+package struct MachineFacts: Sendable, Equatable {
+    /// A problem of a part, and its remedy.
+    package struct Problem: Sendable, Equatable {
+        package var what: String
+        package var fix: String
+
+        package init(_ what: String, fix: String) {
+            self.what = what
+            self.fix = fix
+        }
+    }
+
+    /// A part and its problem; `nil` if there is none.
+    package struct Part: Sendable, Equatable {
+        package var name: String
+        package var problem: Problem?
+        /// Whether no room runs without the part.
+        package var isRequired: Bool
+
+        package init(_ name: String, _ problem: Problem?, isRequired: Bool = false) {
+            self.name = name
+            self.problem = problem
+            self.isRequired = isRequired
+        }
+    }
+
+    /// Speed and space of a directory's disk.
+    package enum Disk: Sendable, Equatable {
+        /// Durations of small durable writes in nanoseconds, in rising order, and free bytes; `nil`: not known.
+        case measured(latencies: [Int64], free: Int64?)
+        /// Why the directory cannot be written.
+        case failed(String)
+    }
+
+    package var ffmpeg = ""
+    package var libraries: [Part] = []
+    /// Fonts by script.
+    package var fonts: [Part] = []
+    /// Maximum number of open files, and how many a room needs at least.
+    package var openFiles = 0
+    package var neededFiles = 0
+    /// Bytes of memory that the process may use; `nil`: not known.
+    package var memory: Int64?
+    /// Number of processor cores, and thousandths of a core of the cgroup's quota; `nil`: no quota.
+    package var cores = 0
+    package var quota: Int64?
+    /// Whether the machine's clock is synchronized; `nil`: not known.
+    package var isClockSynchronized: Bool?
+    /// Nanoseconds that the monotonic clock has advanced while work was done.
+    package var monotonic: Int64 = 0
+    /// Seconds since 1970 by the machine's clock.
+    package var wallSeconds: Int64 = 0
+    /// Listeners whose ports were tried.
+    package var ports: [Part] = []
+    package var directory = "."
+    package var disk = Disk.failed("not measured")
+    /// Whether each kind of address exists.
+    package var hasLoopback4 = false
+    package var hasLoopback6 = false
+    package var addresses4: [String] = []
+    package var addresses6: [String] = []
+
+    package init() {}
+
+    /// Returns the quota in thousandths of a core from the cgroup's file `cpu.max`; `nil` if there is none.
+    ///
+    /// Spec: Documentation/admin-guide/cgroup-v2.rst: `$MAX $PERIOD` in µs, `max` for no limit.
+    package static func quota(cpuMax text: String) -> Int64? {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard words.count == 2 else { return nil }
+        return self.quota(microseconds: String(words[0]), period: String(words[1]))
+    }
+
+    /// Returns the quota in thousandths of a core from `cpu.cfs_quota_us` and `cpu.cfs_period_us` of cgroup version 1;
+    /// `nil` if there is none (-1).
+    package static func quota(microseconds: String, period: String) -> Int64? {
+        func number(_ text: String) -> Int64? { Int64(text.filter { !$0.isWhitespace }) }
+        guard let quota = number(microseconds), let period = number(period), quota > 0, period > 0,
+            quota < 1 << 50
+        else { return nil }
+        return quota * 1000 / period
+    }
+}
