@@ -28,19 +28,27 @@ package final class Demuxer {
 
     /// Opens a file.
     ///
+    /// - Parameter isAnyInput: Whether `path` may be everything that libavformat can open, such as a URL, a playlist or
+    ///   a pipe. If not, then it must be a regular file that contains its media; see ``LocalFile``.
     /// - Throws: ``MediaError/Code/notReadable`` if the file does not exist, ``MediaError/Code/invalidData`` if it is
     ///   not media or has no track with a supported codec.
-    package static func open(path: String, place: String) throws(MediaError) -> Demuxer {
+    package static func open(path: String, place: String, isAnyInput: Bool = false) throws(MediaError) -> Demuxer {
         let slot = try PacketSlot.open(place: place)
         var context: UnsafeMutablePointer<AVFormatContext>?
-        var status = unsafe avformat_open_input(&context, path, nil, nil)
+        var status =
+            isAnyInput
+            ? unsafe avformat_open_input(&context, path, nil, nil)
+            : unsafe LocalFile.open(&context, path, formats: LocalFile.media)
         guard status >= 0, let made = unsafe context else {
             let missing = status == -2  // AVERROR(ENOENT)
             throw .libav(
                 missing ? .notReadable : .invalidData, "cannot open \(path)", status, at: place,
                 fix: missing
                     ? "check the path; a relative path begins at the working directory"
-                    : "give a media file FFmpeg can read")
+                    : isAnyInput
+                        ? "give a media file FFmpeg can read"
+                        : "give a media file, such as MP4, Matroska, MPEG-TS, FLV, Ogg or MP3; playlists and pipes are not read"
+            )
         }
         let demuxer = unsafe Demuxer(owning: made, slot: slot, place: place)
         status = unsafe avformat_find_stream_info(made, nil)
@@ -150,12 +158,12 @@ package final class OpenedFile: @unchecked Sendable {
 }
 
 extension Picture {
-    /// Loads the first frame of an image or video file, for placeholders.
+    /// Loads the first frame of an image or video file, for placeholders. Only a regular file is read; see ``LocalFile``.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
     package static func load(path: String, place: String) throws(MediaError) -> Picture {
         var context: UnsafeMutablePointer<AVFormatContext>?
-        var status = unsafe avformat_open_input(&context, path, nil, nil)
+        var status = unsafe LocalFile.open(&context, path, formats: "\(LocalFile.images),\(LocalFile.media)")
         defer { unsafe avformat_close_input(&context) }
         guard status >= 0, let input = unsafe context else {
             throw .libav(

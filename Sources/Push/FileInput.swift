@@ -26,7 +26,7 @@ package final class FileInput: PublishInput {
         self.path = path
         self.loops = loops
         self.place = "publish[\(path)]"
-        self.demuxer = try Demuxer.open(path: path, place: self.place)
+        self.demuxer = try Demuxer.open(path: path, place: self.place, isAnyInput: true)
         for parameters in self.demuxer.parameters
         where !FLVTagWriter.codecs.contains(parameters.codec) {
             throw MediaError(
@@ -52,7 +52,7 @@ package final class FileInput: PublishInput {
                     continue
                 }
                 guard self.loops, self.end > self.base else { return nil }
-                self.demuxer = try Demuxer.open(path: self.path, place: self.place)
+                self.demuxer = try Demuxer.open(path: self.path, place: self.place, isAnyInput: true)
                 self.base = self.end
                 self.start = nil
                 self.isAtEnd = false
