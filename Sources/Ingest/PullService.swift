@@ -85,7 +85,9 @@ package final class PullService: Sendable {
         let hub = SourceHub(source: source)
         self.hubs.withLock { $0[source] = hub }
         self.gate.pass {
-            self.loop.execute { [drivers, loop] in
+            self.loop.execute { [self, drivers, loop] in
+                // A driver that starts after the others were stopped would never be stopped.
+                if self.isStopped.withLock({ $0 }) { return }
                 let driver = make(hub)
                 Self.connect(driver, on: loop)
                 drivers.value.append(driver)
@@ -99,9 +101,10 @@ package final class PullService: Sendable {
     /// Disconnects from the server of a source and forgets the source.
     package func remove(_ source: SourceID) {
         guard let hub = self.hubs.withLock({ $0.removeValue(forKey: source) }) else { return }
-        hub.onFullChange { _ in }
         self.gate.pass {
             self.loop.execute { [self] in
+                // Here, because `add` connects the hub on this thread.
+                hub.onFullChange { _ in }
                 for driver in self.drivers.value where driver.source == source {
                     driver.stop()
                     guard let feed = (driver as? SRTPullDriver)?.lastFeed else { continue }

@@ -79,7 +79,7 @@ package struct Resumption: Sendable {
         guard let file = settings.document, let document = state.document else { return settings }
         var checks = RoomChecks.here(wall: settings.clocks.wall)
         // A file source whose file is gone is not restored; otherwise the room could not open.
-        checks.media = { RoomChecks.problem(ofMedia: $0) }
+        checks.media = RoomChecks.mediaCheck()
         let (restored, failures) = file.applying(document.edits, revision: document.revision, checks: checks)
         refused += failures.map { Refusal(member: $0.edit.name, reason: $0.reason) }
         state.document?.edits.removeAll { edit in failures.contains { $0.edit == edit } }

@@ -1,10 +1,14 @@
 import MediaTypes
 
 extension Room {
-    /// Ends the room if it has had no publisher for as long as its pipeline allows. Called on the life thread.
+    /// Ends the room if it has had no publisher for as long as its pipeline allows. Background sources do not count: music
+    /// that plays without end would keep an empty room. Called on the life thread.
     func watchIdle(_ idle: inout RoomIdle) {
+        let pipeline = self.pipeline
         let isAnybodyThere = self.value.withLock { value in
-            value.scenes.life.sources.values.contains { $0.hasPublisher && $0.state != .ended }
+            value.scenes.life.sources.contains { id, source in
+                source.hasPublisher && source.state != .ended && pipeline.source(id)?.background != true
+            }
         }
         let rules = RoomIdle.Rules(self.pipeline.idle)
         let before = idle.since

@@ -3,6 +3,7 @@ package import MediaTypes
 package import PipelineSpec
 package import Program
 package import Threading
+import Synchronization
 import TLSFiles
 
 /// Checks of a pipeline that depend on this machine and on the FFmpeg libraries.
@@ -70,8 +71,20 @@ package enum RoomChecks {
         return self.problem(ofText: text, fonts)
     }
 
+    /// Returns a check of media files that opens each file only once: edits may be tried one by one, and opening a file takes
+    /// as long as decoding several frames.
+    static func mediaCheck() -> @Sendable (_ path: String) -> SpecChecks.Problem? {
+        let known = Mutex<[String: SpecChecks.Problem?]>([:])
+        return { path in
+            if let problem = known.withLock({ $0[path] }) { return problem }
+            let problem = self.problem(ofMedia: path)
+            known.withLock { $0[path] = .some(problem) }
+            return problem
+        }
+    }
+
     /// Why a media file cannot be used as a source; nil if it can.
-    static func problem(ofMedia path: String) -> SpecChecks.Problem? {
+    private static func problem(ofMedia path: String) -> SpecChecks.Problem? {
         do throws(MediaError) {
             var reader = FileReader(path: path, loops: false, place: "source")
             _ = try reader.probe()
