@@ -1,6 +1,7 @@
 package import MediaTypes
 
-/// A file or an environment variable that a pipeline file or an API request names, so that the room reads it.
+/// A file, environment variable or directory of recordings that a pipeline file or an API request names, so that the room
+/// reads it or, the directory, writes into it.
 package struct NamedResource: Sendable, Hashable {
     /// What the resource is used for. Permission for one use does not cover another use: a secret that only signs must
     /// not become a stream key, which is sent to another server.
@@ -13,6 +14,8 @@ package struct NamedResource: Sendable, Hashable {
         case image
         /// The media file of a file source.
         case media
+        /// The directory into which a source is recorded.
+        case recordings
     }
 
     package let use: Use
@@ -68,6 +71,7 @@ package struct NamedResource: Sendable, Hashable {
         case "placeholderImage": .image
         case "path" where ["images", "bgImages", "watermarks"].contains(parent): .image
         case "path" where parent == "sources": .media
+        case "directory" where parent == "record": .recordings
         case "authorities": .file(member: key)
         case "certificate" where parent == "tls", "key" where parent == "tls": .file(member: "tls.\(key)")
         case _ where key.hasSuffix("File"): .file(member: key)
@@ -77,7 +81,7 @@ package struct NamedResource: Sendable, Hashable {
     }
 }
 
-/// Which files and environment variables an API request may name.
+/// Which files, environment variables and directories of recordings an API request may name.
 package struct ResourceGrants: Sendable {
     /// Resources that the pipeline file names, and those that earlier requests were granted.
     private let named: Set<NamedResource>
@@ -118,6 +122,10 @@ package struct ResourceGrants: Sendable {
                 SpecDiagnostic(
                     path: path, at: .none, what: "names a file that requests are not allowed to use",
                     fix: "name the file as a source in the pipeline file, or put it into control.mediaDirectory")
+            case .recordings:
+                SpecDiagnostic(
+                    path: path, at: .none, what: "names a directory that requests are not allowed to write to",
+                    fix: "leave it out, or name it in record of a source of the pipeline file")
             }
         }
     }

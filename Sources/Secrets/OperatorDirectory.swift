@@ -5,11 +5,12 @@ import Threading
 
 extension ResourceGrants {
     /// The files and environment variables that requests may use: those named in `documents`, and files in the
-    /// directories that the operator has opened to requests.
+    /// directories that the operator has opened to requests. Of directories of recordings, also the default one.
     package init(_ documents: [JSONNode], in control: Pipeline.Control) {
         self.init(documents) { resource in
             switch resource.use {
             case .variable: false
+            case .recordings: resource.name == Pipeline.SourceRecord().directory
             case .file: OperatorDirectory.isReadable(resource.name, in: control.secretsDirectory)
             case .media: OperatorDirectory.holds(resource.name, in: control.mediaDirectory)
             case .image:

@@ -76,6 +76,10 @@ struct NamedResourceTests {
             (#"{ "sources": [ { "type": "file", "path": "/etc/shadow" } ] }"#, ["sources[0].path"]),
             // An image that the file names is not a source.
             (#"{ "sources": [ { "type": "file", "path": "logo.png" } ] }"#, ["sources[0].path"]),
+            (
+                #"{ "sources": [ { "record": { "directory": "/etc" } }, { "record": true } ] }"#,
+                ["sources[0].record.directory"]
+            ),
             // A scene alone.
             (#"{ "images": [ { "path": "x.png" } ], "layout": "auto" }"#, ["images[0].path"]),
             // An output's path is not read, and cannot change; free-form values are not checked.
