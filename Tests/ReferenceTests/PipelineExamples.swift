@@ -42,7 +42,7 @@ enum PipelineExamples {
         "keyUri": "https://keys.example/{track}/{period}", "recordingUrl": "https://vod.example/88231/",
         "retryForMs": 8000, "authorities": "tls/ca.pem",
         "endpoint": "https://s3.example", "bucket": "rooms", "rendition": "720p", "maxDiskBytes": 20_000_000_000,
-        "streamKeyFile": "keys/1001", "tokenFile": "/run/secrets/command-token",
+        "streamKeys": .array(["a_7fd1", "a_9c02"]), "streamKeyFile": "keys/1001", "tokenFile": "/run/secrets/command-token",
         "readTokenFile": "/run/secrets/read-token", "secretFile": "/run/secrets/secret",
         "passphraseFile": "/run/secrets/passphrase", "accessKeyFile": "/run/secrets/s3-id",
         "secretKeyFile": "/run/secrets/s3-secret", "sessionTokenFile": "/run/secrets/s3-session",
