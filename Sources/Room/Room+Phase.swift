@@ -25,16 +25,18 @@ extension Room {
 
     /// Updates the room's phase from the sources on air and the overload. Called on the life thread at each step.
     func watchPhase() {
+        let pipeline = self.pipeline
         let (hasPublisher, hasMedia) = self.value.withLock { value -> (Bool, Bool) in
             let life = value.scenes.life
             let onAir = life.planned.scene.sources
             let isThere = onAir.contains { life.sources[$0]?.state == .live }
             // `idle`: never published. `gone`: neither connected nor expected back. `ended`: a file that was read to
-            // its end.
-            let isAny = life.sources.values.contains { source in
+            // its end. Background sources do not count: viewers learn that the streamers have left although music plays.
+            let isAny = life.sources.contains { id, source in
                 switch source.state {
                 case .idle, .gone, .ended: false
-                case .connected, .publishing, .live, .stalled, .lost, .reconnecting: true
+                case .connected, .publishing, .live, .stalled, .lost, .reconnecting:
+                    pipeline.source(id)?.background != true
                 }
             }
             return (isAny, isThere || onAir.isEmpty)
