@@ -14,7 +14,7 @@ extension Room {
         guard let settings = self.pipeline.moderation else { return }
         var store: (@Sendable (_ name: String, _ jpeg: [UInt8]) -> Void)?
         if let upload = self.outputStages.uploads.first(where: { $0.outputID == settings.stills.store }) {
-            store = { upload.put($0, $1, contentType: "image/jpeg") }
+            store = { upload.put(single: $0, $1, contentType: "image/jpeg") }
         }
         let parts = ModerationService.Parts(
             room: self.pipeline.room.roomID, incarnation: self.incarnation, stills: self.sourceParts.stills,
@@ -35,7 +35,8 @@ extension Room {
 
     /// Carries out a command of the moderation service like one of the control API.
     ///
-    /// - Returns: Whether it has changed something: false if the source is already covered or muted, or has no publisher.
+    /// - Returns: Whether it has changed something: false if the source is already covered or muted, or if it has no
+    ///   publisher and is already refused.
     private func carryOut(
         _ action: ModerationAnswer.Action, _ answer: ModerationAnswer, of id: SourceID
     ) throws(ControlFailure) -> Bool {
@@ -46,7 +47,8 @@ extension Room {
         switch action {
         case .cover where contribution.isSeen: change.videoPush = false
         case .mute where contribution.isHeard: change.audioPush = false
-        case .kick where slot.isPublishing: break
+        // With a delay, media of a publisher that has left may still wait.
+        case .kick where !slot.isFile && (slot.isPublishing || self.refusing.refusal(of: id) == nil): break
         default: return false
         }
         try self.listeners.carryOut { () throws(ControlFailure) in
@@ -71,7 +73,7 @@ extension Room {
         guard slot.isPublishing else {
             throw .conflict("source \(slot.spec.id) is not published", fix: "repeat the command when it is")
         }
-        service.request(slot, width: stills.width, isPaused: self.areStillsPaused)
+        try service.request(slot, width: stills.width, isPaused: self.areStillsPaused)
         return
             ([
                 "uid": .string(slot.spec.id.uid), "streamType": .string(slot.spec.id.streamType.rawValue),
