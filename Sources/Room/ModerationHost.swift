@@ -84,7 +84,8 @@ extension ModerationHost {
 
     /// Sends a still of a source to the moderation service, in addition to those at its interval.
     ///
-    /// - Throws: 409 if there is no moderation or the source has no publisher.
+    /// - Throws: 404 for an unknown source, or if it has no frame yet; 409 if there is no moderation or the source has no
+    ///   publisher; 429 if the machine is overloaded.
     func sendStill(uid: String, streamType: String) throws(ControlFailure) -> String {
         try self.checkOpen()
         let slot = try self.source(uid, streamType)
