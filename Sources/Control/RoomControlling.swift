@@ -94,8 +94,8 @@ package protocol RoomControlling: Sendable {
     /// Sends a still of a source to the pipeline's moderation service, in addition to those at its interval.
     ///
     /// - Returns: The accepted request, as a JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source, 409 if the pipeline has no moderation or the
-    ///   source is not published.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source, or if it has no frame yet; 409 if the pipeline
+    ///   has no moderation or the source is not published; 429 if the machine is overloaded.
     func requestStill(uid: String, streamType: String) throws(ControlFailure) -> String
 
     /// Cuts a part of the published media into a file, in the background.

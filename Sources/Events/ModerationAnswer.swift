@@ -17,7 +17,7 @@ package struct ModerationAnswer: Sendable, Hashable {
 
     /// Largest answer in bytes.
     package static let largest = 16 << 10
-    /// Longest reason in characters; the rest is left out.
+    /// Longest reason in Unicode scalars, without control characters; the rest is left out.
     package static let longestReason = 200
 
     package var actions: [Action] = []
@@ -46,7 +46,13 @@ package struct ModerationAnswer: Sendable, Hashable {
             self.actions = Action.allCases.filter { actions.contains($0) }
         }
         if let reason = root[key: "reason"]?.string {
-            self.reason = String(reason.filter { !$0.isNewline }.prefix(Self.longestReason))
+            let shown = reason.unicodeScalars.filter {
+                switch $0.properties.generalCategory {
+                case .control, .lineSeparator, .paragraphSeparator: false
+                default: true
+                }
+            }
+            self.reason = String(String.UnicodeScalarView(shown.prefix(Self.longestReason)))
         }
         if let seconds = root[key: "refuseSeconds"] {
             guard let value = seconds.integer, (0...86_400).contains(value) else { return nil }

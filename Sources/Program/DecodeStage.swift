@@ -242,7 +242,7 @@ package final class DecodeStage: Sendable {
     }
 
     /// Sets a callback that is invoked on the stage's thread for each packet while the source may be visible, but its video
-    /// cannot be decoded, or is held, before the next key frame. Must not block.
+    /// cannot be decoded, or is held, before the next key frame; and by ``wantKeyFrame()``, on any thread. Must not block.
     package func onKeyFrameWanted(_ listener: @escaping @Sendable () -> Void) {
         self.keyFrames.withLock { $0 = Listener(call: listener) }
     }
@@ -350,7 +350,8 @@ package final class DecodeStage: Sendable {
     /// Subtracts an item that no longer waits from the backlog.
     func release(_ item: SourceItem) { self.budget.withLock { $0.release(item) } }
     func relieve() { self.relief.withLock { $0 }?.call() }
-    func wantKeyFrame() { self.keyFrames.withLock { $0 }?.call() }
+    /// Asks the publisher for a key frame, if its protocol can. May be called from any thread.
+    package func wantKeyFrame() { self.keyFrames.withLock { $0 }?.call() }
     func report(_ event: Event) { self.events(event) }
     func count(_ change: (inout Stats) -> Void) { self.counters.withLock { change(&$0) } }
     func note(_ timing: Timing, waiting: Int) {

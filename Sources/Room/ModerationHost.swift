@@ -34,7 +34,7 @@ extension ModerationHost {
         guard let settings = self.pipeline.moderation else { return }
         var store: (@Sendable (_ name: String, _ jpeg: [UInt8]) -> Void)?
         if let upload = self.outputStages.uploads.first(where: { $0.outputID == settings.stills.store }) {
-            store = { upload.put($0, $1, contentType: "image/jpeg") }
+            store = { upload.put(single: $0, $1, contentType: "image/jpeg") }
         }
         let parts = ModerationService.Parts(
             room: self.pipeline.room.roomID, incarnation: self.incarnation, stills: self.sourceParts.stills,
@@ -55,7 +55,8 @@ extension ModerationHost {
 
     /// Carries out a command of the moderation service like one of the control API.
     ///
-    /// - Returns: Whether it has changed something: false if the source is already covered or muted, or has no publisher.
+    /// - Returns: Whether it has changed something: false if the source is already covered or muted, or if it has no
+    ///   publisher and is already refused.
     private func carryOut(
         _ action: ModerationAnswer.Action, _ answer: ModerationAnswer, of id: SourceID
     ) throws(ControlFailure) -> Bool {
@@ -66,7 +67,8 @@ extension ModerationHost {
         switch action {
         case .cover where contribution.isSeen: change.videoPush = false
         case .mute where contribution.isHeard: change.audioPush = false
-        case .kick where slot.isPublishing: break
+        // With a delay, media of a publisher that has left may still wait.
+        case .kick where !slot.isFile && (slot.isPublishing || self.refusing.refusal(of: id) == nil): break
         default: return false
         }
         try self.listeners.carryOut { () throws(ControlFailure) in
@@ -82,7 +84,8 @@ extension ModerationHost {
 
     /// Sends a still of a source to the moderation service, in addition to those at its interval.
     ///
-    /// - Throws: 409 if there is no moderation or the source has no publisher.
+    /// - Throws: 404 for an unknown source, or if it has no frame yet; 409 if there is no moderation or the source has no
+    ///   publisher; 429 if the machine is overloaded.
     func sendStill(uid: String, streamType: String) throws(ControlFailure) -> String {
         try self.checkOpen()
         let slot = try self.source(uid, streamType)
@@ -94,7 +97,7 @@ extension ModerationHost {
         guard slot.isPublishing else {
             throw .conflict("source \(slot.spec.id) is not published", fix: "repeat the command when it is")
         }
-        service.request(slot, width: stills.width, isPaused: self.areStillsPaused)
+        try service.request(slot, width: stills.width, isPaused: self.areStillsPaused)
         return
             ([
                 "uid": .string(slot.spec.id.uid), "streamType": .string(slot.spec.id.streamType.rawValue),

@@ -17,6 +17,8 @@ package struct KeyFrameTap: Sendable {
     private var parameters: CodecParameters?
     /// The last key frame of the current publication; nil before the first and after the end.
     package private(set) var keyFrame: KeyFrame?
+    /// When the first packet of the current publication arrived, on the monotonic clock; nil before it.
+    package private(set) var began: Int64?
     /// Whether the current publication has sent the format of its video.
     package var hasVideo: Bool { self.parameters != nil }
 
@@ -28,6 +30,7 @@ package struct KeyFrameTap: Sendable {
             switch item {
             case .configuration(let parameters): if parameters.kind == .video { self.parameters = parameters }
             case .packet(let packet):
+                if self.began == nil { self.began = packet.arrival }
                 guard packet.kind == .video, packet.isKey else { continue }
                 self.keyFrame =
                     packet.count <= Self.largest

@@ -107,25 +107,33 @@ package final class ModerationService: Sendable {
             }
             for (id, tag) in due {
                 guard let source = sources[id] else { continue }
-                self.request(source, width: settings.width, known: tag, isPaused: isPaused)
+                self.request(
+                    source, width: settings.width, known: tag, interval: Int64(interval) * 1_000, isPaused: isPaused)
             }
         }
         self.sendNext()
     }
 
     /// Requests one still of a source, whatever the interval.
-    package func request(_ source: RoomSource, width: Int, isPaused: Bool) {
-        self.request(source, width: width, known: nil, isPaused: isPaused)
+    ///
+    /// - Throws: Why there would be none now.
+    package func request(_ source: RoomSource, width: Int, isPaused: Bool) throws(ControlFailure) {
+        if let refusal = self.parts.stills.refusal(of: source, isPaused: isPaused) { throw refusal }
+        self.request(source, width: width, known: nil, interval: nil, isPaused: isPaused)
     }
 
-    private func request(_ source: RoomSource, width: Int, known: String?, isPaused: Bool) {
+    /// - Parameter interval: Milliseconds between two stills; nil for a still on request.
+    private func request(_ source: RoomSource, width: Int, known: String?, interval: Int64?, isPaused: Bool) {
         let id = source.spec.id
         self.parts.stills.request(of: source, width: width, known: known, isPaused: isPaused) { [weak self] result in
             guard let self else { return }
-            switch result {
-            // The frame is still the one that was sent last.
-            case .success(let still): if let bytes = still.bytes { self.take(still, bytes, of: id) }
-            case .failure:
+            // Browsers send a key frame only if they are asked for one.
+            if let interval, (try? result.get().ageMs) ?? .max > interval { source.decode.wantKeyFrame() }
+            if case .success(let still) = result, let bytes = still.bytes {
+                self.take(still, bytes, of: id)
+            } else if interval != nil {
+                // There is no still, or its frame is the one that was sent last: the next one follows soon after the key
+                // frame, and not a whole interval later.
                 let now = self.parts.clocks.machine.now()
                 self.state.withLock { $0.schedule.failed(id, now: now) }
             }

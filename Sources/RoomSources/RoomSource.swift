@@ -276,14 +276,14 @@ package final class RoomSource: Sendable {
         }
     }
 
-    /// The last key frame of the current publication as it arrived, and whether the publication has video; the key frame
-    /// is nil before the first one, for a codec that may not be decoded, and for a file.
-    package var tapped: (keyFrame: KeyFrameTap.KeyFrame?, hasVideo: Bool) {
+    /// What the tap holds of the current publication; without a key frame of a codec that may not be decoded. Empty for a
+    /// file.
+    package var tapped: (keyFrame: KeyFrameTap.KeyFrame?, hasVideo: Bool, began: Int64?) {
         let tap = self.known.withLock(\.tap)
         guard let keyFrame = tap.keyFrame, self.codecs?.contains(keyFrame.parameters.codec) != false else {
-            return (nil, tap.hasVideo)
+            return (nil, tap.hasVideo, tap.began)
         }
-        return (keyFrame, tap.hasVideo)
+        return (keyFrame, tap.hasVideo, tap.began)
     }
 
     /// Records up to which time media was read; see ``SourceArrivals/noteRead(until:)``.

@@ -11,7 +11,8 @@ import Synchronization
 ///
 /// A still shows the frame of the source that arrived last and can be shown without the frames before it: the newest
 /// frame that its decoder has output, or its last key frame, whichever arrived later. While frames are delayed before
-/// the decoder (`program.delayMs`), that is a key frame which no viewer has seen yet.
+/// the decoder (`program.delayMs`), that is a key frame which no viewer has seen yet. Once another publisher was admitted,
+/// no frame of the publication before is shown.
 package final class SourceStills: Sendable {
     /// Receives a still, or why there is none. Called once, on any thread. It must not block.
     package typealias Answer = @Sendable (Result<SourceStill, ControlFailure>) -> Void
@@ -30,7 +31,7 @@ package final class SourceStills: Sendable {
         /// The sources whose stills are requested.
         var sources: [SourceID: RoomSource] = [:]
         var counts = Counts()
-        var hasThread = false
+        var thread: StageThread?
         var isStopped = false
     }
 
@@ -83,22 +84,23 @@ package final class SourceStills: Sendable {
         guard let frame = self.newest(of: source) else { return answer(.failure(Self.missing(source))) }
         let now = self.machine.now()
         if known == Self.tag(frame.id, width) { return answer(.success(self.unchanged(frame, width))) }
-        let (refusal, file, isNew) = self.state.withLock { state -> (ControlFailure?, StillCache<Waiter>.File?, Bool) in
+        let (refusal, file) = self.state.withLock { state -> (ControlFailure?, StillCache<Waiter>.File?) in
             if let file = state.cache.file(of: id, width: width, frame: frame.id, now: now, anyAge: isPaused) {
-                return (nil, file, false)
+                return (nil, file)
             }
-            if state.isStopped { return (Self.ended, nil, false) }
-            if isPaused { return (Self.paused, nil, false) }
+            if state.isStopped { return (Self.ended, nil) }
+            if isPaused { return (Self.paused, nil) }
             guard state.cache.add(Waiter(known: known, answer: answer), for: id, width: width) else {
-                return (Self.busy, nil, false)
+                return (Self.busy, nil)
             }
             state.sources[id] = source
-            defer { state.hasThread = true }
-            return (nil, nil, !state.hasThread)
+            if state.thread == nil {
+                state.thread = StageThread("stills", yields: true) { CrashMark.onGuardedStack { self.work() } }
+            }
+            return (nil, nil)
         }
         if let refusal { return answer(.failure(refusal)) }
         if let file { return answer(.success(Self.still(file, width, known: known, now: now))) }
-        if isNew { _ = StageThread("stills", yields: true) { CrashMark.onGuardedStack { self.work() } } }
         self.wake.signal()
     }
 
@@ -110,39 +112,66 @@ package final class SourceStills: Sendable {
         }
     }
 
-    /// Ends the thread. Requests that wait are answered with an error.
+    /// Answers the requests that wait with an error, and waits for the thread to end: until the still that is being made
+    /// is finished.
     package func stop() {
-        let waiters = self.state.withLock { state -> [Waiter] in
+        let (thread, waiters) = self.state.withLock { state -> (StageThread?, [Waiter]) in
             state.isStopped = true
             var waiters: [Waiter] = []
             while let job = state.cache.next() { waiters += job.waiters.values.joined() }
-            return waiters
+            return (state.thread.take(), waiters)
         }
         for waiter in waiters { waiter.answer(.failure(Self.ended)) }
         self.wake.signal()
+        thread?.join()
     }
 
     // MARK: The thread
 
     private func work() {
+        // Pages and the moderation service ask for the same sizes again and again.
+        var writers: [JPEGWriter] = []
         while true {
             let (job, source, isStopped) = self.state.withLock { state in
                 let job = state.cache.next()
                 return (job, job.flatMap { state.sources[$0.source] }, state.isStopped)
             }
             if let job {
-                self.carryOut(job, source)
+                self.carryOut(job, source, &writers)
             } else if isStopped {
                 return
             } else {
-                self.wake.wait()
+                let rest: DispatchTime = writers.isEmpty ? .distantFuture : .now() + Self.idleTime
+                if self.wake.wait(timeout: rest) == .timedOut { writers = [] }
             }
         }
     }
 
-    private func carryOut(_ job: StillCache<Waiter>.Job, _ source: RoomSource?) {
+    /// Most JPEG encoders that stay open, and how long they do without a request.
+    private static let mostWriters = 8
+    private static let idleTime = DispatchTimeInterval.seconds(60)
+
+    private static func jpeg(_ picture: Picture, width: Int, _ writers: inout [JPEGWriter]) throws(MediaError)
+        -> [UInt8]
+    {
+        let size = Self.size(of: picture.format, width: width)
+        let writer: JPEGWriter
+        if let index = writers.firstIndex(where: {
+            $0.format == picture.format && $0.width == size.width && $0.height == size.height
+        }) {
+            writer = writers.remove(at: index)
+        } else {
+            writer = try JPEGWriter.open(picture.format, width: size.width, height: size.height)
+        }
+        let bytes = try writer.jpeg(picture)
+        if writers.count >= Self.mostWriters { writers.removeFirst() }
+        writers.append(writer)
+        return bytes
+    }
+
+    private func carryOut(_ job: StillCache<Waiter>.Job, _ source: RoomSource?, _ writers: inout [JPEGWriter]) {
         guard let source, let frame = self.newest(of: source) else {
-            let failure = source.map { Self.missing($0) } ?? Self.ended
+            let failure = source.map { Self.missing($0) } ?? Self.removed(job.source)
             for waiter in job.waiters.values.joined() { waiter.answer(.failure(failure)) }
             return
         }
@@ -153,8 +182,7 @@ package final class SourceStills: Sendable {
             do throws(MediaError) {
                 let drawn = if let picture { picture } else { try self.picture(of: frame, source, width: width) }
                 picture = drawn
-                let size = Self.size(of: drawn.format, width: width)
-                let bytes = try JPEGEncoder.jpeg(drawn, width: size.width, height: size.height)
+                let bytes = try Self.jpeg(drawn, width: width, &writers)
                 result = .success(
                     StillCache.File(
                         frame: frame.id, bytes: bytes, arrival: frame.arrival, shown: frame.shown,
@@ -193,16 +221,27 @@ package final class SourceStills: Sendable {
 
     // MARK: Frames
 
+    /// Why there would be no still now; nil if one can be made.
+    package func refusal(of source: RoomSource, isPaused: Bool) -> ControlFailure? {
+        if isPaused { return Self.paused }
+        return self.newest(of: source) == nil ? Self.missing(source) : nil
+    }
+
     /// The frame that arrived last: decoded, or the last key frame; nil if there is neither.
     private func newest(of source: RoomSource) -> Frame? {
         let zero = self.clock.zero ?? 0
-        let decoded = source.buffer.newest.map { newest in
+        let tapped = source.tapped
+        var decoded = source.buffer.newest.map { newest in
             // A file has no arrival times.
             Frame(
                 id: .decoded(newest.time), content: .picture(newest.picture),
                 arrival: (newest.arrival ?? newest.time) &+ zero, shown: newest.time)
         }
-        guard let key = source.tapped.keyFrame else { return decoded }
+        // The last frame of an earlier publication stays in the buffer until this one's first frame is decoded.
+        if source.isPublishing, !source.isFile, let arrival = decoded?.arrival, arrival < tapped.began ?? .max {
+            decoded = nil
+        }
+        guard let key = tapped.keyFrame else { return decoded }
         if let decoded, decoded.arrival >= key.packet.arrival { return decoded }
         // Estimated by the delay of packets that the network has not delayed, and not by the frame's own timestamp.
         let wait = (source.decode.timing.buffered ?? source.decode.jitterBuffer) &+ source.decode.wantedOffset
@@ -220,6 +259,10 @@ package final class SourceStills: Sendable {
             return .notFound("source \(id) has no video", fix: "show its name instead of a still")
         }
         return .notFound("source \(id) has sent no key frame yet", fix: "repeat the request in a second")
+    }
+
+    private static func removed(_ source: SourceID) -> ControlFailure {
+        .notFound("source \(source) has left the room", fix: "use GET /v1/sources for the sources of the room")
     }
 
     private static let ended = ControlFailure.roomExited(

@@ -90,8 +90,9 @@ package struct StillDeliveries<Still: Sendable>: Sendable {
 
 /// Decides when stills of the published sources are due. A pure value.
 package struct StillSchedule: Sendable {
-    /// Time until a still is tried again that could not be made, for example before the first key frame, in nanoseconds.
-    package static let retry: Int64 = 500_000_000
+    /// Time until a still is tried again that could not be made, for example before the first key frame, or would have
+    /// been the same as the one before, in nanoseconds.
+    package static let retry: Int64 = 250_000_000
 
     private var due: [SourceID: Int64] = [:]
 
@@ -109,13 +110,18 @@ package struct StillSchedule: Sendable {
         for source in published {
             // A shorter interval applies at once.
             let time = min(known[source] ?? now, now &+ interval)
-            if time <= now { sources.append(source) }
-            self.due[source] = time <= now ? now &+ interval : time
+            guard time <= now else {
+                self.due[source] = time
+                continue
+            }
+            sources.append(source)
+            // Steps that come late do not add up, unless a whole interval was left out.
+            self.due[source] = time &+ interval > now ? time &+ interval : now &+ interval
         }
         return sources
     }
 
-    /// Records that the still of a source could not be made.
+    /// Records that there was no new still of a source.
     package mutating func failed(_ source: SourceID, now: Int64) {
         guard let time = self.due[source] else { return }
         self.due[source] = min(time, now &+ Self.retry)

@@ -68,6 +68,7 @@ package struct UploadQueue: Sendable {
         case iFrames(track: Int, version: Int)
         case multivariant(version: Int)
         case extra(name: String, version: Int)
+        case single(name: String)
         case sheet(index: String, name: String)
         case sprites(index: String, version: Int)
         case deletion(name: String)
@@ -83,6 +84,9 @@ package struct UploadQueue: Sendable {
     var multivariantDocument = PlaylistUpload()
     /// Uploaded objects that are not media, by name.
     var extras: [String: UploadExtra] = [:]
+    /// Objects that are sent once, the oldest first, with the request in flight for the first one.
+    var singles: [UploadSingle] = []
+    var singleLane = RetrySchedule()
     /// Thumbnail sheets, by the name of their index file.
     var sprites: [String: UploadSprites] = [:]
     /// Names of the objects to delete, in order.
@@ -234,6 +238,7 @@ package struct UploadQueue: Sendable {
         for index in self.tracks.indices { if let request = self.nextMedia(index, now) { requests.append(request) } }
         requests += self.nextDocuments(now)
         requests += self.nextExtras(now)
+        if let request = self.nextSingle(now) { requests.append(request) }
         requests += self.nextSprites(now)
         if !self.inherited.isEmpty, self.tracks.allSatisfy({ $0.playlist.taken > 0 }) {
             self.deletions += self.inherited
@@ -335,6 +340,7 @@ package struct UploadQueue: Sendable {
         case .iFrames(let track, let version): self.tracks[track].iFrames.answered(outcome, version, now, jitter)
         case .multivariant(let version): self.multivariantDocument.answered(outcome, version, now, jitter)
         case .extra(let name, let version): self.extras[name]?.document.answered(outcome, version, now, jitter)
+        case .single(let name): self.answeredSingle(name, outcome, now, jitter)
         case .sheet(let index, let name): self.sprites[index]?.answered(sheet: name, outcome, now, jitter)
         case .sprites(let index, let version): self.sprites[index]?.document.answered(outcome, version, now, jitter)
         case .deletion(let name): self.answeredDeletion(of: name, outcome, now, jitter)
@@ -528,6 +534,7 @@ package struct UploadQueue: Sendable {
         for extra in self.extras.values where extra.document.isDue && extra.document.lane.request == nil {
             times.append(extra.document.lane.due)
         }
+        if !self.singles.isEmpty, self.singleLane.request == nil { times.append(self.singleLane.due) }
         if !self.deletions.isEmpty, self.deletionLane.request == nil { times.append(self.deletionLane.due) }
         // A request that is due but waits for another request is started when the response to that request arrives.
         return times.filter { $0 > now && $0 < .max }.min()

@@ -153,6 +153,12 @@ package final class Uploader: Sendable {
         self.signal.yield()
     }
 
+    /// Queues an object with a name of its own, which is sent once. Returns at once.
+    package func put(single name: String, _ bytes: [UInt8], contentType: String) {
+        self.state.withLock { $0.queue.put(single: name, bytes, contentType: contentType) }
+        self.signal.yield()
+    }
+
     /// Queues changed thumbnail sheets and their index. Returns at once.
     package func put(_ update: SpriteUpdate) {
         self.state.withLock { $0.queue.put(update) }

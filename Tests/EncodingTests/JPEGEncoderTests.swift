@@ -39,6 +39,20 @@ struct StillEncoderTests {
         #expect(abs(Double(found[1]) - expected.blue) < 4 && abs(Double(found[2]) - expected.red) < 4, "\(found)")
     }
 
+    @Test("a writer that stays open makes the same files as one that is opened for each frame")
+    func writer() throws {
+        func picture(_ red: UInt8) throws -> Picture {
+            var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)
+            canvas.fill(x: 8, y: 8, width: 200, height: 100, CanvasColor(red: red, green: 30, blue: 60))
+            return canvas.finish()
+        }
+        let writer = try JPEGWriter.open(picture(0).format, width: 160, height: 90)
+        for red: UInt8 in [200, 20, 20, 120] {
+            let single = try JPEGEncoder.jpeg(picture(red), width: 160, height: 90)
+            #expect(try writer.jpeg(picture(red)) == single)
+        }
+    }
+
     private static func decoded(_ bytes: [UInt8]) throws -> Picture {
         let path = "/tmp/tandem-still-\(bytes.count)-\(UInt32.random(in: 0...(.max))).jpg"
         let file = try #require(fopen(path, "wb"))

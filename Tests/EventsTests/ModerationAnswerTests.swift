@@ -30,10 +30,11 @@ struct ModerationAnswerTests {
         #expect(Self.answer("{}" + String(repeating: " ", count: ModerationAnswer.largest)) == nil)
     }
 
-    @Test("a reason has at most 200 characters, in one line")
+    @Test("a reason has at most 200 characters, in one line, and no control characters")
     func reason() {
         let long = Self.answer(#"{"action":"mute","reason":"a\nb\#(String(repeating: "c", count: 300))"}"#)
         #expect(long?.reason.count == 200 && long?.reason.hasPrefix("abc") == true)
+        #expect(Self.answer(#"{"action":"mute","reason":"\u001b[31ma\u2028é"}"#)?.reason == "[31maé")
     }
 
     @Test("a still is a CloudEvent with the JPEG file in base64; its id has no full stop")

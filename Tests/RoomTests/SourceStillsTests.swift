@@ -25,7 +25,7 @@ struct SourceStillsTests {
         let format = CodecParameters(codec: .h264, configuration: [1])
         var tap = KeyFrameTap()
         tap.note([Self.packet(.video, isKey: true, at: 1)])
-        #expect(tap.keyFrame == nil && !tap.hasVideo)
+        #expect(tap.keyFrame == nil && !tap.hasVideo && tap.began == 1)
         tap.note([
             .configuration(format), Self.packet(.audio, isKey: true, at: 2), Self.packet(.video, isKey: false, at: 3),
         ])
@@ -37,7 +37,7 @@ struct SourceStillsTests {
         tap.note([Self.packet(.video, isKey: true, bytes: KeyFrameTap.largest + 1, at: 6)])
         #expect(tap.keyFrame == nil && tap.hasVideo)
         tap.note([Self.packet(.video, isKey: true, at: 7), .end])
-        #expect(tap.keyFrame == nil && !tap.hasVideo)
+        #expect(tap.keyFrame == nil && !tap.hasVideo && tap.began == nil)
     }
 
     @Test("requests for one source share one job, sources take turns, and beyond the capacity requests are refused")

@@ -71,7 +71,9 @@ struct StillDeliveriesTests {
         #expect(none == nil)
     }
 
-    @Test("the first still of a publication is due at once, later ones at the interval, and a failed one after 500 ms")
+    @Test(
+        "the first still of a publication is due at once, later ones at the interval, and one that was missing after 250 ms"
+    )
     func schedule() {
         var schedule = StillSchedule()
         let interval = 10 * Self.second1

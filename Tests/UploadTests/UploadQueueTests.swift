@@ -490,4 +490,25 @@ struct UploadQueueTests {
         queue.answered(second.first?.id ?? 0, .done, at: 0, jitter: 0)
         #expect(queue.next(at: 0).isEmpty)
     }
+
+    @Test(
+        "objects that are sent once go one at a time, any number of them; while the store fails the oldest are dropped")
+    func singles() {
+        var queue = UploadQueue(rules: UploadRules())
+        for number in 0..<100 {
+            queue.put(single: "\(number).jpg", [1], contentType: "image/jpeg")
+            let sent = queue.next(at: 0)
+            #expect(sent.map(\.name) == ["\(number).jpg"] && queue.next(at: 0).isEmpty && queue.isSettled)
+            queue.answered(sent.first?.id ?? 0, .done, at: 0, jitter: 0)
+        }
+        let most = UploadQueue.mostSingles
+        for number in 0..<most { queue.put(single: "a\(number)", [1], contentType: "image/jpeg") }
+        let first = queue.next(at: 0)
+        #expect(first.map(\.name) == ["a0"])
+        for number in 0..<most { queue.put(single: "b\(number)", [1], contentType: "image/jpeg") }
+        queue.answered(first.first?.id ?? 0, .failed("status 503"), at: 0, jitter: 0)
+        #expect(queue.next(at: 0).isEmpty && queue.waitingSingles == most && (queue.wake(after: 0) ?? 0) > 0)
+        queue.put(single: "c", [1], contentType: "image/jpeg")
+        #expect(queue.next(at: .max / 2).map(\.name) == ["b1"] && queue.waitingSingles == most)
+    }
 }
