@@ -122,12 +122,6 @@ extension HLSPackager {
     /// Target duration in seconds of the playlists of the whole window.
     package var wholeWindowTargetDuration: Int { HLSOutputSettings.archivePace }
 
-    /// File name of the multivariant playlist of the whole window; `nil` if the live playlists list it.
-    package var wholeWindowName: String? {
-        self.settings.hasWholeWindowPlaylists
-            ? Publication.wholeWindowName(ofMultivariant: self.settings.multivariantName) : nil
-    }
-
     /// File name of the multivariant playlist.
     package var multivariantName: String { self.settings.multivariantName }
 }
