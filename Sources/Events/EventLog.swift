@@ -22,7 +22,7 @@ package struct EventRecord: Sendable, Hashable {
 ///
 /// Events that only describe a moment, such as audio levels, are limited separately and to about the last minute: once
 /// a second each, they would fill the log, and what happened an hour ago would be dropped for them. Readers do not learn
-/// that they were dropped.
+/// that they were dropped, unless a later event was dropped, too.
 package final class EventLog: Sendable {
     /// Consecutive events after a given number, the oldest first.
     package struct Page: Sendable, Hashable {

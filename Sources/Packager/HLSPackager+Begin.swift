@@ -217,7 +217,7 @@ extension HLSPackager {
             }
             guard intake.viewers != nil, result == .done else { return }
             var edge = LiveEdgePublication(publication, firstListed: self.firstListed) { [weak self] name in
-                self?.objects.withLock { $0[name] != nil } ?? false
+                self?.isStored(segment: name) ?? false
             }
             if !planned.isEmpty { edge.setSlots(intake.slots) }
             for track in kept.indices { edge.resume(kept[track], track: track, from: plan.firstSlot) }

@@ -96,6 +96,11 @@ extension HLSPackager {
             ?? self.beside.withLock { $0 }.lazy.compactMap { $0(name) }.first
     }
 
+    /// Whether viewers can request a file with a segment's name.
+    func isStored(segment name: String) -> Bool {
+        self.objects.withLock { $0[name] != nil } || self.archivedObject(named: name) != nil
+    }
+
     /// Looks up a segment that only the playlists of the whole window list, or that they listed until recently.
     private func archivedObject(named name: String) -> PublishedObject? {
         guard self.settings.hasWholeWindowPlaylists || self.claimed.archive != nil,
@@ -121,12 +126,6 @@ extension HLSPackager {
 
     /// Target duration in seconds of the playlists of the whole window.
     package var wholeWindowTargetDuration: Int { HLSOutputSettings.archivePace }
-
-    /// File name of the multivariant playlist of the whole window; `nil` if the live playlists list it.
-    package var wholeWindowName: String? {
-        self.settings.hasWholeWindowPlaylists
-            ? Publication.wholeWindowName(ofMultivariant: self.settings.multivariantName) : nil
-    }
 
     /// File name of the multivariant playlist.
     package var multivariantName: String { self.settings.multivariantName }

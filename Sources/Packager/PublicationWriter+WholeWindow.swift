@@ -36,14 +36,13 @@ extension PublicationWriter {
     private static let shortestJournal = 1_024
 
     /// Whether the playlists of the whole window are to be written with this publish: once per
-    /// ``HLSOutputSettings/archivePace``, at the end, and with every segment while disk space is short, since files are
-    /// then deleted soon after the playlists stop listing them.
+    /// ``HLSOutputSettings/archivePace``, at the end, and when disk space becomes short, since files are then deleted
+    /// earlier.
     var isWholeWindowDue: Bool {
-        guard let archive = self.publication.archive else { return false }
+        guard self.publication.archive != nil else { return false }
         guard let last = self.wholeWindow.writtenAt else { return true }
         let pace = Int64(HLSOutputSettings.archivePace) &* TimeMath.nanoseconds
-        return self.publication.isEnded || self.wholeWindow.isStale || archive.mostSegments != nil
-            || self.publication.mediaTime &- last >= pace
+        return self.publication.isEnded || self.wholeWindow.isStale || self.publication.mediaTime &- last >= pace
     }
 
     /// Writes the rows that the journal does not have. If that fails, they stay in the state file and the journal is
@@ -78,8 +77,9 @@ extension PublicationWriter {
         self.wholeWindow.journalRows = rows.count
     }
 
-    /// Writes the playlists of the whole window and shows them to viewers. A failure must not delay the live playlists:
-    /// unless the room has ended, it is only reported, and another attempt follows after the usual time.
+    /// Shows the playlists of the whole window to viewers and writes them. A failure must not delay the live playlists:
+    /// unless the room has ended, it is only reported, and another attempt follows after the usual time, or with the
+    /// next segment if the playlists are stale.
     ///
     /// - Returns: `superseded` if a newer worker has claimed the room.
     /// - Throws: The store's errors, if the room has ended.
@@ -96,6 +96,8 @@ extension PublicationWriter {
 
     private mutating func publishWholeWindow() throws(MediaError) -> Result {
         let texts = WholeWindowTexts(self.publication)
+        // Before they are written, like the live playlists: on a full disk, files that they no longer list are deleted.
+        self.showWholeWindow(texts)
         for (name, text) in texts.media {
             guard self.isStillOurs() else { return .superseded }
             try self.store.put(name, bytes: text)
@@ -107,7 +109,6 @@ extension PublicationWriter {
         }
         self.wholeWindow.writtenAt = self.publication.mediaTime
         self.wholeWindow.isStale = false
-        self.showWholeWindow(texts)
         return .done
     }
 

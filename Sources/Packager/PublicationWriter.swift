@@ -137,6 +137,12 @@ struct PublicationWriter: Sendable {
                 self.add(segment.uri, segment.byteCount, of: track)
             }
         }
+        // Those of tracks that the room no longer has, for players that still have their playlists.
+        if let archive = self.publication.archive, let track = self.publication.tracks.first {
+            for map in archive.maps where self.objects[map.uri] == nil {
+                if let bytes = self.store.read(map.uri) { self.add(map, bytes, of: track) }
+            }
+        }
         self.showPlaylists(Texts(self.publication))
         self.showWholeWindow(WholeWindowTexts(self.publication))
     }
@@ -257,6 +263,11 @@ struct PublicationWriter: Sendable {
     /// Frees space on a full disk: deletes all unlisted segments at once, and retries the failed writes.
     mutating func makeSpace() -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
+        if self.isShown, self.publication.archive != nil {
+            // Viewers' playlists of the whole window are up to 30 s old and may list what is deleted now.
+            self.showWholeWindow(WholeWindowTexts(self.publication))
+            self.wholeWindow.isStale = true
+        }
         self.delete(self.publication.takeExpired(hurries: true))
         if var held = self.held, !held.unwritten.isEmpty {
             self.write(&held)

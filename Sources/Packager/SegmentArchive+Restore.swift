@@ -26,7 +26,8 @@ extension SegmentArchive {
     /// Restores the archive of a room, with unlisted files that the state file has.
     ///
     /// A row that its track's live playlist does not continue is no longer listed: an older program, which does not know
-    /// the archive, has served the room meanwhile. A listed row whose file is missing or has another size becomes a gap.
+    /// the archive, has served the room meanwhile. Its file is deleted later. A listed row whose file is missing or has
+    /// another size becomes a gap.
     ///
     /// - Parameters:
     ///   - tracks: The tracks of this run.
@@ -36,7 +37,8 @@ extension SegmentArchive {
         _ settings: HLSOutputSettings, tracks: [(name: String, kind: TrackKind)], state: StateFile,
         leftBehind: [RetiredSegment], store: any SegmentStore, keys: SegmentKeys?
     ) -> SegmentArchive? {
-        guard settings.hasWholeWindowPlaylists || state.archive != nil else { return nil }
+        let unknown = state.archive == nil ? self.forgotten(state, store) : []
+        guard settings.hasWholeWindowPlaylists || state.archive != nil || !unknown.isEmpty else { return nil }
         let first = state.tracks.compactMap(\.entries.first?.mediaSequence).min() ?? state.nextMediaSequence
         var archive = SegmentArchive(
             tracks: tracks, grid: settings.grid, windowSeconds: max(0, min(settings.windowSeconds, 7 * 86_400)),
@@ -44,19 +46,57 @@ extension SegmentArchive {
             head: min(state.archive?.head ?? first, first), kept: min(state.archive?.kept ?? first, first),
             longest: state.archive?.longest ?? 0)
         archive.journal = state.archive?.journal
+        archive.keep(unknown, state, settings)
         for old in state.tracks where tracks.contains(where: { $0.name == old.name }) {
             for segment in old.retiredSegments { archive.keep(segment) }
         }
-        for segment in leftBehind { archive.keep(segment) }
+        let end = TimeMath.rescale(state.nextFrame, from: Int64(settings.grid.fps), to: TimeMath.nanoseconds)
+        for segment in leftBehind {
+            // Their playlists of the whole window were longer than the live ones.
+            archive.keep(
+                RetiredSegment(
+                    uri: segment.uri, map: segment.map,
+                    deleteAt: max(segment.deleteAt, end &+ archive.longest &+ archive.slack), gap: segment.gap,
+                    byteCount: segment.byteCount))
+        }
         let journal = archive.journal.flatMap { store.read($0) } ?? []
-        archive.restore(ArchiveRow.read(journal) + (state.archive?.rows ?? []), state, settings)
+        archive.restore(ArchiveRow.read(journal) + (state.archive?.rows ?? []), state, end: end)
         archive.check(store, keys)
         for row in state.dateRanges { archive.ranges.list(.opened(row.range), mediaSequence: row.mediaSequence, at: 0) }
         return archive
     }
 
-    private mutating func restore(_ rows: [ArchiveRow], _ state: StateFile, _ settings: HLSOutputSettings) {
+    /// The rows of journals that the state file does not name: an older program, which does not know journals, has
+    /// written the state file since.
+    private static func forgotten(_ state: StateFile, _ store: any SegmentStore) -> [ArchiveRow] {
+        let before = state.incarnation - 1
+        guard before >= 1 else { return [] }
+        return (max(1, before - HLSPackager.orphanedRuns)...before).flatMap { incarnation in
+            store.read(ArchiveJournal.name(incarnation: incarnation)).map(ArchiveRow.read) ?? []
+        }
+    }
+
+    /// Takes over the files of forgotten rows, except those that the live playlists list. No playlist lists them.
+    private mutating func keep(_ forgotten: [ArchiveRow], _ state: StateFile, _ settings: HLSOutputSettings) {
         let end = TimeMath.rescale(state.nextFrame, from: Int64(settings.grid.fps), to: TimeMath.nanoseconds)
+        for row in forgotten {
+            switch row {
+            case .retired(let segment): self.keep(segment)
+            case .segment(let name, let map, let entry):
+                let first =
+                    state.tracks.first { $0.name == name }?.entries.first?.mediaSequence ?? state.nextMediaSequence
+                guard entry.mediaSequence < first else { continue }
+                self.keep(
+                    RetiredSegment(
+                        uri: TrackNames(track: name).segment(entry.mediaSequence, incarnation: entry.incarnation),
+                        map: InitializationSegment(uri: map), deleteAt: end &+ self.slack, gap: entry.gap,
+                        byteCount: entry.byteCount))
+            case .range: break
+            }
+        }
+    }
+
+    private mutating func restore(_ rows: [ArchiveRow], _ state: StateFile, end: Int64) {
         var found = self.tracks.map { _ in [Int64: (StateFile.Entry, String)]() }
         let live = Set(state.dateRanges.map(\.range.id))
         for row in rows {

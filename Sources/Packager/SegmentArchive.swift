@@ -28,7 +28,7 @@ struct SegmentArchive: Sendable {
     let window: Int64
     /// Nanoseconds for which the file of an unlisted segment is kept longer than the specification requires.
     let slack: Int64
-    /// Target duration of the live playlists in nanoseconds.
+    /// Target duration of the playlists of the whole window in nanoseconds.
     let target: Int64
     private(set) var tracks: [Track]
     private(set) var head: Int64
@@ -47,7 +47,8 @@ struct SegmentArchive: Sendable {
     private var names: [String] = []
     /// Name of the journal in the store; `nil` before the first.
     var journal: String?
-    /// Maximum number of segments in the playlists of the whole window, while disk space is short; `nil`: no limit.
+    /// Maximum number of segments in the playlists of the whole window, while disk space is short, but at least three
+    /// of their target durations stay listed; `nil`: no limit.
     private(set) var mostSegments: Int?
     /// Media times from which the files of rows below a number may be deleted, while disk space is short.
     private var hurried: [(below: Int64, at: Int64)] = []
@@ -59,7 +60,7 @@ struct SegmentArchive: Sendable {
         self.tracks = tracks.map {
             Track(names: TrackNames(track: $0.name), kind: $0.kind, timescale: grid.timescale(of: $0.kind))
         }
-        self.target = Int64(grid.targetDuration) &* TimeMath.nanoseconds
+        self.target = Int64(max(grid.targetDuration, HLSOutputSettings.archivePace)) &* TimeMath.nanoseconds
         self.window = Int64(windowSeconds) &* TimeMath.nanoseconds
         self.slack = Int64(max(grid.targetDuration, slackSeconds)) &* TimeMath.nanoseconds
         (self.head, self.kept, self.longest) = (head, kept, longest)
@@ -147,7 +148,8 @@ struct SegmentArchive: Sendable {
 
     // MARK: The whole window
 
-    /// Stops listing the oldest rows, as many as the window of every track allows.
+    /// Stops listing the oldest rows, as many as the window of every track allows. Three target durations stay listed
+    /// (rfc8216bis §6.2.2).
     ///
     /// - Parameters:
     ///   - live: The tracks' live playlists.
@@ -171,8 +173,9 @@ struct SegmentArchive: Sendable {
             let isPassed = rows.allSatisfy { index, place in
                 let (track, window) = (self.tracks[index], live[index])
                 let count = track.rows.count - place + window.segments.count
-                guard self.mostSegments.map({ count <= $0 }) ?? true else { return true }
-                return track.duration &+ window.duration &- self.nanoseconds(track.rows[place], index) >= self.window
+                let isTooMany = self.mostSegments.map { count > $0 } ?? false
+                let rest = track.duration &+ window.duration &- self.nanoseconds(track.rows[place], index)
+                return rest >= (isTooMany ? min(self.window, 3 * self.target) : self.window)
             }
             guard isPassed else { break }
             for (index, place) in rows {
@@ -189,6 +192,8 @@ struct SegmentArchive: Sendable {
         if most != nil { self.hurry(at: mediaTime) } else { self.hurried = [] }
     }
 
+    /// Brings the deletion of unlisted rows forward. Players that reload the playlists of the whole window once per
+    /// target duration have moved past these rows by then, although the playlists are written only that often.
     private mutating func hurry(at mediaTime: Int64) {
         self.hurried.append((self.head, mediaTime &+ 3 * self.target))
     }

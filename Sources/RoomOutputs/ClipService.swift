@@ -32,7 +32,9 @@ package struct ClipService: OutputService {
         guard !self.host.withOutputs(\.disk.isFullForClips) else {
             throw .conflict(ClipJobs.diskIsFull.what, fix: ClipJobs.diskIsFull.fix)
         }
-        let range = try self.range(request, packager)
+        // With a long window these are tens of thousands of segments.
+        let listed = packager.listedSlots()
+        let range = try self.range(request, listed)
         let rendition = try Self.rendition(request.rendition, in: pipeline)
         let movie = RecordingSettings.Movie(
             video: rendition.isAudioOnly ? nil : rendition.name, audio: rendition.audio.first)
@@ -40,7 +42,6 @@ package struct ClipService: OutputService {
             room: pipeline.room.roomID, directory: directory, holds: output.clipHoldDirectory, range: range,
             movie: movie)
         let store = DirectoryStore(directory: output.path)
-        let listed = packager.listedSlots()
         let isListed = ClipWriter.dates(of: listed).map { $0.lowerBound <= range.lowerBound } ?? false
         let recorder = self.stages.recorder?.recorder
         let clip = try self.add(
@@ -107,14 +108,16 @@ package struct ClipService: OutputService {
 
     // MARK: Checks
 
-    private func range(_ request: ClipRequest, _ packager: HLSPackager) throws(ControlFailure) -> Range<Int64> {
+    private func range(
+        _ request: ClipRequest, _ listed: [ListedSegmentSet]
+    ) throws(ControlFailure) -> Range<Int64> {
         let from = try Self.date(request.from, "from")
         let to = try Self.date(request.to, "to")
         guard from < to else { throw .invalidValue("to", "is not later than from", fix: "use a later date") }
         guard to - from <= Self.longestClip else {
             throw .invalidValue("to", "is more than an hour later than from", fix: "cut several clips")
         }
-        let window = ClipWriter.dates(of: packager.listedSlots())
+        let window = ClipWriter.dates(of: listed)
         // Older segments may be in the recording, which is checked when the clip is made.
         guard let window, to <= window.upperBound, from >= window.lowerBound || self.stages.recorder?.recorder != nil
         else {

@@ -12,6 +12,8 @@ final class MemoryStore: SegmentStore {
         /// Called before a put, outside the lock.
         var before: @Sendable (String) -> Void = { _ in }
         var refuses: @Sendable (String) -> Bool = { _ in false }
+        /// The error of a put that is refused.
+        var refusal = MediaError.Code.outputLost
         /// Deletions fail.
         var isStuck = false
     }
@@ -22,13 +24,13 @@ final class MemoryStore: SegmentStore {
 
     func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError) {
         self.content.withLock(\.before)(name)
-        let isRefused = self.content.withLock { content in
+        let refusal = self.content.withLock { content -> MediaError.Code? in
             content.log.append("put \(name)\(durable ? " durable" : "")")
-            guard !content.refuses(name) else { return true }
+            guard !content.refuses(name) else { return content.refusal }
             content.files[name] = pieces.flatMap(\.bytes)
-            return false
+            return nil
         }
-        if isRefused { throw MediaError(.outputLost, "refused \(name)", at: "test", fix: "none") }
+        if let refusal { throw MediaError(refusal, "refused \(name)", at: "test", fix: "none") }
     }
 
     /// Overwrites in place: a store that accepts no new object accepts this.

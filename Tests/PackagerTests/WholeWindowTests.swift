@@ -230,15 +230,65 @@ struct WholeWindowTests {
         let number = try #require(live.mediaSequence)
         #expect(rows.count == 3 * live.uris.count && rows.first?.hasPrefix("[\(number),") == true)
         store.content.withLock { $0.files["state.json"] = Array((text[..<start] + text[end...]).utf8) }
+        let journal = try #require(store.read("window-1.journal"))
+        store.content.withLock { $0.files["window-1.journal"] = nil }
         let older = try Output(store, settings: Self.settings(60))
         let frame = try older.packager.begin(now: SlateTests.nanoseconds(6_400)).firstTick
         Self.feed(older, (frame + 63) / 64..<(frame + 63) / 64 + 3)
         #expect(try #require(ListText(store.text("audio.m3u8")).mediaSequence) >= number)
         older.packager.finish(endlist: false)
         _ = older.packager.step()
+        #expect(store.contains("720p-1-3.m4s"))
+        store.content.withLock { $0.files["window-1.journal"] = journal }
         let newer = try Output(store, settings: Self.settings(900))
-        _ = try newer.packager.begin(now: SlateTests.nanoseconds(6_800))
-        #expect(newer.events.failures.isEmpty)
+        let now = try newer.packager.begin(now: SlateTests.nanoseconds(6_800)).firstTick
+        #expect(newer.events.failures.isEmpty && store.contains("720p-1-3.m4s") && !store.contains("window-1.journal"))
+        Self.feed(newer, (now + 63) / 64..<(now + 63) / 64 + 40)
+        #expect(!store.contains("720p-1-3.m4s") && store.contains("720p-1.mp4"))
+        for name in Self.lists {
+            for list in ["\(name).m3u8", "\(name)-dvr.m3u8"] {
+                #expect(ListText(store.text(list)).uris.allSatisfy { store.contains($0) }, "\(list)")
+            }
+        }
+    }
+
+    @Test("while disk space is short, the whole window is three of its target durations, and no listed file is deleted")
+    func limited() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Self.settings(900))
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<200)
+        output.packager.limitWindow(to: HLSPackager.fewestSegments)
+        for slot in Int64(200)..<260 {
+            Self.feed(output, slot..<slot + 1)
+            let whole = ListText(store.text("720p-dvr.m3u8"))
+            #expect(whole.uris.allSatisfy { store.contains($0) }, "\(slot)")
+        }
+        // 90 s in segments of 64/30 s.
+        #expect(ListText(store.text("720p-dvr.m3u8")).uris.count == 43)
+        #expect(ListText(store.text("720p.m3u8")).uris.count == 10)
+        #expect(!store.contains("720p-1-0.m4s"))
+    }
+
+    @Test("a full disk: viewers' playlists of the whole window list no file that was deleted to make space")
+    func full() throws {
+        let store = MemoryStore()
+        let output = try Output(store, settings: Self.settings(900))
+        _ = try output.packager.begin(now: Output.origin)
+        Self.feed(output, 0..<200)
+        store.content.withLock { $0.refusal = .diskFull }
+        store.refuse { $0.hasSuffix(".m3u8") || $0.hasSuffix("-200.m4s") }
+        output.feed(200 * Self.slot..<201 * Self.slot, size: 8)
+        _ = output.packager.step()
+        #expect(!store.contains("720p-1-0.m4s"))
+        for name in Self.lists {
+            guard case .bytes(let text)? = output.packager.object(named: "\(name)-dvr.m3u8")?.body else {
+                Issue.record("\(name)-dvr.m3u8 is not served")
+                continue
+            }
+            let list = ListText(String(decoding: text, as: UTF8.self))
+            #expect(list.uris.count > 40 && list.uris.allSatisfy { store.contains($0) }, "\(name)")
+        }
     }
 
     @Test("an older version's state with a long window becomes short live playlists, and nothing is lost")
