@@ -13,6 +13,7 @@ const remedies = {
   "source.av_skew": ["Audio and video of the publisher have moved apart.", "Restart the encoder; correct a constant offset with offsetMs."],
   "source.jitter": ["Media arrives in bursts.", "Nothing if it clears; otherwise check the publisher's network."],
   "source.decode_errors": ["Packets of this publisher are damaged.", "Check the publisher's network and encoder; with SRT raise latencyMs."],
+  "source.recording": ["The disk is too slow, nearly full or not writable, and the source's own recording loses frames.", "Free space, or put the recording on a faster disk. It continues by itself."],
   "encoder.lagging": ["The program is behind its clock.", "Run fewer rooms on the machine, use a cheaper preset or fewer renditions."],
   "encoder.overload_step": ["This machine cannot keep up, and the room leaves work out.", "Run fewer rooms on the machine, use a cheaper preset or fewer renditions, or remove a CPU limit."],
   "output.unreachable": ["The server of the output is not reached, or refuses.", "Check its address, credentials and clock. The room tries again by itself."],
@@ -24,6 +25,7 @@ const remedies = {
   "config.invalid": ["The pipeline file has changed and cannot be applied.", "Correct the file; the room keeps the old version."],
   "commands.not_durable": ["The disk does not accept commands.json.", "Repair the storage: a successor would not restore the last commands."],
   "commands.set_aside": ["commands.json could not be restored.", "Repeat the commands that the event room.resumed lists in notRestored."],
+  "moderation.failing": ["The moderation service is not reached, or gives no valid answer, so sources are not moderated.", "Repair the service, its URL or its answer."],
   "tls.certificate": ["The certificate of a listener ends soon, has ended, or is not valid yet.", "Write a new certificate and key over the files; they are used within seconds."],
   "ingest.refused": ["Somebody tried to publish and was refused.", "Compare the stream key and the address in the streamer's encoder with those of the room."],
 };
