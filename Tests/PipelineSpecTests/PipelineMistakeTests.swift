@@ -321,7 +321,7 @@ struct PipelineMistakeTests {
             "outputs[0].http.embedOrigins[0]", #""https://a.example;script-src" is not valid"#,
             #"write "*", or an origin such as https://example.com or https://*.example.com"#),
         Case(
-            Self.output, #"{ "path": "o", "http": {"embedOrigins": ["https://*.a.example:*", ^"https://a.*.example"]} }"#,
+            Self.output, #"{ "path": "o", "http": {"embedOrigins": ["https://*.a:*", ^"https://a.*.example"]} }"#,
             "outputs[0].http.embedOrigins[1]", #""https://a.*.example" is not valid"#,
             #"write "*", or an origin such as https://example.com or https://*.example.com"#),
         Case(
