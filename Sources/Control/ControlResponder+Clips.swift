@@ -18,9 +18,14 @@ extension ControlResponder {
                 fix: "wait for the event clip.ready, or request the clip again")
         }
         var fields: HTTPFields = [.contentType: "video/mp4", .cacheControl: "private, no-store"]
-        // Ids of clips are plain, but the name comes from the request.
-        let name = path.split(separator: "/").last.map { String($0.filter { $0.isASCII && $0 != "\"" && $0 != "\\" }) }
+        let name = path.split(separator: "/").last.map { String($0.filter(Self.isQuotable)) }
         fields[Self.dispositionField] = "attachment; filename=\"\(name ?? "clip.mp4")\""
         return ListenerReply(.ok, fields: fields, body: .file(path: path, size: size, range: 0..<size))
+    }
+
+    /// Whether a character can stand in a quoted string of a header field as it is. Spec: RFC 9110 §5.6.4.
+    private static func isQuotable(_ character: Character) -> Bool {
+        guard let byte = character.asciiValue, character != "\r\n" else { return false }
+        return (0x20..<0x7f).contains(byte) && character != "\"" && character != "\\"
     }
 }

@@ -137,15 +137,19 @@ package struct ViewerPage: Sendable {
     ///
     /// - Parameter isEmbedded: Whether the page is shown in a frame: only the player, without title and playlist URL.
     package static func html(_ options: Options, isEmbedded: Bool = false) -> String {
-        // The title is inserted last, so that its content is never replaced.
-        String(cString: tandem_viewer_page_html())
-            .replacing("{{embed}}", with: isEmbedded ? "embed" : "page")
-            .replacing("{{whep}}", with: options.hasWebRTC ? "whep" : "")
-            .replacing("{{still}}", with: HTMLText.escaped(options.still ?? ""))
-            .replacing("{{thumbnails}}", with: HTMLText.escaped(options.thumbnails ?? ""))
-            .replacing("{{playlist}}", with: HTMLText.escaped(options.playlist))
-            .replacing("{{recording}}", with: HTMLText.escaped(options.recording ?? ""))
-            .replacing("{{title}}", with: HTMLText.escaped(options.title))
+        let values = [
+            "embed": isEmbedded ? "embed" : "page", "whep": options.hasWebRTC ? "whep" : "",
+            "still": options.still ?? "", "thumbnails": options.thumbnails ?? "", "playlist": options.playlist,
+            "recording": options.recording ?? "", "title": options.title,
+        ]
+        // Each place is replaced once, so that values with braces in them stay as they are.
+        var (html, rest) = ("", Substring(String(cString: tandem_viewer_page_html())))
+        while let start = rest.firstRange(of: "{{"), let end = rest[start.upperBound...].firstRange(of: "}}") {
+            html += rest[..<start.lowerBound]
+            html += HTMLText.escaped(values[String(rest[start.upperBound..<end.lowerBound])] ?? "")
+            rest = rest[end.upperBound...]
+        }
+        return html + rest
     }
 
     /// The JavaScript code of the player page's player (`parseMultivariant`, `MSEPlayer`) as one classic script, for use

@@ -185,7 +185,10 @@ extension HLSOutput.HTTP {
     /// Whether a `frame-ancestors` directive can list the text. Spec: CSP Level 3 §2.3.1 (host-source).
     static func isFrameOrigin(_ text: String) -> Bool {
         guard self.isOrigin(text), let host = text.behindWebScheme else { return text == "*" }
-        return host.isPlain(marks: "-.:[]*")
+        // An asterisk is the port, or the first label of the name.
+        let name = host.hasSuffix(":*") ? host.dropLast(2) : host
+        let rest = name.hasPrefix("*.") ? name.dropFirst(2) : name
+        return name == "*" || !rest.isEmpty && rest.isPlain(marks: "-.:[]")
     }
 
     /// Whether the text is `*` or a web origin: scheme and authority without a path. Spec: RFC 6454 §6.2.

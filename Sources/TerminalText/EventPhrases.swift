@@ -51,6 +51,7 @@ enum EventPhrases {
         ("pk.ended", EventPhrase("pk", "ended[: {reason}][, source {uid}]", .strong)),
         ("metadata.taken", EventPhrase("metadata", "{kind} {id} at frame {tick}", .dim)),
         ("audio.levels", EventPhrase("audio", "loudness {program.momentary} LUFS", .dim)),
+        ("audio.speaking", EventPhrase("source {uid}", "speaking: {speaking}[, at {at|clock}]", .dim)),
     ]
 
     private static let sources: Phrases = [
@@ -94,6 +95,21 @@ enum EventPhrases {
             "source.kicked",
             EventPhrase(
                 "source {uid}", "kicked by an operator[refuseSeconds?, refused for {refuseSeconds} s]", .warning)
+        ),
+        ("source.moderated", EventPhrase("source {uid}", "{action} by moderation: {reason}", .warning)),
+        ("source.recording_started", EventPhrase("source {uid}", "recording into {path}", .good)),
+        (
+            "source.recording_finished",
+            EventPhrase("source {uid}", "recording ended: {reason}, {durationMs|seconds} in {path}[, {bytes|size}]")
+        ),
+        (
+            "source.recording_skipped",
+            EventPhrase("source {uid}", "its {kind} is not recorded: {reason}", .warning)
+        ),
+        ("source.recording_failed", EventPhrase("source {uid}", "its recording cannot be written: {reason}", .bad)),
+        (
+            "source.recording_dropped",
+            EventPhrase("source {uid}", "its recording has lost {video} video and {audio} audio frames", .warning)
         ),
         ("source.quarantined", EventPhrase("source {uid}", "refused until {until|clock}: {reason}", .bad)),
         ("passthrough.began", EventPhrase("source {uid}", "its video is passed through as {rendition}")),
@@ -231,6 +247,12 @@ enum EventPhrases {
             EventPhrase("webhook", "{webhook} removed[undelivered?, {undelivered} events not delivered]")
         ),
         ("webhook.secretsRenewed", EventPhrase("webhook", "secrets read again")),
+        ("moderation.failing", EventPhrase("moderation", "the webhook does not answer stills: {reason}", .bad)),
+        (
+            "moderation.restored",
+            EventPhrase(
+                "moderation", "the webhook answers stills again[failures?, after {failures} failed attempts]", .good)
+        ),
         ("webhook.secretsRefused", EventPhrase("webhook", "secrets: {reason}. Fix: {fix}", .bad)),
     ]
 }

@@ -23,10 +23,11 @@ package struct ReplyText: Sendable {
 
     package init(style: TerminalStyle) { self.style = style }
 
-    /// Returns the text for a reply, which ends with a line break; the reply itself if it is not JSON.
+    /// Returns the text for a reply, which ends with a line break; the reply itself, without control characters, if it is
+    /// not JSON.
     package func text(_ reply: [UInt8], _ kind: Kind) -> String {
         guard kind != .text, let node = JSONParser.parse(reply, limit: reply.count).faultless else {
-            return String(decoding: reply, as: UTF8.self)
+            return TextWidth.cleanLines(String(decoding: reply, as: UTF8.self))
         }
         let lines: [String]
         switch kind {
@@ -41,13 +42,15 @@ package struct ReplyText: Sendable {
         return (lines.isEmpty ? ["none"] : lines).map { $0 + "\n" }.joined()
     }
 
-    /// Returns the text for a refused request: what is wrong, the remedy and the error code; the reply itself if it is
-    /// not a problem in JSON. It ends with a line break.
+    /// Returns the text for a refused request: what is wrong, the remedy and the error code; the reply itself,
+    /// without control characters, if it is not a problem in JSON. It ends with a line break.
     package static func refusal(_ reply: [UInt8]) -> String {
-        let text = String(decoding: reply, as: UTF8.self)
         guard let node = JSONParser.parse(reply, limit: reply.count).faultless,
             let detail = node[key: "detail"]?.string
-        else { return text.hasSuffix("\n") ? text : text + "\n" }
+        else {
+            let text = TextWidth.cleanLines(String(decoding: reply, as: UTF8.self))
+            return text.hasSuffix("\n") ? text : text + "\n"
+        }
         let fix = node[key: "fix"]?.string.map { ". Fix: \($0)" } ?? ""
         let code = node[key: "code"]?.string.map { " [\($0)]" } ?? ""
         var lines = [TextWidth.clean(detail + fix + code)]

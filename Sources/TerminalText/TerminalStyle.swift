@@ -41,8 +41,14 @@ package struct TerminalStyle: Sendable, Equatable {
     ///     (<https://no-color.org>), and the terminal types `dumb` and none, disable color.
     package static func decide(isTerminal: Bool, environment: (String) -> String?) -> TerminalStyle {
         let noColor = environment("NO_COLOR").map { !$0.isEmpty } ?? false
+        return TerminalStyle(isColored: !noColor && self.hasCursor(isTerminal: isTerminal, environment: environment))
+    }
+
+    /// Whether the output is a terminal that carries out escape sequences, such as those that move the cursor: any but the
+    /// types `dumb` and none. Parameters as for ``decide(isTerminal:environment:)``.
+    package static func hasCursor(isTerminal: Bool, environment: (String) -> String?) -> Bool {
         let type = environment("TERM") ?? ""
-        return TerminalStyle(isColored: isTerminal && !noColor && type != "dumb" && !type.isEmpty)
+        return isTerminal && type != "dumb" && !type.isEmpty
     }
 
     /// Returns the text, with the escape sequences of its color if output is colored. The text must not contain escape

@@ -1,8 +1,9 @@
 /// Functions for text in a terminal: columns, and characters that a terminal would act on.
 package enum TextWidth {
-    /// Scalars that take two columns, by ranges: Hangul, CJK, full-width forms and most emoji.
+    /// Scalars that take two columns, by ranges: Hangul, CJK, full-width forms and pictographs.
     ///
-    /// Spec: Unicode Standard Annex #11, classes W and F, without rare scripts.
+    /// Spec: Unicode Standard Annex #11, classes W and F, without rare scripts. Those of other emoji follow from
+    /// `isEmojiPresentation`.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
         0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,
@@ -18,8 +19,11 @@ package enum TextWidth {
         guard let first = character.unicodeScalars.first else { return 0 }
         switch first.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format, .control: return 0
-        default: return self.wide.contains { $0.contains(first.value) } ? 2 : 1
+        default: break
         }
+        // U+FE0F asks for the emoji form of a character that has two.
+        let isEmoji = first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}")
+        return isEmoji || self.wide.contains { $0.contains(first.value) } ? 2 : 1
     }
 
     /// Returns the text with spaces at its end, so that it takes at least `columns` columns.
@@ -58,5 +62,11 @@ package enum TextWidth {
             }
         }
         return result
+    }
+
+    /// Returns the lines of the text, each as ``clean(_:)`` returns it. For text that is shown as a server sent it.
+    package static func cleanLines(_ text: String) -> String {
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { self.clean(String($0)) }
+            .joined(separator: "\n")
     }
 }

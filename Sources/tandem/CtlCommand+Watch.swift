@@ -8,8 +8,9 @@ extension CtlCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show sources, levels, frame, lag and alarms, once per second until the room ends.",
             discussion: """
-                The view is redrawn in place on a terminal. In a pipe or a file it is a line per second, and with --json
-                the reply to GET /v1/room. Waits ten seconds for a successor if the worker stops.
+                The view is redrawn in place on a terminal. In a pipe, a file or a terminal without cursor (TERM=dumb) it
+                is a line per second, and with --json the reply to GET /v1/room. Waits ten seconds for a successor if the
+                worker stops.
 
                     tandem ctl watch -a http://127.0.0.1:8081
                 """)
@@ -17,20 +18,22 @@ extension CtlCommand {
 
         /// Seconds without an answer after which the room is gone.
         private static let patience = 10
+        /// Refusals that pass by themselves: too many requests, and a worker that does not answer requests yet.
+        private static let passing = [429, 503]
 
         func run() async throws {
             let client = try self.control.client
             var drawn = RedrawnLines()
             var state = try self.show(try await self.control.send(.GET, "/v1/room").body, &drawn)
-            var silence = 0
-            while silence < Self.patience {
+            var answered = ContinuousClock.now
+            while ContinuousClock.now - answered < .seconds(Self.patience) {
                 try await Task.sleep(for: .seconds(1))
-                guard let answer = try? await client.send(.GET, "/v1/room") else {
+                guard let answer = try? await client.send(.GET, "/v1/room", seconds: 5) else {
                     if state == "ending" { return }
-                    silence += 1
                     continue
                 }
-                silence = 0
+                if Self.passing.contains(answer.status) { continue }
+                answered = .now
                 // The room has ended, and only its viewers are served.
                 if answer.status == 410 { return }
                 guard answer.isGood else {
@@ -50,7 +53,7 @@ extension CtlCommand {
         private func show(_ reply: [UInt8], _ drawn: inout RedrawnLines) throws -> String {
             let room = JSONParser.parse(reply, limit: reply.count).faultless ?? .object([])
             let view = WatchView(style: TerminalOutput.style)
-            if self.control.isForPeople {
+            if self.control.isForPeople, TerminalOutput.hasCursor {
                 let (columns, rows) = TerminalOutput.size
                 // The cursor is on the line below.
                 try StandardOutput.write(drawn.text(view.lines(room, columns: columns, rows: max(1, rows - 1))))

@@ -22,7 +22,7 @@ struct DoctorCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Directory whose disk is measured with twenty small writes.", valueName: "dir"))
+            "Directory whose disk is measured with up to twenty small writes.", valueName: "dir"))
     var directory = "."
 
     @Flag(help: "Print the findings as JSON.")

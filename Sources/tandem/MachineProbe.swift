@@ -97,7 +97,14 @@ enum MachineProbe {
         }.first
     }
 
+    /// Number of durable writes, and the time in nanoseconds after which no further one begins.
+    private static let writes = 20
+    private static let longestMeasurement: Int64 = 5_000_000_000
+
     private static func disk(_ directory: String, _ clock: SystemClock) -> MachineFacts.Disk {
+        // An interrupt would leave the file behind. It is ignored for the few seconds that this takes at most.
+        let signals = [SIGINT, SIGTERM, SIGHUP].map { ($0, signal($0, SIG_IGN)) }
+        defer { for (number, handler) in signals { signal(number, handler) } }
         let path = "\(directory)/.tandem-doctor-\(getpid())"
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else {
@@ -109,8 +116,10 @@ enum MachineProbe {
         }
         let block = [UInt8](repeating: 0x54, count: 4096)
         var latencies: [Int64] = []
-        for _ in 0..<20 {
+        let first = clock.now()
+        while latencies.count < Self.writes {
             let start = clock.now()
+            if start - first > Self.longestMeasurement { break }
             guard FileWriting.write(block, to: file), fsync(file) == 0 else {
                 return .failed("a write failed (errno \(errno))")
             }

@@ -7,8 +7,15 @@ enum TerminalOutput {
 
     /// The style of text on standard output: colored on a terminal, unless `NO_COLOR` is set.
     static var style: TerminalStyle {
-        TerminalStyle.decide(isTerminal: self.isTerminal) { name in getenv(name).map { String(cString: $0) } }
+        TerminalStyle.decide(isTerminal: self.isTerminal, environment: self.variable)
     }
+
+    /// Whether lines on standard output can be drawn again in place.
+    static var hasCursor: Bool {
+        TerminalStyle.hasCursor(isTerminal: self.isTerminal, environment: self.variable)
+    }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     /// The size of the terminal in characters, of which `COLUMNS` overrides the width; 80 x 24 if it is not known.
     static var size: (columns: Int, rows: Int) {

@@ -73,6 +73,9 @@ struct ViewerPageTests {
         }
         #expect(page.contains("data-thumbnails=\"still.vtt\"") && page.contains("data-still=\"still.jpg\""))
         #expect(page.contains("data-recording=\"https://vod.example/?a=1&amp;b=2\""))
+        // A value is not searched for the places of others.
+        #expect(Self.html { $0.recording = "https://vod.example/{{title}}" }.contains("vod.example/{{title}}\""))
+        #expect(Self.html { $0.title = "{{playlist}}<b>" }.contains("{{playlist}}&lt;b&gt;</h1>"))
     }
 
     @Test(

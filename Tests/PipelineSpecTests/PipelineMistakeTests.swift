@@ -321,6 +321,10 @@ struct PipelineMistakeTests {
             "outputs[0].http.embedOrigins[0]", #""https://a.example;script-src" is not valid"#,
             #"write "*", or an origin such as https://example.com or https://*.example.com"#),
         Case(
+            Self.output, #"{ "path": "o", "http": {"embedOrigins": ["https://*.a:*", ^"https://a.*.example"]} }"#,
+            "outputs[0].http.embedOrigins[1]", #""https://a.*.example" is not valid"#,
+            #"write "*", or an origin such as https://example.com or https://*.example.com"#),
+        Case(
             Self.output, #"{ "path": "o", "http": {"recordingUrl": ^"vod/88231"} }"#, "outputs[0].http.recordingUrl",
             #""vod/88231" is not valid"#,
             "write an http or https URL of at most 2048 bytes without spaces and quotes"),

@@ -90,6 +90,8 @@ struct EventTextTests {
         #expect(style(["TERM": "xterm"]) && style(["TERM": "xterm", "NO_COLOR": ""]))
         #expect(!style(["TERM": "xterm", "NO_COLOR": "1"]) && !style(["TERM": "dumb"]) && !style([:]))
         #expect(!style(["TERM": "xterm"], false))
+        #expect(TerminalStyle.hasCursor(isTerminal: true) { ["TERM": "xterm", "NO_COLOR": "1"][$0] })
+        #expect(!TerminalStyle.hasCursor(isTerminal: true) { ["TERM": "dumb"][$0] })
         let colored = EventText(style: TerminalStyle(isColored: true))
         func alarm(_ level: String) -> String {
             colored.text(

@@ -80,6 +80,7 @@ struct ReplyTextTests {
 
                 """)
         #expect(text("# HELP\n", .text) == "# HELP\n" && text("not JSON", .room) == "not JSON")
+        #expect(text("a\u{1b}[2J\r\nb\n", .text) == "a?[2J\nb\n" && text("\u{1b}c", .room) == "?c")
         #expect(text("{\"a\":[{\"b\":1}]}", .document).contains("\n      \"b\": 1\n"))
     }
 
@@ -92,7 +93,7 @@ struct ReplyTextTests {
         #expect(
             text(#"{"detail":"d","errors":[{"path":"a.b","what":"is missing","fix":"add it"}]}"#)
                 == "d\n  a.b: is missing. Fix: add it\n")
-        #expect(text("status 500") == "status 500\n")
+        #expect(text("status 500") == "status 500\n" && text("\u{1b}]0;a\u{7}\n") == "?]0;a?\n")
     }
 
     private func watch(columns: Int, rows: Int, _ style: TerminalStyle = .plain) throws -> [String] {
@@ -144,6 +145,9 @@ struct ReplyTextTests {
     func columns() {
         #expect(TextWidth.columns("abc") == 3 && TextWidth.columns("벤 김") == 5 && TextWidth.columns("主播") == 4)
         #expect(TextWidth.columns("e\u{301}") == 1 && TextWidth.columns("🎉") == 2 && TextWidth.columns("") == 0)
+        // Emoji outside of the pictographs, a character in its emoji form, and a flag.
+        for emoji in ["⚡", "✨", "❤\u{FE0F}", "🇰🇷"] { #expect(TextWidth.columns(emoji) == 2, "\(emoji)") }
+        #expect(TextWidth.columns("❤") == 1)
         #expect(TextWidth.clip("벤 김", to: 4) == "벤 …" && TextWidth.clip("abc", to: 3) == "abc")
         #expect(TextWidth.padLeft("7", to: 3) == "  7" && TextWidth.pad("벤", to: 3) == "벤 ")
     }

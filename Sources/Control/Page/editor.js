@@ -33,7 +33,7 @@ export class Editor {
     if (!scene.panes.length) return toast("This scene is empty until a source is live.");
     delete scene.revision;
     // The room refuses a document whose scene somebody else has changed in the meantime.
-    Object.assign(this, { isOpen: true, id, base: JSON.stringify(store.document.scenes.find(({ sceneId }) => sceneId === id) ?? null), history: new History(scene), saved: JSON.stringify(scene), selected: "panes:0" });
+    Object.assign(this, { isOpen: true, id, base: JSON.stringify(store.document.scenes?.find(({ sceneId }) => sceneId === id) ?? null), history: new History(scene), saved: JSON.stringify(scene), selected: "panes:0" });
     this.update();
   }
 
@@ -239,7 +239,7 @@ export class Editor {
     // What was changed in the meantime is not applied yet.
     this.saved = JSON.stringify(value);
     this.id = id;
-    this.base = JSON.stringify(store.document?.scenes.find(({ sceneId }) => sceneId === id) ?? null);
+    this.base = JSON.stringify(store.document?.scenes?.find(({ sceneId }) => sceneId === id) ?? null);
     await this.applied(id);
     this.update();
     return true;

@@ -87,7 +87,7 @@ export class EventFeed {
 function tone({ type, level, state, to }) {
   if (type === "room.state") return { failed: "bad", recovering: "warn", degraded: "warn", live: "good" }[to] || "";
   if (/failed|undecodable|refused|lost|stalled|superseded|disabled|quarantined/.test(type) || level === "alert_3") return "bad";
-  if (/health|reconnecting|failing|overload|disk_low|flapping|kicked|alarm\.set/.test(type) && level !== "normal") return "warn";
+  if (/health|reconnecting|failing|overload|disk_low|flapping|kicked|moderated|recording_(skipped|dropped)|alarm\.set/.test(type) && level !== "normal") return "warn";
   if (/\.(live|active|restored|ready|started)$/.test(type) || state === "live") return "good";
   return "";
 }

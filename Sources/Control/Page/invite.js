@@ -71,7 +71,7 @@ async function addGuest(refresh) {
   if (added) propose(added);
 }
 
-/** A PK scene of two users. If the room has one, then its decorations are copied, with ids of their own for the texts. */
+/** A PK scene of two users. If the room has a scene with two panes, then its decorations are copied, without its texts. */
 function besides(scenes, sceneId, host, guest) {
   const model = scenes.find(({ panes }) => panes?.length === 2);
   if (!model) return { sceneId, layout: "sideBySide", uids: [host, guest] };
