@@ -67,7 +67,7 @@ extension Pipeline.Moderation.Stills {
                 "receives each still; its answer may cover, mute or kick the source"),
             Field(
                 optional: "store", \.store, .id,
-                "outputId of an output of type http or s3, which uploads each still as moderation-UID-NUMBER.jpg"),
+                "outputId of an output of type http or s3, which uploads each still as moderation-UID-TIME-NUMBER.jpg"),
         ])
 
     static func checked(_ stills: Self, _ path: String, _ log: inout SpecLog) -> Self {
