@@ -51,7 +51,6 @@ enum EventPhrases {
         ("pk.ended", EventPhrase("pk", "ended[: {reason}][, source {uid}]", .strong)),
         ("metadata.taken", EventPhrase("metadata", "{kind} {id} at frame {tick}", .dim)),
         ("audio.levels", EventPhrase("audio", "loudness {program.momentary} LUFS", .dim)),
-        ("audio.speaking", EventPhrase("source {uid}", "speaking: {speaking}", .dim)),
     ]
 
     private static let sources: Phrases = [
@@ -95,10 +94,6 @@ enum EventPhrases {
             "source.kicked",
             EventPhrase(
                 "source {uid}", "kicked by an operator[refuseSeconds?, refused for {refuseSeconds} s]", .warning)
-        ),
-        (
-            "source.moderated",
-            EventPhrase("source {uid}", "moderation service: {action}[, reason: {reason}]", .warning)
         ),
         ("source.quarantined", EventPhrase("source {uid}", "refused until {until|clock}: {reason}", .bad)),
         ("passthrough.began", EventPhrase("source {uid}", "its video is passed through as {rendition}")),
@@ -194,27 +189,6 @@ enum EventPhrases {
     ]
 
     private static let recordings: Phrases = [
-        (
-            "source.recording_started",
-            EventPhrase("source {uid}", "own recording into {path}[, {codecs}]", .good)
-        ),
-        (
-            "source.recording_finished",
-            EventPhrase(
-                "source {uid}", "own recording complete: {path}, {durationMs|seconds}[, {bytes|size}], {reason}")
-        ),
-        (
-            "source.recording_skipped",
-            EventPhrase("source {uid}", "its {kind} is not recorded: {reason}", .warning)
-        ),
-        (
-            "source.recording_failed",
-            EventPhrase("source {uid}", "own recording cannot be written: {reason}", .bad)
-        ),
-        (
-            "source.recording_dropped",
-            EventPhrase("source {uid}", "own recording lost {video} video and {audio} audio frames", .bad)
-        ),
         ("recording.finishing", EventPhrase("recording", "its files are being created in {path}")),
         ("recording.progress", EventPhrase("recording", "{bytes|size} of {of|size}", .dim)),
         ("recording.ready", EventPhrase("recording", "ready in {path}[, {recording.durationMs|seconds}]", .good)),
@@ -248,11 +222,6 @@ enum EventPhrases {
         ("control.tokensRefused", EventPhrase("control", "tokens: {reason}. Fix: {fix}", .bad)),
         ("playback.secretsRenewed", EventPhrase("viewers", "secrets of the URLs read again")),
         ("playback.secretsRefused", EventPhrase("viewers", "secrets of the URLs: {reason}. Fix: {fix}", .bad)),
-        ("moderation.failing", EventPhrase("moderation", "the webhook accepts no stills: {reason}", .bad)),
-        (
-            "moderation.restored",
-            EventPhrase("moderation", "the webhook accepts stills again, after {failures} failed attempts", .good)
-        ),
         ("webhook.failing", EventPhrase("webhook", "{webhook} does not accept events: {reason}", .bad)),
         ("webhook.restored", EventPhrase("webhook", "{webhook} accepts events again", .good)),
         ("webhook.disabled", EventPhrase("webhook", "{webhook} gets no more events: {reason}", .warning)),
