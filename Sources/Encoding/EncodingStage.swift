@@ -4,8 +4,8 @@ package import MediaTypes
 import Threading
 import Synchronization
 
-/// The threads that encode the program: one that scales the canvas, if there are video renditions, one per rendition, one for each audio bit rate, and
-/// one that passes on the encoded packets.
+/// The threads that encode the program: one that scales the canvas if there are video renditions, one per video rendition,
+/// one for each audio bit rate, and one that passes on the encoded packets.
 ///
 /// ``open(rungs:settings:output:)`` opens every encoder on the thread that will use it, so that invalid settings are
 /// rejected before the room is ready.

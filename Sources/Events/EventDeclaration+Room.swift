@@ -147,7 +147,7 @@ extension EventDeclaration {
             ]),
         EventDeclaration(
             "audio.speaking",
-            "A source has begun or stopped to speak, as heard in the program; only with audio.speaking.",
+            "A source has begun or stopped speaking, as heard in the program; only with audio.speaking.",
             [
                 Self.uid,
                 JSONField("speaking", .boolean, "Whether it speaks now.", example: true),

@@ -77,9 +77,11 @@ extension EventDeclaration {
             "webhook.removed", "A webhook receiver was removed.",
             [JSONField("undelivered", .count, "Events that it has not accepted.", example: 0)]),
         EventDeclaration(
-            "moderation.failing", "The moderation webhook does not answer stills.", [Self.reason("status 503")]),
+            "moderation.failing",
+            "A still was not accepted by the moderation webhook, or its answer was invalid; only the first of consecutive failures.",
+            [Self.reason("status 503")]),
         EventDeclaration(
-            "moderation.restored", "The moderation webhook answers stills again.",
+            "moderation.restored", "The moderation webhook has accepted a still again.",
             [JSONField("failures", .count, "Attempts that have failed.", example: 4)]),
         EventDeclaration("webhook.secretsRenewed", "The secrets of the webhooks were read again."),
         Self.refused("webhook.secretsRefused", "The secrets of the webhooks cannot be read; the old ones stay."),

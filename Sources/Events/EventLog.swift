@@ -20,9 +20,8 @@ package struct EventRecord: Sendable, Hashable {
 /// The room's latest events, for clients that request them and for webhooks. The log is limited in events and bytes:
 /// the oldest events are dropped, and readers that are behind learn how many were dropped.
 ///
-/// Events that only describe a moment, such as audio levels, are limited separately and to about the last minute: once
-/// a second each, they would fill the log, and what happened an hour ago would be dropped for them. Readers do not learn
-/// that they were dropped, unless a later event was dropped, too.
+/// Events that only describe a moment, such as audio levels, do not count towards these limits. The log keeps the last
+/// ``momentCapacity`` of them, and readers do not learn that older ones were dropped, unless a later event was dropped, too.
 package final class EventLog: Sendable {
     /// Consecutive events after a given number, the oldest first.
     package struct Page: Sendable, Hashable {

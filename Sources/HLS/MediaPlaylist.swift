@@ -35,8 +35,8 @@ package struct MediaPlaylist: Sendable {
     ///
     /// - Parameters:
     ///   - earlier: The segments before those of `window`, with consecutive numbers.
-    ///   - targetDuration: Target duration in seconds: larger than that of the window if the playlist changes less often
-    ///     than a target duration of the window requires (rfc8216bis §6.2.2).
+    ///   - targetDuration: Target duration in seconds; that of the window is used if it is longer. A playlist that is
+    ///     written less often needs a longer one (rfc8216bis §6.2.2).
     ///   - isIFramesOnly: Whether to make the I-frame playlist; see ``init(iFramesOf:control:)``.
     package init(
         earlier: [Segment], _ window: PlaylistWindow, targetDuration: Int, dateRanges: DateRangeList = DateRangeList(),

@@ -123,8 +123,8 @@ struct RoomDeployment: Sendable {
         return Port(name: name, number: Int(number), isUDP: isUDP)
     }
 
-    /// Directories of outputs, clips and recordings of sources that have an absolute path, with names for volumes. A still image in the
-    /// directory of another output needs no separate entry.
+    /// Directories of outputs, clips and recordings of sources that have an absolute path, with names for volumes. A still
+    /// image in the directory of another output needs no separate entry.
     var absoluteDirectories: [(path: String, outputID: String)] {
         var directories: [(path: String, outputID: String)] = []
         var stills: [(path: String, outputID: String)] = []

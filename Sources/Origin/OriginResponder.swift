@@ -17,7 +17,7 @@ package struct OriginResponder: Sendable {
     /// Answers WHEP requests; `nil`: the room has no WebRTC output.
     private let webRTC: WebRTCViewers?
     private let page: ViewerPage
-    /// Path of the multivariant playlist: who may request it may ask for the status.
+    /// Path of the multivariant playlist: a query that is signed for it also admits to the status.
     private let playlistPath: String
     /// The room's status for the player page.
     private let status: @Sendable () -> ViewerStatus

@@ -5,13 +5,14 @@ import HLS
 /// The reply always has status 200, because browsers log every error status, and the page asks again and again.
 package struct ViewerStatus: Sendable, Hashable {
     package enum State: String, Sendable, Hashable {
-        /// Nobody has published yet.
+        /// There is nothing to play, and no publisher is connected.
         case waiting
         /// A publisher is connected, and the playlists do not exist yet.
         case starting
-        /// Viewers can play, and a source on air sends media.
+        /// Viewers can play the program.
         case live
-        /// Viewers can play, no source on air sends media, and a publisher is connected or expected back.
+        /// No source on air sends media, and a publisher is connected or expected back. Also while a worker fails, or is
+        /// replaced by another one.
         case interrupted
         /// Viewers can play, and no publisher is connected or expected back.
         case left

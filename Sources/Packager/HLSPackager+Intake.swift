@@ -9,7 +9,8 @@ extension HLSPackager {
         var collector: SegmentCollector?
         /// Whether the playlists get `EXT-X-ENDLIST`; `nil` until ``finish(endlist:)`` is called.
         var endlist: Bool?
-        /// The frame after the last video frame, without video after the audio; `nil` again once the open date ranges have been ended there.
+        /// The frame after the last video frame, or after the end of the audio if there is no video; `nil` again once the
+        /// open date ranges have been ended there.
         var pictureEnd: Int64?
         /// Whether the writer has stopped.
         var isOver = false

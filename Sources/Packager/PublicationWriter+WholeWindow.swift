@@ -26,13 +26,13 @@ struct WholeWindowTexts {
     }
 }
 
-/// Writing of the playlists of the whole window, and of the archive's journal, whose cost must not grow with the window
-/// for each segment.
+/// Writes the playlists of the whole window and the archive's journal, which are not written with every segment.
 ///
 /// Order: the journal is written before the state file that no longer has its rows, and the playlists after the live
 /// ones. If a worker is killed in between, both the journal and the state file have some rows, which are then read once.
 extension PublicationWriter {
-    /// Fewest rows of a journal that is written anew because most of its rows are about deleted files.
+    /// Up to this number of rows, a journal only grows. A longer one is written anew when fewer than half of its rows are
+    /// still needed.
     private static let shortestJournal = 1_024
 
     /// Whether the playlists of the whole window are to be written with this publish: once per

@@ -263,7 +263,7 @@ struct SegmentArchive: Sendable {
     /// The initialization segment of a row of a track.
     func map(of row: StateFile.Entry, track index: Int) -> InitializationSegment { self.tracks[index].maps[row.map] }
 
-    /// Turns the listed segments with these URIs, whose files are lost, into gaps. The journal must be written anew.
+    /// Turns the listed segments with these URIs, whose files are lost, into gaps. The caller must write the journal anew.
     mutating func lose(_ uris: Set<String>) {
         guard !uris.isEmpty else { return }
         for index in self.tracks.indices {

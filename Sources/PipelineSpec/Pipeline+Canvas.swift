@@ -54,7 +54,7 @@ extension Pipeline {
         package init() {}
     }
 
-    /// Lowers the volume of music while other sources speak; see ``Audio/speaking`` for what counts as speech.
+    /// Lowers the volume of music while other sources speak.
     package struct Duck: Sendable, Equatable {
         /// The users whose volume is lowered; empty: the sources with ``Source/background``. Default empty.
         package var uids: [String] = []

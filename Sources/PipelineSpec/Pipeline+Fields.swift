@@ -307,14 +307,14 @@ extension Pipeline.Audio {
                 "milliseconds between two audio.levels events; 0: none"),
             Field(
                 "speaking", \.speaking, .boolean,
-                "whether audio.speaking events tell when a source begins and stops to speak, and scenes can draw a ring around its pane"
+                "whether audio.speaking events tell when a source begins and stops speaking, and scenes can draw a ring around its pane"
             ),
             Field(
                 optional: "ducking", \.ducking, .object(Pipeline.Ducking.rule),
                 "lowers the volume of all others while one of the listed users speaks"),
             Field(
                 optional: "duck", \.duck, .object(Pipeline.Duck.rule),
-                "lowers the volume of music while other sources speak, as audio.speaking finds out"),
+                "lowers the volume of music while other sources speak, detected as for audio.speaking"),
         ])
 }
 

@@ -4,7 +4,7 @@ import MediaTypes
 package enum PipelineSchema {
     /// The schema as pretty-printed JSON that ends with a line break: the content of `pipelines/schema.json`.
     ///
-    /// Spec: JSON Schema draft-07, which more editors and validators support completely than the later drafts.
+    /// Spec: JSON Schema draft-07.
     package static func json() -> String {
         let root: JSONNode = .object(
             [

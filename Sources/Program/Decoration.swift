@@ -2,8 +2,8 @@ import LibAV
 package import MediaTypes
 import Synchronization
 
-/// An overlay on the canvas (text, score bar, countdown or speaking ring) whose image can change between two ticks, with the size
-/// reserved for it.
+/// An overlay on the canvas (text, score bar, countdown or speaking ring) whose image can change between two ticks, with
+/// the size reserved for it.
 ///
 /// Scenes that show a text of the same id, style and position in a box of the same size share one slot, whatever the
 /// text.

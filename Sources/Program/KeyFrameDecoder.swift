@@ -1,8 +1,7 @@
 package import LibAV
 package import MediaTypes
 
-/// Decodes single key frames, apart from a source's own decoder. It opens a decoder for each frame: meant for one still
-/// every few seconds.
+/// Decodes single key frames, apart from a source's own decoder. It opens a decoder for each frame.
 package enum KeyFrameDecoder {
     /// Decodes a key frame and converts it like the frames of a scene: upright and in the canvas's colors. Its sample
     /// aspect ratio is not changed.
@@ -13,8 +12,7 @@ package enum KeyFrameDecoder {
     /// - Parameters:
     ///   - rotation: The operator's rotation in quarter turns clockwise.
     ///   - maxPixels: Larger frames are refused.
-    ///   - skipsLoopFilter: Saves a third of the time. Block edges remain, which are not visible once the frame is scaled
-    ///     to half its size.
+    ///   - skipsLoopFilter: Whether the decoder leaves out the loop filter, which is faster and leaves block edges.
     /// - Throws: ``MediaError/Code/invalidData`` if the packet yields no frame; errors of the decoder and the conversion.
     package static func picture(
         of packet: CodedPacket, _ parameters: CodecParameters, source: SourceID, rotation: Int, maxPixels: Int64,

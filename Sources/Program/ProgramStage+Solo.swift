@@ -13,8 +13,8 @@ package struct FullCanvasSource: Sendable, Hashable {
 }
 
 extension Scene {
-    /// The source whose pane fills the room's whole canvas, without a crop, border, speaking ring or round corners and with nothing
-    /// else on the canvas; `nil` if there is no such source. If the frame has another aspect ratio than the canvas, it
+    /// The source whose pane fills the room's whole canvas, without a crop, border, speaking ring or round corners and with
+    /// nothing else on the canvas; `nil` if there is no such source. If the frame has another aspect ratio than the canvas, it
     /// may still be cut, stretched or have margins.
     package func solo(in room: Canvas) -> SourceID? {
         let panes = self.visiblePanes

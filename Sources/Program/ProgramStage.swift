@@ -86,7 +86,7 @@ package final class ProgramStage: Sendable {
         package var shown: (@Sendable (_ tick: Int64, _ view: FullCanvasSource) -> Void)?
         /// Receives the audio levels, every ``Settings/levelIntervalMs``.
         package var levels: @Sendable (_ levels: AudioLevels) -> Void = { _ in }
-        /// Called when a source has begun or stopped to speak.
+        /// Called when a source has begun or stopped speaking.
         package var speaking: @Sendable (_ change: SpeakingChange) -> Void = { _ in }
         /// Called at every tick of a program that has only audio, instead of `picture`.
         package var ticked: @Sendable (_ tick: Int64) -> Void = { _ in }

@@ -1,7 +1,7 @@
 import Libc
 package import MediaTypes
 
-/// A source has begun or stopped to speak.
+/// A source has begun or stopped speaking.
 package struct SpeakingChange: Sendable, Hashable {
     package var source: SourceID
     /// `true` if the source has begun to speak, `false` if it has stopped.
@@ -20,25 +20,22 @@ package struct SpeakingChange: Sendable, Hashable {
 /// Decides from the level of one signal whether somebody speaks. A value without clock: it counts sample pairs.
 ///
 /// States: quiet → speaking, when the signal was loud for ``attackMs`` in total, where quiet times count against loud
-/// ones → quiet, when the signal was not loud for ``releaseMs`` without a break. "Loud" means at least the threshold, and
-/// while speaking at least ``hysteresisDb`` below it. The threshold is ``thresholdDb``, or ``marginDb`` above the noise
+/// ones → quiet, when the signal was not loud for ``releaseMs`` without a break. "Loud" means at least the threshold, or
+/// while speaking at least the threshold minus ``hysteresisDb``. The threshold is ``thresholdDb``, or ``marginDb`` above the noise
 /// floor if that is higher.
 package struct SpeakingDetector: Sendable, Hashable {
-    /// Threshold in LUFS with a quiet background. Speech of a phone's microphone is 20 to 30 dB louder, and room noise
-    /// after the phone's own noise suppression is below it.
+    /// Threshold in LUFS with a quiet background.
     package static let thresholdDb: Float = -45
-    /// Distance of the threshold from the noise floor in decibels: the level of steady noise varies by less.
+    /// Smallest distance of the threshold from the noise floor in decibels.
     package static let marginDb: Float = 9
     /// Distance between the thresholds for beginning and for stopping, in decibels, so that a level close to one of them
     /// does not toggle the state.
     package static let hysteresisDb: Float = 6
-    /// Loud time after which a source counts as speaking, in milliseconds: longer than a click or a cough, about one
-    /// syllable.
+    /// Loud time after which a source counts as speaking, in milliseconds: longer than a click.
     package static let attackMs: Int64 = 200
-    /// Time without loud signal after which a source counts as quiet, in milliseconds: longer than the pauses between
-    /// words and sentences.
+    /// Time without loud signal after which a source counts as quiet, in milliseconds: longer than pauses between words.
     package static let releaseMs: Int64 = 800
-    /// Highest noise floor in LUFS. A louder steady signal, such as music, is no noise: it counts as speaking.
+    /// Highest noise floor in LUFS. So a steady signal of −41 LUFS or more, such as music, counts as speaking.
     package static let highestFloorDb: Float = -50
     /// Lowest noise floor in LUFS, also the first one; with it, the threshold is ``thresholdDb``.
     private static let lowestFloorDb: Float = -70
@@ -67,7 +64,7 @@ package struct SpeakingDetector: Sendable, Hashable {
     /// - Parameters:
     ///   - power: Mean square of the block after the loudness filter (K-weighting), both channels added.
     ///   - pairs: Length of the block, which begins at `position`.
-    /// - Returns: Whether the source begins (`true`) or stops (`false`) to speak, and the position of that; `nil` if
+    /// - Returns: Whether the source begins (`true`) or stops (`false`) speaking, and the position of that; `nil` if
     ///   nothing changes.
     package mutating func receive(
         power: Float, pairs: Int64, at position: Int64

@@ -58,7 +58,7 @@ extension BoxWriter {
         }
     }
 
-    /// Writes a descriptor with a length of four bytes, which every reader accepts. Spec: ISO/IEC 14496-1 §8.3.3.
+    /// Writes a descriptor whose length takes four bytes. Spec: ISO/IEC 14496-1 §8.3.3.
     private mutating func descriptor(_ tag: UInt8, _ body: (inout BoxWriter) -> Void) {
         var content = BoxWriter()
         body(&content)

@@ -29,12 +29,13 @@ package struct SourceMovieFacts: Sendable, Hashable {
         package let reason: String
     }
 
-    /// A hole in a track, in which no frame arrived for a second or more.
+    /// Two successive frames of a track whose decoding times are a second or more apart.
     package struct Gap: Sendable, Hashable {
         package let kind: TrackKind
         package let track: UInt8
         /// Decoding time of the last frame before it, in nanoseconds of the source's time.
         package let start: Int64
+        /// Difference between the decoding times, in nanoseconds.
         package let duration: Int64
     }
 
@@ -70,7 +71,7 @@ package struct SourceMovieFacts: Sendable, Hashable {
     package var tracks: [Track] = []
     package var skipped: [Skipped] = []
     package var gaps: [Gap] = []
-    /// Frames that were dropped because the disk was too slow.
+    /// Frames that were dropped from the full queue before the writer.
     package var droppedVideo = 0
     package var droppedAudio = 0
     /// Video frames before the first key frame, which cannot be decoded.
@@ -85,7 +86,7 @@ package struct SourceMovieFacts: Sendable, Hashable {
     /// Frames of all tracks.
     package var frames: Int { self.tracks.reduce(0) { $0 + $1.frames } }
 
-    /// Starts the counts of the next file. Tracks that are not recorded stay.
+    /// Resets the counts for the next file. The list of tracks that are not recorded stays.
     mutating func nextFile() {
         var next = SourceMovieFacts()
         next.skipped = self.skipped

@@ -50,7 +50,7 @@ struct SourceMovieFile: ~Copyable {
 
     /// Appends a part.
     ///
-    /// - Parameter keyTime: Presentation time of its first frame in ticks if it is a key frame of the first video track.
+    /// - Parameter keyTime: Presentation time of its first frame in ticks, if it begins with a key frame of a video track.
     mutating func append(_ part: PacketMemory, keyTime: Int64?) throws(MediaError) {
         guard FileWriting.write(part.bytes(in: 0..<part.count), to: self.descriptor) else {
             let number = errno
@@ -96,7 +96,7 @@ struct SourceMovieFile: ~Copyable {
     }
 
     /// Completes the files of a source that killed workers have left: cuts each after its last whole part, and completes
-    /// its sidecar. Files that a living worker writes are not touched.
+    /// its sidecar. A file without a whole part is deleted. Files that a living worker writes are not touched.
     ///
     /// - Parameter prefix: Beginning of the names of the source's files.
     /// - Returns: The sidecars that were completed.

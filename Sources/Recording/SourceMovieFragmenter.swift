@@ -26,13 +26,12 @@ package struct SourceSample: Sendable {
 /// Cuts the packets of one publication into fragmented MP4 files, without decoding.
 ///
 /// Pure: packets in, bytes to write out. One file has a fixed set of tracks. When a codec, its parameters or the set of
-/// tracks change, the file ends and the next one begins, because players do not follow a change inside a file. A file
-/// that contains video begins with the frames from its first key frame on.
+/// tracks change, the file ends and the next one begins, because players do not follow a change inside a file. The
+/// video of a file begins with a key frame, unless none arrives among ``keyPatience`` frames.
 ///
 /// A part is one fragment per track (`moof` and `mdat`). Until a part is complete, its frames are in memory only, and are
 /// what a kill loses. Frames keep the differences between their decoding and presentation times; the edit list skips the
-/// reorder delay, so that the first frame of the earliest track is shown at time 0 of the file. (With decoding times that
-/// are shifted instead, which makes offsets negative, FFmpeg shows the video later by the reorder delay.)
+/// reorder delay, so that the first frame of the earliest track is shown at time 0 of the file.
 ///
 /// States: *gathering* (frames wait for the first part, whose tracks and start are then known) → *open* (the header is
 /// written) → *gathering* for the next file, after a change or ``end()``.
@@ -52,8 +51,8 @@ package struct SourceMovieFragmenter: Sendable {
     package enum Action: Sendable {
         /// Begin a file with these bytes.
         case open(SourceMovieFacts, header: [UInt8], durationOffset: Int)
-        /// Append a part of one track to the file. `keyTime` is the presentation time of the part's first frame, in
-        /// ticks of the first video track, if the part begins with a key frame of that track.
+        /// Append a part of one track to the file. `keyTime` is the presentation time of the part's first frame in
+        /// ticks of the track, if the part begins with a key frame of a video track.
         case write(PacketMemory, keyTime: Int64?, SourceMovieFacts)
         /// The file is complete.
         case close(SourceMovieFacts, SourceMovieFacts.End)
@@ -83,7 +82,7 @@ package struct SourceMovieFragmenter: Sendable {
         var index: Int?
         /// Decoding time of the track's first frame, from which its media time counts, in nanoseconds.
         var origin: Int64 = 0
-        /// How much later than it is decoded that frame is shown, in nanoseconds: the edit list begins there.
+        /// Time from the decoding to the presentation of that frame, in nanoseconds: the edit list begins there.
         var lead: Int64 = 0
         /// Decoding time after the last written frame, in ticks.
         var next: Int64 = 0
@@ -93,13 +92,14 @@ package struct SourceMovieFragmenter: Sendable {
         var last: Int64?
     }
 
-    /// Most bytes of a part; more are written at once, whatever its duration.
+    /// Bytes of waiting frames from which a part is written, whatever its duration.
     static let largestPart = 16 << 20
-    /// Most frames of a part, for streams of tiny frames.
+    /// Number of waiting frames from which a part is written, whatever its duration.
     static let mostSamples = 8_192
-    /// Shortest time without a frame of a track that is reported as a gap, in nanoseconds.
+    /// Shortest difference between the decoding times of two frames that is listed as a gap, in nanoseconds.
     static let shortestGap: Int64 = 1_000_000_000
-    /// Most video frames that are dropped while a key frame is waited for; ten seconds at 30 frames per second.
+    /// Number of video frames that are dropped while no key frame arrives, if the track's format is known; ten seconds at
+    /// 30 frames per second.
     static let keyPatience = 300
     /// Most tracks of a file: a video track and the audio tracks that publishers send.
     static let mostTracks = 8
@@ -113,7 +113,8 @@ package struct SourceMovieFragmenter: Sendable {
     private var isOpen = false
     private var sequence: UInt32 = 0
     private var facts = SourceMovieFacts()
-    /// Whether the next file has begun: frames of changed tracks wait until the video reaches a key frame.
+    /// Whether the open file ends at the next key frame of the video: frames of changed audio tracks wait for the next
+    /// file.
     private var switchesAtKey = false
     private var files = 0
     private var skipped: Set<SourceMovieFacts.Skipped> = []
@@ -170,7 +171,7 @@ package struct SourceMovieFragmenter: Sendable {
     private mutating func skip(_ parameters: CodecParameters, _ reason: String) -> [Action] {
         let skipped = SourceMovieFacts.Skipped(
             kind: parameters.kind, track: parameters.track, codec: parameters.codec, reason: reason)
-        // A publisher that repeats a change is not told again and again.
+        // A publisher that repeats a change causes no further events.
         guard self.skipped.count < 64, self.skipped.insert(skipped).inserted else { return [] }
         self.facts.skipped.append(skipped)
         return [.skipped(skipped)]

@@ -40,8 +40,8 @@ package struct SourceMovieTrack: Sendable, Hashable {
 
     /// Returns the track for a codec's parameters.
     ///
-    /// - Parameter key: Payload of a key frame of the track. VP9 and AV1 without a configuration record are described by
-    ///   it; other codecs do not use it.
+    /// - Parameter key: Payload of a key frame of the track. It describes VP9, and AV1 without a configuration record; other
+    ///   codecs do not use it.
     /// - Returns: nil if the track can be described only by its first key frame, and `key` is nil.
     /// - Throws: ``Refusal`` if the codec or its configuration cannot be recorded.
     package static func make(_ parameters: CodecParameters, key: [UInt8]? = nil) throws(Refusal) -> SourceMovieTrack? {

@@ -69,7 +69,7 @@ extension Room {
         }
     }
 
-    /// Emits the audio levels that were measured since the last call, and who has begun or stopped to speak.
+    /// Emits the audio levels that were measured since the last call, and who has begun or stopped speaking.
     func tellLevels() {
         self.tellSpeaking()
         guard self.value.withLock(\.api.levels.hasUntold) else { return }

@@ -24,7 +24,7 @@ protocol StagesHost: SourcesHost, OutputsHost {
     func setCatchingUp(_ isCatchingUp: Bool)
     /// Records the audio levels of the program and the sources.
     func note(_ levels: AudioLevels)
-    /// Records that a source has begun or stopped to speak.
+    /// Records that a source has begun or stopped speaking.
     func note(_ change: SpeakingChange)
 }
 

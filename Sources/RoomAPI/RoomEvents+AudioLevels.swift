@@ -19,7 +19,7 @@ extension RoomEvents {
             ])
     }
 
-    /// Emits `audio.speaking`: a source has begun or stopped to speak.
+    /// Emits `audio.speaking`: a source has begun or stopped speaking.
     ///
     /// - Parameters:
     ///   - origin: Date-time of program time 0, in nanoseconds since the Unix epoch; nil before the program runs.

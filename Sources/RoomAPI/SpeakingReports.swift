@@ -3,8 +3,7 @@ package import Program
 
 /// Who speaks, and a queue of changes between the program thread and the thread that emits them as events.
 package struct SpeakingReports: Sendable {
-    /// Largest number of waiting changes: more than 16 voices change in the 50 ms between two polls of the life thread.
-    /// If there are more, the oldest are not reported.
+    /// Largest number of waiting changes. If there are more, the oldest are not reported.
     package static let limit = 256
 
     /// The sources that speak now.

@@ -48,7 +48,7 @@ package final class ModerationService: Sendable {
     private struct State {
         var schedule = StillSchedule()
         var deliveries = StillDeliveries<Sent>()
-        /// Tag of the last still of each source that was sent by the interval.
+        /// Tag of the last still of each source.
         var tags: [SourceID: String] = [:]
         var number: Int64 = 0
         var actions: [ModerationAnswer.Action: Int64] = [:]
@@ -233,7 +233,8 @@ package final class ModerationService: Sendable {
         return RoomAlarm(
             "moderation.failing", "alert_2", kind: "config", subject: "moderation",
             message:
-                "no still has reached the moderation webhook for \((now &- since) / TimeMath.nanoseconds) s: \(reason)")
+                "the moderation webhook has accepted no still for \((now &- since) / TimeMath.nanoseconds) s: \(reason)"
+        )
     }
 
     /// Adds metrics of the stills and of the commands.

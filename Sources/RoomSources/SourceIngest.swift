@@ -45,8 +45,8 @@ package struct SourceIngest: Sendable {
         self.host.withSources { $0.connections.pulls = service }
     }
 
-    /// Fetches a source that was added while the room runs, over RTMP or SRT. Connects at once, unless the source may
-    /// not be shown for some time.
+    /// Fetches a source that was added while the room runs, over RTMP or SRT. Connects at once, or when the refusal of the
+    /// source ends.
     func pull(_ source: RoomSource, _ settings: PullSettings?, _ srt: SRTPullSettings?) {
         guard settings != nil || srt != nil else { return }
         let service =

@@ -9,9 +9,9 @@ import Threading
 /// Records one source: takes its packets from its hub, and writes them on a thread of its own.
 ///
 /// The publisher's thread only adds packets to a bounded queue, so a slow disk affects neither the publisher nor the
-/// program. The writer wakes about twice a second while packets arrive, and not at all otherwise.
+/// program. The writer takes packets about twice a second.
 final class SourceRecording: SourceSubscriber {
-    /// What the writer tells.
+    /// What the writer reports.
     enum Event: Sendable {
         case recorder(SourceMovieRecorder.Event)
         /// Packets were dropped because the disk is too slow.

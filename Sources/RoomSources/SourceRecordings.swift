@@ -105,7 +105,8 @@ package struct SourceRecordings: Sendable {
     /// Ends the recording of a source that leaves.
     func leave(_ source: SourceID) { self.end(source) }
 
-    /// Follows a change of a source in the document: settings apply from the next key frame on, in a new file.
+    /// Follows a change of a source in the document: ends its recording, and begins a new one with the new settings if they
+    /// are active.
     package func change(of source: SourceID, from before: Pipeline.SourceRecord?, to after: Pipeline.SourceRecord?) {
         guard before != after else { return }
         self.end(source)

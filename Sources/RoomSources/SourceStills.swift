@@ -272,8 +272,8 @@ package final class SourceStills: Sendable {
     private static let busy = ControlFailure.limitExceeded(
         "too many requests wait for stills", fix: "request stills less often")
 
-    /// The size of a still with square pixels, both sides even: at most `width` by twice `width`, and no larger than the
-    /// frame as displayed.
+    /// The size of a still with square pixels: at most `width` by twice `width`, and no larger than the frame as displayed.
+    /// Then both sides are rounded up to even numbers of at least 16.
     package static func size(of format: PictureFormat, width: Int) -> (width: Int, height: Int) {
         let (across, down) = (max(1, Int64(format.sarNumerator)), max(1, Int64(format.sarDenominator)))
         let (columns, rows) = (max(1, Int64(format.width)), max(1, Int64(format.height)))

@@ -38,8 +38,8 @@ package struct StillCache<Waiter: Sendable>: Sendable {
     package static var capacity: Int { 128 }
     /// Most widths of a source whose files are kept. Pages ask for one or two.
     package static var widths: Int { 4 }
-    /// A file of a source on air is used again for this time, in nanoseconds, so that many pages cost no more than five
-    /// files a second.
+    /// Time in nanoseconds for which a file of a decoded frame also answers requests for later frames: at most five files
+    /// per second and width are made.
     package static var freshness: Int64 { 200_000_000 }
 
     private var files: [SourceID: [(width: Int, file: File)]] = [:]
@@ -49,7 +49,7 @@ package struct StillCache<Waiter: Sendable>: Sendable {
 
     package init() {}
 
-    /// The file to answer a request with: one of this frame, or one of a decoded frame that was made a moment ago.
+    /// The file to answer a request with: one of this frame, or one of a decoded frame that was made within ``freshness``.
     ///
     /// - Parameter anyAge: Whether every earlier file of a decoded frame will do.
     package func file(of source: SourceID, width: Int, frame: FrameID, now: Int64, anyAge: Bool = false) -> File? {

@@ -3,8 +3,8 @@ package import MediaTypes
 /// Decides which stills are sent to a moderation webhook, and when. A pure value.
 ///
 /// At most one still of each source is being sent and one waits; a newer one replaces the one that waits. A still is sent
-/// once: after a failure the next one follows, since it shows more. While the receiver fails, one still of all sources is
-/// sent at a time, with increasing distances.
+/// once and not again after a failure. While the receiver fails, one still of all sources is sent at a time, at increasing
+/// intervals.
 package struct StillDeliveries<Still: Sendable>: Sendable {
     /// A change of the receiver's state, to be reported as an event.
     package enum Notice: Sendable, Hashable {
@@ -20,10 +20,10 @@ package struct StillDeliveries<Still: Sendable>: Sendable {
         package var replaced: Int64 = 0
     }
 
-    /// Distance after the first failure, in nanoseconds; it doubles with each further failure. Each is varied at random by
-    /// up to 25 %.
+    /// Time from the first failure to the next attempt, in nanoseconds; it doubles with each further failure. Each is varied
+    /// at random by up to 25 %.
     static var firstWait: Int64 { 500_000_000 }
-    /// Longest distance before the variation, in nanoseconds.
+    /// Longest time between two attempts before the variation, in nanoseconds.
     static var longestWait: Int64 { 30_000_000_000 }
 
     private var waiting: [SourceID: Still] = [:]

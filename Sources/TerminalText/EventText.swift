@@ -17,8 +17,8 @@ package struct EventText: Sendable {
     /// Returns the text of one event in JSON, as on standard output, without a line break at its end; the text of
     /// `room.ready` has several lines, since it lists the addresses.
     ///
-    /// - Returns: `nil` for an event that is not printed for people; the line itself, without control characters, if it
-    ///   is not an event.
+    /// - Returns: `nil` for an event that is not printed for people; the line itself, with `?` in place of control
+    ///   characters, if it is not JSON.
     package func text(_ line: String) -> String? {
         guard let event = JSONParser.parse(Array(line.utf8)).faultless else { return TextWidth.clean(line) }
         return self.text(event)

@@ -41,10 +41,10 @@ enum EventValue {
         return tenths % 10 == 0 ? "\(tenths / 10)" : tenths.decimal(1)
     }
 
-    /// Returns a number of bytes in the largest unit of which there is at least one: `81 GB`, `4.8 MB`.
+    /// Returns a number of bytes in decimal units with at most one decimal: `81 GB`, `4.8 MB`.
     static func size(_ bytes: Int64) -> String { self.scaled(bytes, ["B", "kB", "MB", "GB", "TB", "PB"]) }
 
-    /// Returns a bit rate in the largest unit of which there is at least one: `2.5 Mbit/s`.
+    /// Returns a bit rate in decimal units with at most one decimal: `2.5 Mbit/s`.
     static func rate(_ bits: Int64) -> String { self.scaled(bits, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"]) }
 
     private static func scaled(_ number: Int64, _ units: [String]) -> String {

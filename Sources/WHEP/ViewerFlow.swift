@@ -46,9 +46,8 @@ package struct ViewerFlow: Sendable {
 
     /// A report about the video has arrived, with the share of packets that were lost in units of 1/256.
     ///
-    /// - Parameter isNarrow: Whether the viewer estimates its network at less than half of the video's bit rate. Any loss
-    ///   that is not good is then bad. Without loss the estimate counts for nothing: it also falls when little was sent, as
-    ///   during a pause.
+    /// - Parameter isNarrow: Whether the viewer estimates its network at less than half of the video's bit rate. Then a loss
+    ///   above ``Limits/good`` counts as bad.
     package mutating func reported(lost: UInt8, isNarrow: Bool = false, now: Int64) {
         if self.isPaused(now: now) { return }
         self.pausedUntil = nil

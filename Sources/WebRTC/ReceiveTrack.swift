@@ -24,9 +24,8 @@ package struct ReceiveTrack: Sendable {
         /// How long the first packet waits for earlier ones that it may have overtaken; 0: not at all.
         package var start: Int64 = 10_000_000
 
-        /// - Parameter wait: Default: 320 ms, for five requests at round trips up to 70 ms. With four, one packet in
-        ///   100,000 stays lost at 10 % loss: one every few minutes, which costs the eleven frames up to the next key
-        ///   frame. Without retransmission 120 ms, for packets that overtake each other.
+        /// - Parameter wait: Default: 320 ms, for five requests at round trips up to 70 ms. Without retransmission 120 ms,
+        ///   for packets that overtake each other.
         package init(isRepaired: Bool, wait: Int64? = nil) {
             self.isRepaired = isRepaired
             self.wait = wait ?? (isRepaired ? 320_000_000 : 120_000_000)
@@ -57,14 +56,13 @@ package struct ReceiveTrack: Sendable {
     private static let restartInterval: Int64 = 1_000_000_000
     /// Number of packets before the first one that it may have overtaken.
     private static let startNumbers: Int64 = 16
-    /// How much later than ``Timing/wait`` the answer to the last request may be expected.
+    /// How much later than ``Timing/wait`` the answer to the last request may be expected, in nanoseconds.
     private static let longestGrace: Int64 = 100_000_000
     /// libwebrtc ignores requests for a packet that it resent less than its estimate of the round trip plus 5 ms ago.
     private static let senderMargin: Int64 = 5_000_000
-    /// From this request on, each is sent twice, since requests are lost, too, and few are left. Copies of earlier ones
-    /// would help little, and a sender without the rule of ``senderMargin`` would resend many packets twice.
+    /// Number of the first request for a packet that is sent twice. Requests are lost, too, and few are left.
     private static let firstCopied = 3
-    /// From a request to its copy: a short burst of loss should not take both.
+    /// From a request to its copy, in nanoseconds: a short burst of loss should not take both.
     private static let copyDelay: Int64 = 10_000_000
 
     private struct Missing {

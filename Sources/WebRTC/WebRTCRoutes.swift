@@ -61,7 +61,7 @@ package struct WebRTCRoutes<Remote: Hashable, Owner: AnyObject> {
     /// Datagrams from the address belong to the session from now on, unless another session keeps it.
     ///
     /// - Parameter isKept: Whether the session that has the address keeps it.
-    /// - Returns: Whether they do.
+    /// - Returns: Whether they belong to the session.
     @discardableResult
     package mutating func claim(_ address: ICEAddress, by owner: Owner, isKept: (Owner) -> Bool) -> Bool {
         guard let remote = self.remote(of: address, owner) else { return false }

@@ -10,7 +10,7 @@ import Threading
 
 /// Measures this machine for `tandem doctor`.
 enum MachineProbe {
-    /// Measures everything; takes some milliseconds, and as long as the disk takes for its writes.
+    /// Measures everything. Blocks until twenty small durable writes to the directory's disk are done.
     ///
     /// - Parameters:
     ///   - pipeline: The pipeline whose ports are tried; `nil`: none.

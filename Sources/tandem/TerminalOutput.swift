@@ -5,7 +5,7 @@ import TerminalText
 enum TerminalOutput {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// The style of text on standard output: colored on a terminal, unless `NO_COLOR` is set.
+    /// The style of text on standard output: see ``TerminalStyle/decide(isTerminal:environment:)``.
     static var style: TerminalStyle {
         TerminalStyle.decide(isTerminal: self.isTerminal, environment: self.variable)
     }

@@ -82,7 +82,7 @@ struct SpeakingDetectorTests {
         #expect(self.changes([(-35, 60_000)]).map(\.isSpeaking) == [true])
     }
 
-    @Test("a source that is no longer observed stops to speak at its last sound")
+    @Test("a source that is no longer observed stops speaking at its last sound")
     func stop() {
         var detector = SpeakingDetector(rate: Self.rate)
         let before = detector.stop()

@@ -178,7 +178,7 @@ export class Editor {
     event.stopPropagation();
   }
 
-  /** Draws what can be grasped: each element, and the sides of the selected one. */
+  /** Draws the areas that can be dragged: each element, and the sides of the selected one. */
   overlay(guides = {}) {
     const group = draw("g", { class: "overlay" });
     if (this.isOpen) {

@@ -115,7 +115,7 @@ function usual() {
   put("pk-punish-seconds", pk.punishMs === undefined ? undefined : pk.punishMs / 1000);
 }
 
-/** Who is missing for the PK. */
+/** Shows which sources are not live yet for the PK. */
 function showReady() {
   const uids = sides().filter(Boolean), live = liveUids(), missing = uids.filter((uid) => !live.includes(uid));
   const text = store.room.pk && store.room.pk.phase !== "idle" ? "" : missing.length ? `Not live yet: ${missing.map(nameOfUid).join(", ")}` : uids.length ? `Ready: ${uids.map(nameOfUid).join(" and ")}` : "";

@@ -15,7 +15,7 @@ export function onSourceAction(actions) { Object.assign(act, actions); }
 
 const set = async (source, change) => { const reply = await command("PUT", sourcePath(source), change); act.done(); return reply; };
 
-/** The refusal that a kick begins ends with the same command and no seconds. */
+/** A kick with 0 seconds ends the refusal of an earlier kick. */
 async function allow(source) {
   if (await command("POST", sourcePath(source, ":kick"), { refuseSeconds: 0 })) toast(`${nameOf(source)} may publish again.`, { tone: "good" });
   act.done();

@@ -98,7 +98,7 @@ export class LowDelay {
       return;
     }
     this.isUsed = false;
-    // Of 4xx, only 409 and 429 may become a yes.
+    // A repeated request can succeed only after 409 and 429; other 4xx statuses stay.
     if (error.status >= 400 && error.status < 500 && ![409, 429].includes(error.status)) this.isWanted = false;
     if (this.hasWatched && await this.hasEnded()) {
       if (mine !== this.session.generation) return;
