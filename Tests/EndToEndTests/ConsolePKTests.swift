@@ -92,7 +92,7 @@ extension Unhurried.Doors {
             try room.event("output.stopped")
             try Self.wait(
                 tab, "the button that records",
-                "document.getElementById('record').getAttribute('aria-pressed') === 'false' && !document.getElementById('record').disabled")
+                "document.querySelector('#record[aria-pressed=false]:not([disabled])') !== null")
             try hand.click("#record")
             try room.event("output.started")
             try hand.click("#clip")
