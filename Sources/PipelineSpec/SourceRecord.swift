@@ -26,7 +26,7 @@ extension Pipeline {
                     "directory of the files, relative to the working directory; sources and rooms may share it"),
                 Field(
                     "partSeconds", \.partSeconds, .integer(1...10),
-                    "seconds of media per part; a killed worker loses at most the last part"),
+                    "seconds of media per part; a killed worker loses the last one, and up to half a second more"),
                 Field("video", \.video, .boolean, "whether its video is recorded"),
                 Field("audio", \.audio, .boolean, "whether its audio is recorded"),
                 Field(

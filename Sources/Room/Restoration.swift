@@ -5,8 +5,8 @@ import RoomScenes
 import RoomSources
 
 /// Restores what was commanded to earlier workers of the room: settings of sources when the room is opened; kicks, grace
-/// periods and the PK before publishers are admitted; relays and recordings of
-/// sources after that; scheduled scenes before the first tick.
+/// periods and the PK before publishers are admitted; relays and recordings of sources after that; scheduled scenes before the
+/// first tick.
 struct Restoration {
     let host: any ScenesHost & SourcesHost & OutputsHost
     let scenes: SceneChanges

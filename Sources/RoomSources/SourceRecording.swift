@@ -22,11 +22,16 @@ final class SourceRecording: SourceSubscriber {
     struct Status: Sendable {
         /// Path of the file that is being written; nil between publications.
         var path: String?
+        /// Size of that file in bytes.
+        var bytes: Int64 = 0
         /// Why the disk cannot be written; nil if it can.
         var failure: String?
         /// When packets were last dropped because the disk is too slow, on the monotonic clock; nil if never.
         var droppedAt: Int64?
+        /// Packets dropped for that reason since the recording was started.
         var dropped = 0
+        /// Whether the writer has ended.
+        var hasEnded = false
     }
 
     private struct State {
@@ -71,6 +76,15 @@ final class SourceRecording: SourceSubscriber {
     /// Why nothing is written, because the disk is nearly full; nil if there is space.
     var suspension: String? { self.state.withLock(\.suspension) }
     var status: Status { self.state.withLock(\.status) }
+
+    /// The state that the API shows.
+    var facts: SourceRecordingFacts {
+        let (suspension, status) = self.state.withLock { ($0.suspension, $0.status) }
+        let state: SourceRecordingFacts.State =
+            suspension != nil
+            ? .suspended : status.failure != nil ? .failed : status.path == nil ? .waiting : .recording
+        return SourceRecordingFacts(state: state, file: status.path, bytes: status.bytes, dropped: status.dropped)
+    }
 
     /// Starts the thread, and records what the hub delivers from its cached key frame on.
     func begin(_ hub: SourceHub) {
@@ -123,6 +137,7 @@ final class SourceRecording: SourceSubscriber {
     // MARK: The writer's thread
 
     private func run() {
+        defer { self.state.withLock { $0.status.hasEnded = true } }
         var recorder = SourceMovieRecorder(self.settings)
         var writer = Writer(timeline: self.timeline)
         do throws(MediaError) {
@@ -141,6 +156,8 @@ final class SourceRecording: SourceSubscriber {
             }
             for event in recorder.suspend(suspension != nil, self.moments(writer)) { self.note(event, recorder.path) }
             self.write(batch, &recorder, &writer)
+            let bytes = recorder.bytes
+            self.state.withLock { $0.status.bytes = bytes }
             if let stop {
                 for event in recorder.end(stop, self.moments(writer)) { self.note(event, recorder.path) }
                 return
@@ -200,7 +217,8 @@ final class SourceRecording: SourceSubscriber {
 
     private func moments(_ writer: Writer) -> SourceMovieRecorder.Clock {
         let (timeline, zero) = (writer.timeline, self.clock.zero)
-        let (offset, clocks) = (self.source.decode.wantedOffset, self.clocks)
+        let decode = self.source.decode
+        let (offset, clocks) = (decode.wantedOffset &+ decode.timing.wallExtra, self.clocks)
         return { time, arrival in
             SourceSidecar.Moment(
                 program: timeline.isAnchored ? zero.map { timeline.program(of: time) &+ offset &- $0 } : nil,
