@@ -175,9 +175,19 @@ final class SourceRecording: SourceSubscriber {
         var audio = 0
         /// When the last packet was taken.
         var taken: Int64 = 0
+        /// The audio track that the timeline follows, and when it last sent.
+        var leading: (track: UInt8, arrival: Int64)?
+
+        /// Whether the timeline follows an audio track, as the decoder's does: another one only after a second without
+        /// packets.
+        mutating func leads(_ track: UInt8, at arrival: Int64) -> Bool {
+            if let leading, leading.track != track, arrival &- leading.arrival < TimeMath.nanoseconds { return false }
+            self.leading = (track, arrival)
+            return true
+        }
     }
 
-    /// A timeline as the source's decoder has it, from which the recording has the same corrected timestamps.
+    /// A timeline as the source's decoder has it, which corrects timestamps in the same way.
     private var timeline: SourceTimeline {
         SourceTimeline(jitterBuffer: self.source.decode.jitterBuffer, maxJitterBuffer: self.maxJitterBuffer)
     }
@@ -198,7 +208,7 @@ final class SourceRecording: SourceSubscriber {
                 let pts = TimeMath.rescale(packet.pts, from: scale, to: TimeMath.nanoseconds)
                 let dts = TimeMath.rescale(packet.dts, from: scale, to: TimeMath.nanoseconds)
                 let times =
-                    packet.track == 0
+                    packet.kind == .video || writer.leads(packet.track, at: arrival)
                     ? writer.timeline.note(kind: packet.kind, pts: pts, dts: dts, arrival: arrival)
                     : writer.timeline.noted(kind: packet.kind, pts: pts, dts: dts)
                 let sample = SourceSample(packet, pts: times.pts, dts: times.dts)
@@ -208,6 +218,7 @@ final class SourceRecording: SourceSubscriber {
                 for event in recorder.end(.publicationEnded, self.moments(writer)) { self.note(event, recorder.path) }
                 writer.timeline.reset()
                 writer.pace.end()
+                writer.leading = nil
             }
         }
         if recorder.hasPending, now &- writer.taken >= self.settings.fragments.partDuration {
@@ -217,8 +228,11 @@ final class SourceRecording: SourceSubscriber {
 
     private func moments(_ writer: Writer) -> SourceMovieRecorder.Clock {
         let (timeline, zero) = (writer.timeline, self.clock.zero)
-        let decode = self.source.decode
-        let (offset, clocks) = (decode.wantedOffset &+ decode.timing.wallExtra, self.clocks)
+        let (decode, clocks) = (self.source.decode, self.clocks)
+        let timing = decode.timing
+        // What only the decoder knows: the alignment by wall clock, and a jitter buffer that has grown.
+        let deepened = timing.depth.map { $0 &- decode.jitterBuffer } ?? 0
+        let offset = decode.wantedOffset &+ timing.wallExtra &+ deepened
         return { time, arrival in
             SourceSidecar.Moment(
                 program: timeline.isAnchored ? zero.map { timeline.program(of: time) &+ offset &- $0 } : nil,
