@@ -97,7 +97,7 @@ package struct SourceMovieFragmenter: Sendable {
     static let largestPart = 16 << 20
     /// Most frames of a part, for streams of tiny frames.
     static let mostSamples = 8_192
-    /// A hole between two frames of a track from which it is told as a gap, in nanoseconds.
+    /// Shortest time without a frame of a track that is reported as a gap, in nanoseconds.
     static let shortestGap: Int64 = 1_000_000_000
     /// Most video frames that are dropped while a key frame is waited for; ten seconds at 30 frames per second.
     static let keyPatience = 300

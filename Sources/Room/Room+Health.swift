@@ -1,5 +1,3 @@
-import LibAV
-import MediaKernels
 import MediaTypes
 
 extension Room {
@@ -18,21 +16,5 @@ extension Room {
         self.decoding.watchHealth(
             now: now, lag: self.loops.programLag, isWorkerBehind: self.value.withLock(\.overload.isBehind))
         self.noteAlarms()
-    }
-
-    /// Time between two releases of unused packet memory, in nanoseconds. It is long enough for every GOP and segment
-    /// in memory to be replaced.
-    private static let releaseInterval = 60 * TimeMath.nanoseconds
-
-    /// Releases packet memory that was not used lately, and returns free heap memory to the system. Called on the life
-    /// thread.
-    ///
-    /// - Parameter last: When memory was released last, on the monotonic clock.
-    func releaseMemory(_ last: inout Int64) {
-        let now = self.machine.now()
-        guard now &- last >= Self.releaseInterval else { return }
-        last = now
-        PacketAllocator.releaseUnused()
-        LibAV.trimHeaps()
     }
 }

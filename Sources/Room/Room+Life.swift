@@ -31,7 +31,7 @@ extension Room {
     /// Runs the life thread until ``finishLife()`` is called. Blocks.
     func runLife() {
         var health = self.machine.now()
-        var released = health
+        var memory = MemoryRelease(now: health)
         var idle = RoomIdle(hasHadSource: self.packager?.hasPublishedBefore == true, since: self.restoration.idleSince)
         let began = health
         var isOnProbation = true
@@ -46,7 +46,7 @@ extension Room {
             self.overload.step(encoderLag: self.loops.encoderLag)
             self.watchHealth(&health)
             self.stepModeration()
-            self.releaseMemory(&released)
+            memory.step(now: self.machine.now())
             self.watchIdle(&idle)
             if isOnProbation, now &- began > Resumption.probation {
                 isOnProbation = false

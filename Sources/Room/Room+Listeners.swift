@@ -42,7 +42,6 @@ extension Room {
             try self.ingestion.openPulls()
             try self.relaying.start()
             self.restoration.restoreRelays()
-            self.restoration.restoreRecordings()
         }
         try self.startPushes()
         guard self.settings.opensListeners else { return }

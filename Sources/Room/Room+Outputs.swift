@@ -92,12 +92,6 @@ extension Room {
         of source: (uid: String, streamType: String), width: Int, known: String?,
         _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
     ) {
-        do throws(ControlFailure) {
-            let found = try self.source(source.uid, source.streamType)
-            self.sourceParts.stills.request(
-                of: found, width: width, known: known, isPaused: self.areStillsPaused, answer)
-        } catch {
-            answer(.failure(error))
-        }
+        self.sendStill(of: source, width: width, known: known, answer)
     }
 }

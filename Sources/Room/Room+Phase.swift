@@ -20,15 +20,7 @@ extension Room {
     /// Returns what the viewers' page says about the room.
     var viewerStatus: @Sendable () -> ViewerStatus {
         let (value, packager) = (self.value, self.packager)
-        return {
-            value.withLock { value in
-                let isPlayable =
-                    value.isPlayable(hasPackager: packager != nil) || packager?.hasPublishedBefore == true
-                return ViewerStatus(
-                    value.viewerState(isPlayable: isPlayable), isPlayable: isPlayable,
-                    programStart: value.lifecycle.origin)
-            }
-        }
+        return { value.withLock { $0.viewerStatus(packager) } }
     }
 
     /// Updates the room's phase from the sources on air and the overload. Called on the life thread at each step.
@@ -74,24 +66,6 @@ extension Room {
                     "cause": JSONValue(change.cause?.rawValue), "code": JSONValue(failure?.code.description),
                     "reason": JSONValue(failure?.description),
                 ])
-        }
-    }
-}
-
-extension RoomState {
-    /// The room's state as viewers see it.
-    ///
-    /// - Parameter isPlayable: Whether this worker or an earlier one has published media that viewers can play.
-    fileprivate func viewerState(isPlayable: Bool) -> ViewerStatus.State {
-        let facts = self.status.facts
-        switch self.status.phase.state {
-        case .closed: return self.lifecycle.outcome?.hasEnded == true ? .ended : .interrupted
-        case .failed: return .interrupted
-        case .live, .degraded, .ending, .draining: return isPlayable ? .live : .starting
-        case .recovering: return facts.hasMedia ? .live : facts.hasPublisher ? .interrupted : .left
-        // A successor has not started its program yet: the earlier worker's publishers are expected back.
-        case .starting, .waiting, .preparing:
-            return isPlayable ? .interrupted : facts.hasPublisher ? .starting : .waiting
         }
     }
 }

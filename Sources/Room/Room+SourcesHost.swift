@@ -81,4 +81,10 @@ extension Room {
     package func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure) {
         try self.relaying.delete(relayID, of: uid, streamType: streamType)
     }
+
+    package func requestStill(uid: String, streamType: String) throws(ControlFailure) -> String {
+        try self.sendStill(uid: uid, streamType: streamType)
+    }
 }
+
+extension Room: ModerationHost {}

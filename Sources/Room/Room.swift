@@ -156,6 +156,7 @@ package final class Room: Sendable {
         self.value.withLock { $0.lifecycle.state = $0.lifecycle.state.opened }
         self.announceReady()
         self.restoration.announce()
+        self.restoration.restoreRecordings()
         self.restoration.reportClips()
         // The end is handled after this worker has reported that it is ready, and before its first tick.
         if self.value.withLock(\.resumption.state.isEnded) { self.end(reason: "control") }

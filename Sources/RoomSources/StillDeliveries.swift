@@ -2,7 +2,7 @@ package import MediaTypes
 
 /// Decides which stills are sent to a moderation webhook, and when. A pure value.
 ///
-/// Of each source, at most one still is being sent and one waits; a newer one replaces the one that waits. A still is sent
+/// At most one still of each source is being sent and one waits; a newer one replaces the one that waits. A still is sent
 /// once: after a failure the next one follows, since it shows more. While the receiver fails, one still of all sources is
 /// sent at a time, with increasing distances.
 package struct StillDeliveries<Still: Sendable>: Sendable {

@@ -5,7 +5,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("What libx264 is told, for each preset")
+@Suite("The options that libx264 gets from each preset")
 struct EncoderOptionTests {
     /// The options that libx264 writes into the first frame of a stream: those that it really uses.
     private static func options(_ preset: VideoEncoding.Preset) throws -> String {

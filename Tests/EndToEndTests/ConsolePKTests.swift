@@ -90,6 +90,9 @@ extension Unhurried.Doors {
 
             try hand.click("#record")
             try room.event("output.stopped")
+            try Self.wait(
+                tab, "the button that records",
+                "document.getElementById('record').getAttribute('aria-pressed') === 'false' && !document.getElementById('record').disabled")
             try hand.click("#record")
             try room.event("output.started")
             try hand.click("#clip")

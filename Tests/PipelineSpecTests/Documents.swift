@@ -64,7 +64,8 @@ enum Documents {
               "onLost": { "holdMs": 1000, "stalledHoldMs": 3000, "placeholderImage": "away.png", "then": "fallbackScene", "fallbackScene": "solo" },
               "decode": { "codecs": ["h264", "g711u"], "threads": 2, "damaged": "hold" } },
             { "uid": "1001", "streamType": "sub", "streamKeyEnv": "KEY" },
-            { "uid": "2002", "streamKeyFile": "/run/key" },
+            { "uid": "2002", "streamKeyFile": "/run/key", "record": { "directory": "sources", "partSeconds": 4, "video": false,
+              "audio": true, "active": false } },
             { "uid": "2003", "streamKeys": ["hunter2c", "hunter2d"] },
             { "uid": "3003", "type": "file", "path": "a.mp4", "loop": true },
             { "uid": "4004", "type": "rtmp-pull", "url": "rtmp://cdn.example/live/x", "relays": [
@@ -93,7 +94,9 @@ enum Documents {
                 "border": { "width": 4, "color": "#00FF00" },
                 "videoPush": false, "audioPush": false, "volume": 50 } ] }
           ],
-          "program": { "scene": "pk" },
+          "program": { "scene": "pk", "delayMs": 500 },
+          "moderation": { "stills": { "intervalSeconds": 5, "width": 640, "store": "bucket",
+            "webhook": { "url": "https://moderation.example/", "timeoutMs": 900, "secretEnv": "MODERATION" } } },
           "pk": { "scene": "pk", "start": "whenReady", "countdownMs": 3000, "countdownScene": "solo", "durationMs": 60000,
             "punishMs": 20000, "punishScene": "solo", "endScene": "solo" },
           "audio": { "sampleRate": 48000, "channels": 2, "bitrate": 96000, "rampMs": 40, "levelIntervalMs": 500, "speaking": true,
@@ -161,6 +164,7 @@ enum Documents {
         ).replacing(
             "\"control\": {",
             with: """
+                "moderation": { "stills": { "webhook": { "urlEnv": "MODERATION_URL", "secretFile": "/run/m" } } },
                 "ingest": { "srt": { "passphraseFile": "/run/w" }, "webrtc": { "udp": "127.0.0.1:1",
                   "iceServers": [ { "url": "turn:turn.example", "credentialFile": "/run/turn" } ] }, "auth": { "secretFile": "/run/s" },
                   "onPublish": { "url": "http://hooks.example", "form": "ome", "secretFile": "/run/h" } }, "control": {

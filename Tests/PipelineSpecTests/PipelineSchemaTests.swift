@@ -56,7 +56,8 @@ struct PipelineSchemaTests {
             let root = try #require(JSONParser.parse(Array(text.utf8)).root)
             try self.compare(root, schema, at: "", in: text, &visited)
         }
-        #expect(visited == Self.properties(schema, ""), "a document must show every key")
+        let unshown = visited.symmetricDifference(Self.properties(schema, "")).sorted()
+        #expect(unshown == [], "a document must show every key")
     }
 
     /// Compares the schema's keys with those that the parser lists when an object has an unknown key.

@@ -168,11 +168,6 @@ struct RoomDocumentTests {
             (#""name": "720p", "width": 1280"#, #""name": "hd", "width": 1280"#, ["renditions[0].name"]),
             (#"{ "path": "out" }"#, #"{ "path": "out" }, { "type": "record", "path": "rec" }"#, ["outputs[1]"]),
             (#"{ "path": "out" }"#, #"{ "path": "out2" }"#, ["outputs[0].path"]),
-            (
-                #"{ "uid": "2002", "streamKey": "hunter2b" }"#,
-                #"{ "uid": "2002", "streamKey": "hunter2b" }, { "uid": "3", "type": "file", "path": "a.mp4" }"#,
-                ["sources[2]"]
-            ),
             (#""uid": "1001", "streamKey""#, #""uid": "1001", "name": "A", "streamKey""#, ["sources[0].name"]),
         ] as [(String, String, [String])])
     func restart(before: String, after: String, paths: [String]) throws {
@@ -394,6 +389,7 @@ struct RoomDocumentTests {
     func keptKeys() throws {
         let document = #"""
             { "room": { "roomId": "1" }, "outputs": [{ "type": "hls", "path": "out" }],
+              "ingest": { "pull": { "allowedHosts": ["other.example:*"] } },
               "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["1001"] }],
               "sources": [
                 { "uid": "1001", "streamKey": "key-of-1001",

@@ -57,7 +57,7 @@ struct SourceMovieRecorderTests {
         #expect(file == "room-1001-20270115T080000000Z.mp4")
         #expect(sidecar[key: "state"]?.string == "finished" && sidecar[key: "reason"]?.string == "publicationEnded")
         #expect(sidecar[key: "bytes"]?.integer == Int64(size) && sidecar[key: "durationMs"]?.integer == 4_000)
-        #expect(sidecar[key: "start"]?.text() == #"{"programMs":60000.0,"date":"2027-01-15T08:00:00.000Z"}"#)
+        #expect(sidecar[key: "start"]?.text() == #"{"programMs":60000,"date":"2027-01-15T08:00:00.000Z"}"#)
         #expect(sidecar[key: "end"]?[key: "date"]?.string == "2027-01-15T08:00:03.960Z")
         #expect(sidecar[key: "tracks"]?.array?.first?[key: "frames"]?.integer == 100)
     }
@@ -86,7 +86,7 @@ struct SourceMovieRecorderTests {
         // Three parts of 25 frames are on disk; the part that was being filled is lost.
         #expect(sidecar[key: "tracks"]?.array?.first?[key: "frames"]?.integer == 75)
         #expect(sidecar[key: "durationMs"]?.integer == 3_000)
-        #expect(sidecar[key: "end"]?.text() == #"{"programMs":63000.0,"date":"2027-01-15T08:00:03.000Z"}"#)
+        #expect(sidecar[key: "end"]?.text() == #"{"programMs":63000,"date":"2027-01-15T08:00:03.000Z"}"#)
         let bytes = [UInt8](try Data(contentsOf: file))
         let scan = Kit.scan(bytes)
         #expect(scan.isFinished && scan.index.count == 3 && sidecar[key: "bytes"]?.integer == Int64(bytes.count))

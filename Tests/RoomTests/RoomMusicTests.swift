@@ -89,7 +89,8 @@ extension InProcess {
             let lowered = mean(removed - 1, removed - 0.2)
             #expect(lowered > before / 20 && lowered < before / 5, "20 dB down is a tenth: \(lowered) of \(before)")
             #expect(mean(removed + 0.8, removed + 1.2) < 0.005)
-            for (a, b) in zip(levels, levels.dropFirst()) { #expect(abs(a - b) < 0.05, "no click") }
+            let jumps = zip(levels, levels.dropFirst()).enumerated().filter { abs($1.0 - $1.1) >= 0.05 }
+            #expect(jumps.isEmpty, "no click: \(jumps)")
         }
 
         @Test("a successor plays the music that was added by a command; if the file is gone, it starts without it")

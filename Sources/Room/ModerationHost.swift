@@ -1,12 +1,32 @@
-package import Control
+import Control
 import Events
 import MediaTypes
 import PipelineSpec
+import Program
 import RoomAPI
+import RoomOutputs
 import RoomSources
+import Threading
+
+/// What the moderation of the sources uses of a room.
+protocol ModerationHost: SourcesHost {
+    var moderation: LateBound<ModerationService> { get }
+    var listeners: RoomListeners { get }
+    var outputStages: OutputStages { get }
+    var events: RoomEvents { get }
+    var clocks: Clocks { get }
+    var incarnation: Int64 { get }
+    var program: ProgramStage { get }
+    var slots: [SourceID: RoomSource] { get }
+    /// Whether no stills are made, because the room leaves out something already.
+    var areStillsPaused: Bool { get }
+
+    func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure)
+    func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String
+}
 
 /// Moderation of the sources: `moderation` of the pipeline.
-extension Room {
+extension ModerationHost {
     /// Makes the service if the pipeline has `moderation`.
     ///
     /// - Throws: ``MediaError`` if the URL or a secret of the webhook cannot be read.
@@ -60,7 +80,10 @@ extension Room {
         return true
     }
 
-    package func requestStill(uid: String, streamType: String) throws(ControlFailure) -> String {
+    /// Sends a still of a source to the moderation service, in addition to those at its interval.
+    ///
+    /// - Throws: 409 if there is no moderation or the source has no publisher.
+    func sendStill(uid: String, streamType: String) throws(ControlFailure) -> String {
         try self.checkOpen()
         let slot = try self.source(uid, streamType)
         guard let service = self.moderation.get(), let stills = self.pipeline.moderation?.stills else {
@@ -77,5 +100,19 @@ extension Room {
                 "uid": .string(slot.spec.id.uid), "streamType": .string(slot.spec.id.streamType.rawValue),
                 "accepted": "still",
             ] as JSONValue).text
+    }
+
+    /// Answers a request for a still of a source.
+    func sendStill(
+        of source: (uid: String, streamType: String), width: Int, known: String?,
+        _ answer: @escaping @Sendable (Result<SourceStill, ControlFailure>) -> Void
+    ) {
+        do throws(ControlFailure) {
+            let found = try self.source(source.uid, source.streamType)
+            self.sourceParts.stills.request(
+                of: found, width: width, known: known, isPaused: self.areStillsPaused, answer)
+        } catch {
+            answer(.failure(error))
+        }
     }
 }

@@ -1,0 +1,22 @@
+import LibAV
+import MediaKernels
+import MediaTypes
+
+/// Releases packet memory that was not used lately, and returns free heap memory to the system.
+struct MemoryRelease {
+    /// Time between two releases, in nanoseconds. It is long enough for every GOP and segment in memory to be replaced.
+    private static let interval = 60 * TimeMath.nanoseconds
+
+    private var last: Int64
+
+    /// - Parameter now: Time of the monotonic clock, in nanoseconds.
+    init(now: Int64) { self.last = now }
+
+    /// Releases memory if the interval has passed.
+    mutating func step(now: Int64) {
+        guard now &- self.last >= Self.interval else { return }
+        self.last = now
+        PacketAllocator.releaseUnused()
+        LibAV.trimHeaps()
+    }
+}
