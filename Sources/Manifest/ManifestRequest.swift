@@ -124,7 +124,7 @@ struct RoomDeployment: Sendable {
     }
 
     /// Directories of outputs, clips and recordings of sources that have an absolute path, with names for volumes. A still
-    /// image in the directory of another output needs no separate entry.
+    /// image and a recording of a source in the directory of another output need no separate entry.
     var absoluteDirectories: [(path: String, outputID: String)] {
         var directories: [(path: String, outputID: String)] = []
         var stills: [(path: String, outputID: String)] = []
@@ -140,8 +140,10 @@ struct RoomDeployment: Sendable {
             }
         }
         let recordings = Set(self.pipeline.sources.compactMap(\.record?.directory)).filter { $0.hasPrefix("/") }
-        for (index, path) in recordings.sorted().enumerated() {
-            directories.append((path, index == 0 ? "source-recordings" : "source-recordings-\(index + 1)"))
+        var count = 0
+        for path in recordings.sorted() where !directories.contains(where: { "\(path)/".hasPrefix("\($0.path)/") }) {
+            count += 1
+            directories.append((path, count == 1 ? "source-recordings" : "source-recordings-\(count)"))
         }
         for still in stills where !directories.contains(where: { "\(still.path)/".hasPrefix("\($0.path)/") }) {
             directories.append(still)

@@ -6,7 +6,7 @@ extension Pipeline {
         /// Directory of the files, relative to the working directory; sources and rooms may share it. Default
         /// `recordings`.
         package var directory = "recordings"
-        /// Seconds of media per part (1…10). The media since the last whole part is lost if the worker is killed. Default 2.
+        /// Seconds of media per part, which is what a killed worker loses (1…10). Default 2.
         package var partSeconds = 2
         /// Whether the video is recorded. Default true.
         package var video = true
@@ -26,7 +26,7 @@ extension Pipeline {
                     "directory of the files, relative to the working directory; sources and rooms may share it"),
                 Field(
                     "partSeconds", \.partSeconds, .integer(1...10),
-                    "seconds of media per part; a killed worker loses the media since the last whole part"),
+                    "seconds of media per part; a killed worker loses the last one, and up to half a second more"),
                 Field("video", \.video, .boolean, "whether its video is recorded"),
                 Field("audio", \.audio, .boolean, "whether its audio is recorded"),
                 Field(

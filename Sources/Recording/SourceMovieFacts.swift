@@ -76,7 +76,8 @@ package struct SourceMovieFacts: Sendable, Hashable {
     package var droppedAudio = 0
     /// Video frames before the first key frame, which cannot be decoded.
     package var beforeKeyFrame = 0
-    /// Frames that were lost because writing failed.
+    /// Frames before or in this file that were lost because the disk could not be written or was nearly full, or because
+    /// the audio's parameters changed twice before one key frame.
     package var lost = 0
 
     package init() {}

@@ -124,8 +124,10 @@ package struct SourceMovieFragmenter: Sendable {
     /// Whether frames wait to be written.
     package var hasPending: Bool { self.count > 0 }
 
-    /// Bytes of the frames that wait to be written.
-    package var pendingBytes: Int { self.bytes }
+    /// Whether a frame belongs to a track that is recorded.
+    package func takes(_ sample: SourceSample) -> Bool {
+        self.lanes[Track(kind: sample.kind, number: sample.track)].map { !$0.isRefused } ?? false
+    }
 
     // MARK: What arrives
 
@@ -158,6 +160,8 @@ package struct SourceMovieFragmenter: Sendable {
             // Frames of the old form are written before the form changes. The video of a file must begin with a key
             // frame, so a change of audio waits for it.
             if parameters.kind == .audio, self.isOpen, self.hasVideo {
+                // Frames between two changes before the same key frame fit no file.
+                if let before, before.index == nil { self.facts.lost &+= before.samples.count }
                 actions += self.finishLane(track)
                 self.switchesAtKey = true
             } else {
@@ -247,8 +251,11 @@ package struct SourceMovieFragmenter: Sendable {
     /// Forgets the open file, which could not be written, and all waiting frames. The next file begins with the next key
     /// frame.
     ///
-    /// - Parameter more: Frames that are lost besides those that waited.
-    package mutating func abandon(and more: Int) {
+    /// - Parameters:
+    ///   - more: Frames that are lost besides those that waited.
+    ///   - files: How many files were opened that do not exist.
+    package mutating func abandon(and more: Int, files: Int = 0) {
+        self.files = max(0, self.files - files)
         let lost = self.facts.lost &+ self.count &+ more
         self.reset()
         self.facts.lost = lost

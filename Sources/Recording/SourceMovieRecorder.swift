@@ -25,7 +25,7 @@ package struct SourceMovieRecorder: ~Copyable {
     }
 
     package enum Event: Sendable {
-        /// A file was begun.
+        /// A file was begun, and its first part is written.
         case started(path: String, SourceSidecar)
         /// A file is complete; the JSON value is the sidecar's content.
         case finished(path: String, JSONValue)
@@ -46,7 +46,11 @@ package struct SourceMovieRecorder: ~Copyable {
     private var fragmenter: SourceMovieFragmenter
     private var file: SourceMovieFile?
     private var sidecar: SourceSidecar?
+    /// Whether the open file has a part; without one it is removed instead of being completed.
+    private var hasPart = false
     private var publicationID: String?
+    /// The latest monotonic time that was passed in.
+    private var now: Int64 = 0
     /// No try before this monotonic time; nil if the disk works.
     private var retriesAt: Int64?
     /// Whether frames are lost because the disk is nearly full.
@@ -63,6 +67,8 @@ package struct SourceMovieRecorder: ~Copyable {
 
     /// Path of the file that is being written; nil if there is none.
     package var path: String? { self.sidecar.map { self.folder.full($0.file) } }
+    /// Size of that file in bytes; 0 if there is none.
+    package private(set) var bytes: Int64 = 0
 
     /// Creates the directory, and completes the files of the source that killed workers have left.
     ///
@@ -90,18 +96,13 @@ package struct SourceMovieRecorder: ~Copyable {
     ///
     /// - Parameter now: Monotonic time.
     package mutating func add(_ sample: SourceSample, now: Int64, _ clock: Clock) -> [Event] {
-        if self.isSuspended {
-            self.fragmenter.abandon(and: 1)
+        self.now = max(self.now, now)
+        if self.isSuspended || self.retriesAt.map({ now < $0 }) == true {
+            if self.fragmenter.takes(sample) { self.fragmenter.abandon(and: 1) }
             return []
         }
-        if let retriesAt = self.retriesAt {
-            guard now >= retriesAt else {
-                self.fragmenter.abandon(and: 1)
-                return []
-            }
-            self.retriesAt = nil
-        }
-        return self.perform(self.fragmenter.add(sample), now: now, clock)
+        self.retriesAt = nil
+        return self.perform(self.fragmenter.add(sample), clock)
     }
 
     /// Sets whether the disk is nearly full. While it is, no file is written; frames are counted as lost.
@@ -117,32 +118,56 @@ package struct SourceMovieRecorder: ~Copyable {
 
     /// Writes all frames that have arrived.
     package mutating func flush(now: Int64, _ clock: Clock) -> [Event] {
-        self.perform(self.fragmenter.flush(), now: now, clock)
+        self.now = max(self.now, now)
+        return self.perform(self.fragmenter.flush(), clock)
     }
 
     /// Ends the publication: the file is completed.
     package mutating func end(_ reason: SourceMovieFacts.End, _ clock: Clock) -> [Event] {
         let events = self.perform(self.fragmenter.end(reason), clock)
+        // After a failed write it would count what was lost for the next publication.
+        _ = self.fragmenter.end(reason)
         self.publicationID = nil
         return events
     }
 
-    private mutating func perform(
-        _ actions: [SourceMovieFragmenter.Action], now: Int64 = 0, _ clock: Clock
-    ) -> [Event] {
+    private mutating func perform(_ actions: [SourceMovieFragmenter.Action], _ clock: Clock) -> [Event] {
         var events: [Event] = []
-        for action in actions {
+        for (index, action) in actions.enumerated() {
             do throws(MediaError) {
                 if let event = try self.perform(action, clock) { events.append(event) }
             } catch {
                 events.append(.failed(error))
+                let rest = actions[index...]
+                let lost = Self.frames(of: rest, besides: self.sidecar?.facts.frames ?? 0)
+                // Files that are removed or were never begun have no number.
+                var unused = rest.count { if case .open = $0 { true } else { false } }
+                if case .write = action, !self.hasPart { unused += 1 }
                 if let event = self.complete(.writeFailed, clock) { events.append(event) }
-                self.fragmenter.abandon(and: 0)
-                self.retriesAt = now &+ Self.retryTime
+                for case .skipped(let skipped) in rest { events.append(.skipped(skipped)) }
+                self.fragmenter.abandon(and: lost, files: unused)
+                self.retriesAt = self.now &+ Self.retryTime
                 break
             }
         }
         return events
+    }
+
+    /// Returns the number of frames that actions would have written.
+    ///
+    /// - Parameter written: Frames that the open file already has.
+    private static func frames(of actions: ArraySlice<SourceMovieFragmenter.Action>, besides written: Int) -> Int {
+        var (before, now, others) = (written, written, 0)
+        for action in actions {
+            switch action {
+            case .open:
+                others += now - before
+                (before, now) = (0, 0)
+            case .write(_, _, let facts), .close(let facts, _): now = max(now, facts.frames)
+            case .skipped: break
+            }
+        }
+        return others + now - before
     }
 
     private mutating func perform(
@@ -161,14 +186,19 @@ package struct SourceMovieRecorder: ~Copyable {
                 roomID: self.settings.roomID, source: self.settings.source, publicationID: id)
             let sidecar = SourceSidecar(
                 origin: origin, file: stem + SourceRecordingNames.movie, facts: facts, start: start)
+            self.bytes = file.size
             self.file = consume file
             self.sidecar = sidecar
+            self.hasPart = false
             try self.write(sidecar)
-            return .started(path: self.folder.full(sidecar.file), sidecar)
+            return nil
         case .write(let part, let keyTime, let facts):
             try self.file?.append(part, keyTime: keyTime)
+            self.bytes = self.file?.size ?? 0
             self.sidecar?.facts = facts
-            return nil
+            guard !self.hasPart, let sidecar = self.sidecar else { return nil }
+            self.hasPart = true
+            return .started(path: self.folder.full(sidecar.file), sidecar)
         case .close(let facts, let reason):
             self.sidecar?.facts = facts
             return self.complete(reason, clock)
@@ -189,22 +219,36 @@ package struct SourceMovieRecorder: ~Copyable {
     /// Most names that are tried.
     private static let mostNames = 100
 
-    /// Completes the open file and its sidecar. If the sidecar cannot be written, then a later worker completes it.
+    /// Completes the open file and its sidecar, or removes both if the file has no part. If the sidecar cannot be written,
+    /// then a later worker completes it.
     private mutating func complete(_ reason: SourceMovieFacts.End, _ clock: Clock) -> Event? {
+        self.bytes = 0
         guard var sidecar = self.sidecar.take() else { return nil }
+        guard self.hasPart else {
+            self.folder.remove(sidecar.file)
+            self.folder.remove(Self.name(of: sidecar))
+            self.file = nil
+            return nil
+        }
         let facts = sidecar.facts
         let video = facts.tracks.firstIndex { $0.kind == .video }.map { UInt32($0) + 1 }
         self.file?.finish(duration: facts.duration, video: video)
         sidecar.byteCount = self.file?.size
-        self.file = nil
         sidecar.end = clock(facts.end, facts.lastArrival)
         sidecar.reason = reason
         try? self.write(sidecar)
+        // Closed last: until then its lock keeps another recording of the source from completing it as that of a killed
+        // worker.
+        self.file = nil
         return .finished(path: self.folder.full(sidecar.file), sidecar.json)
     }
 
     private func write(_ sidecar: SourceSidecar) throws(MediaError) {
-        let name = sidecar.file.dropLast(SourceRecordingNames.movie.count) + SourceRecordingNames.sidecar
-        try self.folder.put(String(name), Array((sidecar.json.text(pretty: true) + "\n").utf8))
+        try self.folder.put(Self.name(of: sidecar), Array((sidecar.json.text(pretty: true) + "\n").utf8))
+    }
+
+    /// Returns the file name of a sidecar.
+    private static func name(of sidecar: SourceSidecar) -> String {
+        String(sidecar.file.dropLast(SourceRecordingNames.movie.count)) + SourceRecordingNames.sidecar
     }
 }

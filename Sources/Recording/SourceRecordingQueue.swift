@@ -3,7 +3,8 @@ package import MediaTypes
 /// What a source has sent and the writer of its recording has not taken yet; bounded by bytes and by number.
 ///
 /// Pure. If the writer is too slow, packets are dropped until there is space again and a key frame arrives, or an audio
-/// packet of a publication without video. Configurations and ends are never dropped, because what follows depends on them.
+/// packet of a publication without video. Configurations and ends are kept, because what follows depends on them; if too
+/// many wait, the newest configuration of each track and one end.
 package struct SourceRecordingQueue: Sendable {
     /// Most bytes of packets that wait: several seconds of the fastest publisher.
     package static let maximumBytes = 32 << 20
@@ -11,8 +12,10 @@ package struct SourceRecordingQueue: Sendable {
     package static let maximumCount = 16_384
     /// Bytes from which the writer is woken at once.
     static let wakeBytes = 1 << 20
-    /// Most configurations and ends that wait; a newer one replaces what waits before it.
+    /// Most configurations and ends that wait; before another one is added, packets and superseded ones are dropped.
     static let maximumMarks = 256
+    /// Most tracks whose configurations are kept then.
+    static let mostTracks = 32
 
     /// What the writer takes.
     package struct Batch: Sendable {
@@ -65,12 +68,22 @@ package struct SourceRecordingQueue: Sendable {
         }
     }
 
-    /// Drops everything that waits, because a publisher changes its format faster than the disk writes.
+    /// Drops everything that waits but the newest configuration of each track and the end before them, because a
+    /// publisher changes its format faster than the disk writes.
     private mutating func clear() {
-        for case .packet(let packet) in self.batch.items {
-            if packet.kind == .video { self.batch.droppedVideo += 1 } else { self.batch.droppedAudio += 1 }
+        var hasEnd = false
+        var known: [CodecParameters] = []
+        for item in self.batch.items {
+            switch item {
+            case .packet(let packet):
+                if packet.kind == .video { self.batch.droppedVideo += 1 } else { self.batch.droppedAudio += 1 }
+            case .end: (hasEnd, known) = (true, [])
+            case .configuration(let parameters):
+                known.removeAll { $0.kind == parameters.kind && $0.track == parameters.track }
+                if known.count < Self.mostTracks { known.append(parameters) }
+            }
         }
-        self.batch.items = []
+        self.batch.items = (hasEnd ? [.end] : []) + known.map { .configuration($0) }
         (self.bytes, self.packets) = (0, 0)
         self.isDropping = true
     }

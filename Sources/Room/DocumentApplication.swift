@@ -40,6 +40,7 @@ struct DocumentApplication {
         // A conflict with a scheduled scene, which may last for minutes, is reported before files are read for the
         // rest.
         _ = try self.sceneChange(self.room.scenes.shown)
+        if isReal { try self.checkRecordings() }
         return Parts(
             roster: try self.room.rosterChanges.change(from: self.before, to: self.after, isReal: isReal),
             admission: try self.admission(),
@@ -49,7 +50,8 @@ struct DocumentApplication {
     }
 
     /// Checks the new version without applying it. Detects everything that ``apply()`` refuses, except errors that
-    /// occur when a scene is composed, and a removed source that has not left yet and whose id a new source takes.
+    /// occur when a scene is composed, a removed source that has not left yet and whose id a new source takes, and
+    /// directories of recordings that cannot be created or are linked into a directory of encrypted segments.
     func tryOut() throws(ControlFailure) { _ = try self.prepare(isReal: false) }
 
     /// Applies the new version.
@@ -87,6 +89,7 @@ struct DocumentApplication {
             }
         }
         self.setSources()
+        if self.areRecordingsElsewhere { room.outputs.disk.follow(self.after) }
         room.rosterChanges.begin(parts.roster)
         if let admission = parts.admission, let server = room.ingest {
             server.renew(admission)
@@ -134,6 +137,21 @@ struct DocumentApplication {
         } catch {
             let path = error.place.hasPrefix("ingest.auth") ? "ingest.auth" : "sources"
             throw .invalidValue(path, error.what, fix: error.fix)
+        }
+    }
+
+    /// Whether sources are recorded in other directories than before.
+    private var areRecordingsElsewhere: Bool {
+        Set(self.before.sources.map(\.record?.directory)) != Set(self.after.sources.map(\.record?.directory))
+    }
+
+    /// Checks the directories of recordings in a room with encryption; see ``Pipeline/checkClearDirectories()``.
+    private func checkRecordings() throws(ControlFailure) {
+        guard self.areRecordingsElsewhere else { return }
+        do throws(MediaError) {
+            try self.after.checkClearDirectories()
+        } catch {
+            throw .invalidValue(error.place, error.what, fix: error.fix)
         }
     }
 

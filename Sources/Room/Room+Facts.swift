@@ -32,7 +32,7 @@ extension Room {
             contribution: self.program.contribution(of: id),
             ingest: self.ingestion.connections.hub(for: id)?.statistics,
             level: levels?.sources[id], isSpeaking: isSpeaking, relays: self.relaying.statuses(of: id),
-            refused: self.refusing.refusal(of: id),
+            recording: self.sourceRecording.facts(of: id), refused: self.refusing.refusal(of: id),
             messages: (messages.taken, messages.dropped))
     }
 

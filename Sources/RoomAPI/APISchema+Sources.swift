@@ -13,6 +13,6 @@ extension APISchema {
 
     package static let sources: [APISchema] = [
         SourceFacts.schema, SourceListReply.schema, StatisticsReply.schema, SourceStatisticsReply.schema,
-        SourceRefusal.schema, RelayStatus.schema, HealthReply.schema,
+        SourceRefusal.schema, RelayStatus.schema, SourceRecordingFacts.schema, HealthReply.schema,
     ]
 }

@@ -52,6 +52,8 @@ package struct SourceFacts: Sendable {
     /// Whether the source speaks; nil if the room does not find out.
     let isSpeaking: Bool?
     let relays: [RelayStatus]
+    /// The source's own recording; nil if it has none.
+    let recording: SourceRecordingFacts?
     /// Why the source may not be published; nil if it may.
     let refused: SourceRefusal?
     /// Number of data messages from the publisher to players that were sent and dropped.
@@ -70,8 +72,8 @@ package struct SourceFacts: Sendable {
     package init(
         _ spec: Pipeline.Source, _ status: Status, decode: DecodeStage, buffer: SourceBuffer,
         stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, ingest: SourceStatistics?,
-        level: AudioLevels.Level?, isSpeaking: Bool?, relays: [RelayStatus], refused: SourceRefusal?,
-        messages: (taken: Int64, dropped: Int64)
+        level: AudioLevels.Level?, isSpeaking: Bool?, relays: [RelayStatus],
+        recording: SourceRecordingFacts?, refused: SourceRefusal?, messages: (taken: Int64, dropped: Int64)
     ) {
         self.id = spec.id
         self.name = spec.name
@@ -93,6 +95,7 @@ package struct SourceFacts: Sendable {
         self.level = level
         self.isSpeaking = isSpeaking
         self.relays = relays
+        self.recording = recording
         self.refused = refused
         self.messages = messages
     }
@@ -143,6 +146,7 @@ extension SourceFacts: NamedReply {
         ReplyMember("audioPush", "audible") { $0.contribution.isHeard },
         ReplyMember("videoPush", "visible") { $0.contribution.isSeen },
         ReplyMember("relays") { $0.relays },
+        ReplyMember("recording", "its own recording; null without sources[].record") { $0.recording },
         ReplyMember("level") { $0.level },
         ReplyMember("speaking", "whether it speaks; null without audio.speaking") { $0.isSpeaking },
         ReplyMember("refused") { $0.refused },

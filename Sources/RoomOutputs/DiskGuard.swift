@@ -179,6 +179,9 @@ package struct DiskGuard: Sendable {
     private var pause = DiskGuard.shortestStop
     /// Number of recorded segments at the last measurement.
     private var recordedSlots = 0
+    /// The reading at which sources' own recordings were suspended; nil if there is space for them. Apart from the room's
+    /// recording, which also stops for other reasons and can be started by a command.
+    package private(set) var fullForSources: Reading?
     /// Until when the disk counts as full because a write found no space, in nanoseconds; nil if it does not.
     private var refusedUntil: Int64?
     /// The file system of the live files at the last measurement.
@@ -242,6 +245,11 @@ package struct DiskGuard: Sendable {
         let places = shares.filter { $0.purpose.contains(.recording) }
         let full = places.first { $0.reading.percent >= Self.criticalPercent || !$0.holds(need) }
         if let full { actions += self.stopRecording(full.reading, at: now) }
+        if let full = full?.reading ?? (isRefused && self.isShared ? fullest : nil) {
+            self.fullForSources = self.fullForSources ?? full
+        } else if places.allSatisfy({ $0.holdsMore(than: need) }) {
+            self.fullForSources = nil
+        }
         return actions + self.settle(at: now) + self.resumeRecording(places, need, at: now)
     }
 

@@ -1,5 +1,6 @@
 import MediaTypes
 import Packager
+package import PipelineSpec
 import Recording
 import Threading
 
@@ -11,22 +12,36 @@ package struct DiskMonitor: OutputService {
     /// 100 times the duration of the last count, if that is longer.
     private static let pace: Int64 = 500_000_000
 
-    /// Starts the thread that measures the disk; does nothing for an offline job and without an HLS output. Reads block if
-    /// the disk hangs, so they need their own thread.
+    /// Starts the thread that measures the disk, unless it was started before. Does nothing for an offline job, and
+    /// without an HLS output and recordings of sources. Reads block if the disk hangs, so they need their own thread.
     package func start() {
         let places = self.host.withOutputs(\.disk.places)
-        guard self.stages.packager != nil, !self.stages.isOffline, places.contains(where: { !$0.purpose.isEmpty })
+        guard !self.stages.isOffline, places.contains(where: { !$0.purpose.isEmpty }),
+            self.stages.packager != nil || places.contains(where: { $0.purpose.contains(.recording) })
         else { return }
-        _ = StageThread("disk") { self.watch(places) }
+        let starts = self.host.withOutputs { outputs in
+            defer { outputs.disk.isStarted = true }
+            return !outputs.disk.isStarted && !outputs.disk.isStopped
+        }
+        if starts { _ = StageThread("disk") { self.watch() } }
     }
 
-    private func watch(_ places: [DiskUse.Place]) {
+    /// Measures the directories of a new version of the document from now on.
+    package func follow(_ pipeline: Pipeline) {
+        self.host.withOutputs { $0.disk.follow(pipeline) }
+        self.start()
+    }
+
+    private func watch() {
         let clock = self.machine
         var counted: DiskUse?
+        var places: [DiskUse.Place] = []
         var countsAt = clock.now()
         while !self.host.withOutputs(\.disk.isStopped) {
             let began = clock.now()
-            if counted == nil || began >= countsAt {
+            let wanted = self.host.withOutputs(\.disk.places)
+            if counted == nil || began >= countsAt || wanted != places {
+                places = wanted
                 // Directories of the second and later recording sessions.
                 let takes = self.stages.recorder?.directories ?? []
                 counted = DiskUse.measure(places + takes.map { DiskUse.Place($0, .recording) })
@@ -38,6 +53,8 @@ package struct DiskMonitor: OutputService {
             if let use = counted {
                 let (recorded, now) = (self.stages.recorder?.kept ?? Recorder.Kept(), clock.now())
                 self.perform(self.host.withOutputs { $0.disk.measured(use, recorded: recorded, at: now) })
+                let full = self.host.withOutputs(\.disk.fullForSources)
+                self.host.suspendSourceRecordings(because: full.map(Self.tooFull))
             }
             self.stages.diskWake.wait(for: Self.pace)
         }
@@ -85,7 +102,7 @@ package struct DiskMonitor: OutputService {
                         "reason": .string(reason),
                     ])
             case .limitWindow(let isLimited):
-                guard !self.stages.isOffline else { continue }
+                guard !self.stages.isOffline, self.stages.packager != nil else { continue }
                 // The space of segments that are held for clips is needed for the window.
                 if isLimited { self.host.outputs.clips.giveUpWaiting(ClipJobs.diskIsFull) }
                 self.stages.packager?.limitWindow(to: isLimited ? HLSPackager.fewestSegments : nil)
@@ -93,19 +110,18 @@ package struct DiskMonitor: OutputService {
                     "output.window", ["segments": isLimited ? JSONValue(HLSPackager.fewestSegments) : .null])
             case .stopRecording(let reading):
                 guard !self.stages.isOffline else { continue }
-                let error = MediaError(
-                    .diskFull,
-                    "\(reading.place) has \(reading.free) bytes free, too few for the recording",
-                    at: "recording",
-                    fix: "free space, then the recording resumes; or raise limits.maxDiskBytes and restart the room")
-                self.stages.recorder?.stop(error)
-                self.host.suspendSourceRecordings(because: error)
+                self.stages.recorder?.stop(Self.tooFull(reading))
             case .resumeRecording:
                 guard !self.stages.isOffline else { continue }
                 self.stages.recorder?.resume()
-                self.host.suspendSourceRecordings(because: nil)
             }
         }
+    }
+
+    private static func tooFull(_ reading: DiskGuard.Reading) -> MediaError {
+        MediaError(
+            .diskFull, "\(reading.place) has \(reading.free) bytes free, too few for the recording", at: "recording",
+            fix: "free space, then the recording resumes; or raise limits.maxDiskBytes and restart the room")
     }
 
     /// The state of the disk for the API; nil before the first measurement.

@@ -28,14 +28,23 @@ package struct DiskState: Sendable {
         ]
     }
 
-    let places: [DiskUse.Place]
+    private(set) var places: [DiskUse.Place]
     private var disk: DiskGuard
     /// Sizes of the last segments in bytes, over all renditions, the newest last.
     private var sizes: [Int64] = []
-    /// Whether the thread that measures the disk must end.
+    /// Whether the thread that measures the disk was started, and whether it must end.
+    var isStarted = false
     var isStopped = false
 
     init(_ pipeline: Pipeline) {
+        self.places = Self.places(of: pipeline)
+        self.disk = DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))
+    }
+
+    /// Measures the directories of a new version of the document from now on.
+    mutating func follow(_ pipeline: Pipeline) { self.places = Self.places(of: pipeline) }
+
+    private static func places(of pipeline: Pipeline) -> [DiskUse.Place] {
         var places = ([pipeline.hls?.path].compactMap { $0 } + pipeline.transports.map(\.path)).map {
             DiskUse.Place($0, .live)
         }
@@ -59,9 +68,11 @@ package struct DiskState: Sendable {
             place.prefix = String(image.fileName.dropLast(4))
             places.append(place)
         }
-        self.places = places
-        self.disk = DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))
+        return places
     }
+
+    /// The reading at which sources' own recordings were suspended; see ``DiskGuard/fullForSources``.
+    var fullForSources: DiskGuard.Reading? { self.disk.fullForSources }
 
     /// The state of the disk at the last measurement.
     package var current: Status {

@@ -22,11 +22,16 @@ final class SourceRecording: SourceSubscriber {
     struct Status: Sendable {
         /// Path of the file that is being written; nil between publications.
         var path: String?
+        /// Size of that file in bytes.
+        var bytes: Int64 = 0
         /// Why the disk cannot be written; nil if it can.
         var failure: String?
         /// When packets were last dropped because the disk is too slow, on the monotonic clock; nil if never.
         var droppedAt: Int64?
+        /// Packets dropped for that reason since the recording was started.
         var dropped = 0
+        /// Whether the writer has ended.
+        var hasEnded = false
     }
 
     private struct State {
@@ -71,6 +76,15 @@ final class SourceRecording: SourceSubscriber {
     /// Why nothing is written, because the disk is nearly full; nil if there is space.
     var suspension: String? { self.state.withLock(\.suspension) }
     var status: Status { self.state.withLock(\.status) }
+
+    /// The state that the API shows.
+    var facts: SourceRecordingFacts {
+        let (suspension, status) = self.state.withLock { ($0.suspension, $0.status) }
+        let state: SourceRecordingFacts.State =
+            suspension != nil
+            ? .suspended : status.failure != nil ? .failed : status.path == nil ? .waiting : .recording
+        return SourceRecordingFacts(state: state, file: status.path, bytes: status.bytes, dropped: status.dropped)
+    }
 
     /// Starts the thread, and records what the hub delivers from its cached key frame on.
     func begin(_ hub: SourceHub) {
@@ -123,6 +137,7 @@ final class SourceRecording: SourceSubscriber {
     // MARK: The writer's thread
 
     private func run() {
+        defer { self.state.withLock { $0.status.hasEnded = true } }
         var recorder = SourceMovieRecorder(self.settings)
         var writer = Writer(timeline: self.timeline)
         do throws(MediaError) {
@@ -141,6 +156,8 @@ final class SourceRecording: SourceSubscriber {
             }
             for event in recorder.suspend(suspension != nil, self.moments(writer)) { self.note(event, recorder.path) }
             self.write(batch, &recorder, &writer)
+            let bytes = recorder.bytes
+            self.state.withLock { $0.status.bytes = bytes }
             if let stop {
                 for event in recorder.end(stop, self.moments(writer)) { self.note(event, recorder.path) }
                 return
@@ -158,9 +175,19 @@ final class SourceRecording: SourceSubscriber {
         var audio = 0
         /// When the last packet was taken.
         var taken: Int64 = 0
+        /// The audio track that the timeline follows, and when it last sent.
+        var leading: (track: UInt8, arrival: Int64)?
+
+        /// Whether the timeline follows an audio track, as the decoder's does: another one only after a second without
+        /// packets.
+        mutating func leads(_ track: UInt8, at arrival: Int64) -> Bool {
+            if let leading, leading.track != track, arrival &- leading.arrival < TimeMath.nanoseconds { return false }
+            self.leading = (track, arrival)
+            return true
+        }
     }
 
-    /// A timeline as the source's decoder has it, from which the recording has the same corrected timestamps.
+    /// A timeline as the source's decoder has it, which corrects timestamps in the same way.
     private var timeline: SourceTimeline {
         SourceTimeline(jitterBuffer: self.source.decode.jitterBuffer, maxJitterBuffer: self.maxJitterBuffer)
     }
@@ -181,7 +208,7 @@ final class SourceRecording: SourceSubscriber {
                 let pts = TimeMath.rescale(packet.pts, from: scale, to: TimeMath.nanoseconds)
                 let dts = TimeMath.rescale(packet.dts, from: scale, to: TimeMath.nanoseconds)
                 let times =
-                    packet.track == 0
+                    packet.kind == .video || writer.leads(packet.track, at: arrival)
                     ? writer.timeline.note(kind: packet.kind, pts: pts, dts: dts, arrival: arrival)
                     : writer.timeline.noted(kind: packet.kind, pts: pts, dts: dts)
                 let sample = SourceSample(packet, pts: times.pts, dts: times.dts)
@@ -191,6 +218,7 @@ final class SourceRecording: SourceSubscriber {
                 for event in recorder.end(.publicationEnded, self.moments(writer)) { self.note(event, recorder.path) }
                 writer.timeline.reset()
                 writer.pace.end()
+                writer.leading = nil
             }
         }
         if recorder.hasPending, now &- writer.taken >= self.settings.fragments.partDuration {
@@ -200,7 +228,11 @@ final class SourceRecording: SourceSubscriber {
 
     private func moments(_ writer: Writer) -> SourceMovieRecorder.Clock {
         let (timeline, zero) = (writer.timeline, self.clock.zero)
-        let (offset, clocks) = (self.source.decode.wantedOffset, self.clocks)
+        let (decode, clocks) = (self.source.decode, self.clocks)
+        let timing = decode.timing
+        // What only the decoder knows: the alignment by wall clock, and a jitter buffer that has grown.
+        let deepened = timing.depth.map { $0 &- decode.jitterBuffer } ?? 0
+        let offset = decode.wantedOffset &+ timing.wallExtra &+ deepened
         return { time, arrival in
             SourceSidecar.Moment(
                 program: timeline.isAnchored ? zero.map { timeline.program(of: time) &+ offset &- $0 } : nil,

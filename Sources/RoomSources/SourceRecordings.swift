@@ -5,7 +5,7 @@ import Ingest
 package import MediaTypes
 package import PipelineSpec
 import Recording
-import RoomAPI
+package import RoomAPI
 import Synchronization
 
 /// The running recordings of a room's sources. Any thread may call.
@@ -15,6 +15,8 @@ package final class SourceRecordingService: Sendable {
 
     private struct State {
         var recordings: [SourceID: SourceRecording] = [:]
+        /// Stopped recordings whose files are being completed.
+        var ending: [SourceRecording] = []
         var suspension: String?
         var isStopped = false
     }
@@ -41,7 +43,12 @@ package final class SourceRecordingService: Sendable {
     ///
     /// - Returns: Whether the source was being recorded.
     func stop(_ source: SourceID, _ reason: SourceMovieFacts.End) -> Bool {
-        let recording = self.state.withLock { $0.recordings.removeValue(forKey: source) }
+        let recording = self.state.withLock { state -> SourceRecording? in
+            guard let recording = state.recordings.removeValue(forKey: source) else { return nil }
+            state.ending.removeAll { $0.status.hasEnded }
+            state.ending.append(recording)
+            return recording
+        }
         recording?.stop(reason)
         return recording != nil
     }
@@ -49,6 +56,7 @@ package final class SourceRecordingService: Sendable {
     /// Stops writing all files because the disk is nearly full; nil continues.
     func suspend(_ reason: String?) {
         self.state.withLock { state in
+            guard state.suspension != reason else { return }
             state.suspension = reason
             for recording in state.recordings.values { recording.suspend(reason) }
         }
@@ -56,20 +64,26 @@ package final class SourceRecordingService: Sendable {
 
     var all: [SourceID: SourceRecording] { self.state.withLock(\.recordings) }
 
-    /// Ends all recordings, and waits until their files are complete.
+    /// The running recording of a source; nil if there is none.
+    func recording(of source: SourceID) -> SourceRecording? { self.state.withLock { $0.recordings[source] } }
+
+    /// Ends all recordings, and waits until their files and those of recordings stopped before are complete, at most for
+    /// ``patience``.
     package func stop() async {
-        let recordings = self.state.withLock { state -> [SourceRecording] in
+        let (running, ending) = self.state.withLock { state in
             state.isStopped = true
-            defer { state.recordings = [:] }
-            return Array(state.recordings.values)
+            defer { (state.recordings, state.ending) = ([:], []) }
+            return (Array(state.recordings.values), state.ending)
         }
+        for recording in running { recording.stop(.workerStopped) }
+        let recordings = running + ending.filter { !$0.status.hasEnded }
         if recordings.isEmpty { return }
-        for recording in recordings { recording.stop(.workerStopped) }
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-            DispatchQueue.global().async {
-                for recording in recordings { recording.join(within: Self.patience) }
-                done.resume()
+            let group = DispatchGroup()
+            for recording in recordings {
+                DispatchQueue.global().async(group: group) { recording.join(within: Self.patience) }
             }
+            group.notify(queue: .global()) { done.resume() }
         }
     }
 }
@@ -105,8 +119,8 @@ package struct SourceRecordings: Sendable {
     /// Ends the recording of a source that leaves.
     func leave(_ source: SourceID) { self.end(source) }
 
-    /// Follows a change of a source in the document: ends its recording, and begins a new one with the new settings if they
-    /// are active.
+    /// Follows a change of a source in the document: new settings apply in a new file, which begins with the last key
+    /// frame that has arrived.
     package func change(of source: SourceID, from before: Pipeline.SourceRecord?, to after: Pipeline.SourceRecord?) {
         guard before != after else { return }
         self.end(source)
@@ -164,6 +178,12 @@ package struct SourceRecordings: Sendable {
             "accepted": isStart ? "start" : "stop", "state": isStart ? "recording" : "stopped",
         ]
         return answer.text
+    }
+
+    /// The state of a source's recording for the API; nil if the source has none.
+    package func facts(of id: SourceID) -> SourceRecordingFacts? {
+        guard self.host.pipeline.source(id)?.record != nil else { return nil }
+        return self.service?.recording(of: id)?.facts ?? SourceRecordingFacts(state: .stopped)
     }
 
     // MARK: Events and alarms

@@ -60,6 +60,9 @@ extension Unhurried.Stores {
             var start = room.now
             let publisher = try Self.publish(media, clip, to: room.url("a"), loops: true)
             let path = try #require(try room.event("source.recording_started", from: start).text("path"))
+            let source = try HTTPClient.request("GET", room.control, "/v1/sources/1001").json()
+            let shown = try #require(source["recording"] as? [String: Any])
+            #expect(shown["state"] as? String == "recording" && shown["file"] as? String == path)
             let begun = Date()
             try room.segments(1)
             let sent = Date().timeIntervalSince(begun)

@@ -108,6 +108,33 @@ struct SourceMovieRecorderTests {
         #expect(try Self.sidecar(directory)[key: "reason"]?.string == "stopped")
     }
 
+    @Test("a directory that cannot be written is tried again after ten seconds, and the lost frames are counted")
+    func failing() throws {
+        let directory = try Self.directory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let place = directory.appendingPathComponent("place")
+        try Data().write(to: place)
+        var recorder = SourceMovieRecorder(Self.settings(place))
+        // The first part is due at 1 s.
+        var events = Self.feed(&recorder, frames: 0..<270)
+        try FileManager.default.removeItem(at: place)
+        events += Self.feed(&recorder, frames: 270..<350)
+        #expect(recorder.bytes > 0)
+        events += recorder.end(.publicationEnded, Self.clock)
+        let names = events.map { event in
+            switch event {
+            case .started: "started"
+            case .finished: "finished"
+            case .skipped: "skipped"
+            case .failed: "failed"
+            }
+        }
+        #expect(names == ["failed", "started", "finished"])
+        let sidecar = try Self.sidecar(place)
+        #expect(sidecar[key: "part"]?.integer == 1 && sidecar[key: "lost"]?.integer == 275)
+        #expect(sidecar[key: "tracks"]?.array?.first?[key: "frames"]?.integer == 75)
+    }
+
     @Test("while the disk is nearly full frames are lost and counted; the next file begins with a key frame")
     func suspended() throws {
         let directory = try Self.directory()

@@ -33,6 +33,31 @@ struct SourceRecordingQueueTests {
         #expect(second.items.count == 3 && second.droppedVideo == 1 && second.droppedAudio == 1)
     }
 
+    @Test("if too many configurations wait, the newest of each track and the end before them stay")
+    func flood() {
+        var queue = SourceRecordingQueue()
+        _ = queue.offer(.configuration(CodecParameters(codec: .opus, configuration: [])))
+        _ = queue.offer(Self.packet(.audio, size: 16))
+        _ = queue.offer(.end)
+        _ = queue.offer(.configuration(SourceMovieKit.aac))
+        for number in 0..<400 {
+            _ = queue.offer(
+                .configuration(CodecParameters(codec: .h264, configuration: [UInt8(truncatingIfNeeded: number)])))
+        }
+        let batch = queue.take()
+        #expect(batch.items.count < 256 && batch.droppedAudio == 1)
+        var (ends, audio, video): (Int, [CodecParameters], [CodecParameters]) = (0, [], [])
+        for item in batch.items {
+            switch item {
+            case .end: ends += 1
+            case .packet: Issue.record("the packet was not dropped")
+            case .configuration(let parameters) where parameters.kind == .audio: audio.append(parameters)
+            case .configuration(let parameters): video.append(parameters)
+            }
+        }
+        #expect(ends == 1 && audio == [SourceMovieKit.aac] && video.last?.configuration == [UInt8(399 & 0xFF)])
+    }
+
     @Test("a publication without video resumes with any frame")
     func audio() {
         var queue = SourceRecordingQueue()

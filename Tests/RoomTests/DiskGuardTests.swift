@@ -63,6 +63,21 @@ struct DiskGuardTests {
         #expect(disk.isFullForClips && look(), "for a while, whatever is measured")
     }
 
+    @Test("sources' own recordings are suspended whatever the room's recording does, until there is space for both")
+    func sourceRecordings() {
+        var disk = DiskGuard(limit: 1000)
+        // The room's recording has stopped for another reason before.
+        disk.recordingStopped(at: 0)
+        #expect(Self.look(&disk, used: 949).count == 1 && disk.fullForSources == nil)
+        #expect(Self.look(&disk, used: 950).contains(.stopRecording(Self.reading(950))) == false)
+        #expect(disk.fullForSources == Self.reading(950))
+        disk.recordingBegan()
+        _ = Self.look(&disk, used: 800)
+        #expect(disk.fullForSources == Self.reading(950))
+        _ = Self.look(&disk, used: 799)
+        #expect(disk.fullForSources == nil)
+    }
+
     @Test("without maxDiskBytes, or if the disk has less, its free space counts")
     func disk() {
         for limit in [nil, 5000] as [Int64?] {
