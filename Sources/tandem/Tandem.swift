@@ -24,7 +24,7 @@ struct Tandem: AsyncParsableCommand {
             Deploy it:        tandem plan room.json
                               tandem manifest room.json --for k8s > room.yaml
             Route publishers: tandem edge --keys keys --listen 0.0.0.0:1935
-            Check its HLS:    tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
+            Check its HLS:    tandem lint-hls http://127.0.0.1:8080/index.m3u8
 
             Exit codes: 0 the room has ended · 64 flags · 65 pipeline file · 66 a file is missing · 69 a port is in use
             · 70 internal error · 73 cannot create, or the room has ended before · 74 output lost · 75 the room has
