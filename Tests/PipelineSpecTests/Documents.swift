@@ -65,8 +65,8 @@ enum Documents {
               "decode": { "codecs": ["h264", "g711u"], "threads": 2, "damaged": "hold" } },
             { "uid": "1001", "streamType": "sub", "streamKeyEnv": "KEY" },
             { "uid": "2002", "streamKeyFile": "/run/key", "record": { "directory": "sources", "partSeconds": 4, "video": false,
-              "audio": true, "active": false } },
-            { "uid": "2003", "streamKeys": ["hunter2c", "hunter2d"] },
+              "active": false } },
+            { "uid": "2003", "streamKeys": ["hunter2c", "hunter2d"], "record": { "audio": false } },
             { "uid": "3003", "type": "file", "path": "a.mp4", "loop": true },
             { "uid": "4004", "type": "rtmp-pull", "url": "rtmp://cdn.example/live/x", "relays": [
               { "relayId": "r1", "url": "rtmp://b.example/live/y" }, { "relayId": "r2", "urlEnv": "ROOM_B" } ] },
@@ -95,7 +95,7 @@ enum Documents {
                 "videoPush": false, "audioPush": false, "volume": 50 } ] }
           ],
           "program": { "scene": "pk", "delayMs": 500 },
-          "moderation": { "stills": { "intervalSeconds": 5, "width": 640, "store": "bucket",
+          "moderation": { "stills": { "intervalSeconds": 5, "width": 800, "store": "bucket",
             "webhook": { "url": "https://moderation.example/", "timeoutMs": 900, "secretEnv": "MODERATION" } } },
           "pk": { "scene": "pk", "start": "whenReady", "countdownMs": 3000, "countdownScene": "solo", "durationMs": 60000,
             "punishMs": 20000, "punishScene": "solo", "endScene": "solo" },
