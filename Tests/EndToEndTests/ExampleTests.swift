@@ -72,6 +72,9 @@ extension Unhurried.Pictures {
                 #expect(result.code == 0, "\(result.errors)")
             } else {
                 arguments += ["--set", "ingest.rtmp.listen=127.0.0.1:0", "--set", "outputs[0].http.listen=127.0.0.1:0"]
+                for (index, source) in sources.enumerated() where source["record"] != nil {
+                    arguments += ["--set", "sources[\(index)].record.directory=\(work.path("recordings"))"]
+                }
                 let room = try RunningRoom(path, arguments, environment: ["TANDEM_STREAM_KEY": "from-the-environment"])
                 let publishers = try sources.map { source in
                     let expected = source["expected"] as? [String: Any] ?? [:]
