@@ -27,7 +27,6 @@ extension Room: StagesHost {
     func setCatchingUp(_ isCatchingUp: Bool) { self.overload.setCatchingUp(isCatchingUp) }
 
     func note(_ levels: AudioLevels) { self.value.withLock { $0.api.levels.note(levels) } }
-
     func note(_ change: SpeakingChange) { self.value.withLock { $0.api.speaking.note(change) } }
 
     package func becamePlayable() { self.value.withLock { $0.lifecycle.isPlayable = true } }

@@ -11,8 +11,7 @@ extension Room {
     /// Whether this worker or an earlier one has published media that viewers can play.
     package var wasPlayed: Bool { self.value.withLock { self.wasPlayed($0) } }
 
-    /// Whether this worker or an earlier one has published playable media, for callers that have locked the room's
-    /// value.
+    /// As ``wasPlayed``, for callers that have locked the room's value.
     func wasPlayed(_ value: borrowing RoomState) -> Bool {
         value.isPlayable(hasPackager: self.packager != nil) || self.packager?.hasPublishedBefore == true
     }

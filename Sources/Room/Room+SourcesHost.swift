@@ -86,5 +86,3 @@ extension Room {
         try self.sendStill(uid: uid, streamType: streamType)
     }
 }
-
-extension Room: ModerationHost {}
