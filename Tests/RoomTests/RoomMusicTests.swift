@@ -20,7 +20,8 @@ extension InProcess {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let path = "\(folder)/\(name)"
             try await FFmpegFile.make([
-                "-f", "lavfi", "-i", "sine=frequency=\(Self.hertz):sample_rate=48000", "-t", "2", "-c:a", "aac", path,
+                "-f", "lavfi", "-i", "sine=frequency=\(Self.hertz):sample_rate=48000", "-t", "2", "-c:a",
+                name.hasSuffix("wav") ? "pcm_s16le" : "aac", path,
             ])
             return path
         }
@@ -44,7 +45,8 @@ extension InProcess {
         func music() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
-            let path = try await Self.makeMusic(directory, "music.m4a")
+            // Without the encoder's delay, which is silent at each start of a looped AAC file.
+            let path = try await Self.makeMusic(directory, "music.wav")
             let room = try await RoomHarness.open(Self.pipeline(directory))
             try await room.goLive(HarnessRooms.first, sending: .dark)
             let denied = try await room.command(.patch, "/v1/room", Self.patch("/etc/passwd"), status: 403)
