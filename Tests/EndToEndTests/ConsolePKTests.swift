@@ -182,13 +182,13 @@ extension Unhurried.Doors {
 
         private static func color(_ tab: Tab) throws -> String { try tab.evaluate("(\(Self.colorScript)).join(',')") }
 
-        private static func wait(_ tab: Tab, _ what: String, _ condition: String, timeout: Double = 10) throws {
+        private static func wait(_ tab: Tab, _ what: String, _ condition: String, timeout: Double = 30) throws {
             try Self.until("on the page: \(what)", timeout: timeout) {
                 try tab.evaluate("(\(condition)) ? 'yes' : 'no'") == "yes"
             }
         }
 
-        private static func until(_ what: String, timeout: Double = 10, _ condition: () throws -> Bool) throws {
+        private static func until(_ what: String, timeout: Double = 30, _ condition: () throws -> Bool) throws {
             let deadline = Date(timeIntervalSinceNow: timeout)
             while try !condition() {
                 guard Date() < deadline else { throw Missing("not reached: \(what)") }
