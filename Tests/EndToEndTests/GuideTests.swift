@@ -60,7 +60,8 @@ extension EndToEnd {
             let start = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
             func run(_ words: [String]) throws -> String {
                 let arguments = ["-c", start, EndToEnd.binary, "ctl"] + words + ["-a", control]
-                let environment = ["TERM": "xterm", "COLUMNS": "100"]
+                // swift test sets NO_COLOR for its own output.
+                let environment = ["TERM": "xterm", "COLUMNS": "100", "NO_COLOR": ""]
                 return try Command.run(python, arguments, environment: environment, timeout: 20).output
             }
             let state = try run(["state"])
