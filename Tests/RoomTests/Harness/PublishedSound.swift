@@ -17,6 +17,8 @@ struct PublishedSound {
     /// Decodes a playlist of an unencrypted room that has one initialization segment.
     init(_ directory: RoomDirectory, _ name: String = "audio.m3u8") async throws {
         let playlist = try directory.playlist(name)
+        let text = try directory.text(of: name)
+        try #require(!text.contains("#EXT-X-GAP"), "a segment is missing: \(text)")
         let map = try #require(playlist.segments.first?.map)
         try #require(playlist.segments.allSatisfy { $0.map == map })
         let bytes = try ([map] + playlist.segments.map(\.uri)).flatMap { try directory.bytes(of: $0) }
