@@ -3,7 +3,6 @@ package import Egress
 import MediaTypes
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 import Threading
 import Synchronization
 
@@ -59,15 +58,7 @@ package final class EventDelivery: Sendable {
         self.log = log
         self.book = DeliveryLog(directory: directory)
         self.notify = notify
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
-        configuration.timeout.connect = .seconds(3)
-        var tls = TLSConfiguration.makeClientConfiguration()
-        // A receiver that hangs does not complete the TLS shutdown either, and shutting down the client would wait for
-        // it.
-        tls.shutdownTimeout = .seconds(1)
-        configuration.tlsConfiguration = tls
-        self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        self.client = .forWebhooks()
     }
 
     /// Starts sending. A webhook that received events from an earlier worker continues after the last one.

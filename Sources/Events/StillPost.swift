@@ -3,7 +3,6 @@ import Egress
 import MediaTypes
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 import Threading
 
 /// Sends stills to a moderation webhook, and reads its answers. Requests are signed like those of ``EventDelivery``.
@@ -22,14 +21,7 @@ package struct StillPost: Sendable {
 
     package init(_ webhook: Webhook) {
         self.webhook = webhook
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
-        configuration.timeout.connect = .seconds(3)
-        var tls = TLSConfiguration.makeClientConfiguration()
-        // A receiver that hangs does not complete the TLS shutdown either.
-        tls.shutdownTimeout = .seconds(1)
-        configuration.tlsConfiguration = tls
-        self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        self.client = .forWebhooks()
     }
 
     /// Sends a still once.

@@ -171,7 +171,7 @@ package struct SourceMovieTrack: Sendable, Hashable {
         else { throw self.unreadable(.aac) }
         let record = parameters.configuration
         return SourceMovieTrack(parameters, audio.codecString, timescale: Int64(audio.sampleRate)) { writer in
-            writer.sound("mp4a", channels: max(1, audio.channels), rate: audio.sampleRate) { $0.esds(record) }
+            writer.mp4a(audio, configuration: record, stream: 0)
         }
     }
 
