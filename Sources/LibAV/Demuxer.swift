@@ -28,17 +28,21 @@ package final class Demuxer {
 
     /// Opens a file.
     ///
-    /// - Parameter isAnyInput: Whether `path` may be everything that libavformat can open, such as a URL, a playlist or
-    ///   a pipe. If not, then it must be a regular file that contains its media; see ``LocalFile``.
+    /// - Parameters:
+    ///   - isAnyInput: Whether `path` may be everything that libavformat can open, such as a URL, a playlist or a pipe.
+    ///     If not, then it must be a file that contains its media; see ``LocalFile``.
+    ///   - allowsPipe: Whether the file may be a named pipe.
     /// - Throws: ``MediaError/Code/notReadable`` if the file does not exist, ``MediaError/Code/invalidData`` if it is
     ///   not media or has no track with a supported codec.
-    package static func open(path: String, place: String, isAnyInput: Bool = false) throws(MediaError) -> Demuxer {
+    package static func open(
+        path: String, place: String, isAnyInput: Bool = false, allowsPipe: Bool = false
+    ) throws(MediaError) -> Demuxer {
         let slot = try PacketSlot.open(place: place)
         var context: UnsafeMutablePointer<AVFormatContext>?
         var status =
             isAnyInput
             ? unsafe avformat_open_input(&context, path, nil, nil)
-            : unsafe LocalFile.open(&context, path, formats: LocalFile.media)
+            : unsafe LocalFile.open(&context, path, formats: LocalFile.media, allowsPipe: allowsPipe)
         guard status >= 0, let made = unsafe context else {
             let missing = status == -2  // AVERROR(ENOENT)
             throw .libav(
@@ -47,7 +51,7 @@ package final class Demuxer {
                     ? "check the path; a relative path begins at the working directory"
                     : isAnyInput
                         ? "give a media file FFmpeg can read"
-                        : "give a media file, such as MP4, Matroska, MPEG-TS, FLV, Ogg or MP3; playlists and pipes are not read"
+                        : "give a media file, such as MP4, Matroska, MPEG-TS, FLV, Ogg or MP3; playlists are not read, and pipes only by offline jobs"
             )
         }
         let demuxer = unsafe Demuxer(owning: made, slot: slot, place: place)

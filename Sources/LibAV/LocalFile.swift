@@ -5,8 +5,8 @@ import MediaTypes
 /// Opens files with libavformat so that nothing but the file itself is read.
 ///
 /// libavformat recognizes formats by content. A playlist (HLS, DASH, IMF, concat, SDP) with the name of a song would make it
-/// open the files and servers that the playlist names, so only formats that contain their media are allowed. A pipe or a
-/// device would block the caller, so only regular files are opened.
+/// open the files and servers that the playlist names, so only formats that contain their media are allowed. A pipe can
+/// block the caller for any time, so pipes are opened only on request, and devices never.
 @safe
 enum LocalFile {
     /// Formats of media files, as libavformat names them.
@@ -20,14 +20,18 @@ enum LocalFile {
 
     /// Opens a file as `avformat_open_input` does.
     ///
-    /// - Parameter formats: The formats that are allowed, with commas in between.
-    /// - Returns: 0 or an `AVERROR` code: that of `EINVAL` for a format that is not allowed or a file that is not regular.
+    /// - Parameters:
+    ///   - formats: The formats that are allowed, with commas in between.
+    ///   - allowsPipe: Whether the file may be a named pipe.
+    /// - Returns: 0 or an `AVERROR` code: that of `EINVAL` for a format or a kind of file that is not allowed.
     static func open(
-        _ context: inout UnsafeMutablePointer<AVFormatContext>?, _ path: String, formats: String
+        _ context: inout UnsafeMutablePointer<AVFormatContext>?, _ path: String, formats: String,
+        allowsPipe: Bool = false
     ) -> Int32 {
         var facts = stat()
         guard unsafe stat(path, &facts) == 0 else { return -errno }
-        guard facts.st_mode & S_IFMT == S_IFREG else { return -EINVAL }
+        let kind = facts.st_mode & S_IFMT
+        guard kind == S_IFREG || allowsPipe && kind == S_IFIFO else { return -EINVAL }
         var options: OpaquePointer?
         defer { unsafe av_dict_free(&options) }
         unsafe av_dict_set(&options, "protocol_whitelist", "file", 0)

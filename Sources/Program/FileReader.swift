@@ -7,13 +7,16 @@ package struct FileReader: Sendable {
     package let path: String
     package let loops: Bool
     package let place: String
+    /// Whether the file may be a named pipe, whose writer the reading thread waits for.
+    package let allowsPipe: Bool
     /// The file that ``probe()`` opened. Probing takes as long as decoding several frames, so it is done only once.
     private var opened: OpenedFile?
 
-    package init(path: String, loops: Bool, place: String) {
+    package init(path: String, loops: Bool, place: String, allowsPipe: Bool = false) {
         self.path = path
         self.loops = loops
         self.place = place
+        self.allowsPipe = allowsPipe
     }
 
     /// Opens the file, so that a bad file is rejected before the room is ready, and returns the parameters of its
@@ -21,7 +24,7 @@ package struct FileReader: Sendable {
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
     package mutating func probe() throws(MediaError) -> [CodecParameters] {
-        let demuxer = try Demuxer.open(path: self.path, place: self.place)
+        let demuxer = try Demuxer.open(path: self.path, place: self.place, allowsPipe: self.allowsPipe)
         self.opened = OpenedFile(demuxer)
         return demuxer.parameters
     }
@@ -39,7 +42,7 @@ package struct FileReader: Sendable {
             if let opened = self.opened?.take() {
                 demuxer = opened
             } else {
-                demuxer = try Demuxer.open(path: self.path, place: self.place)
+                demuxer = try Demuxer.open(path: self.path, place: self.place, allowsPipe: self.allowsPipe)
             }
             for parameters in demuxer.parameters { stage.put(.configuration(parameters)) }
             var start: Int64?

@@ -48,6 +48,7 @@ package final class RoomSource: Sendable {
     private let voice: Voice
     /// Whether the source's video is not decoded, because the room has only audio.
     private let isAudioOnly: Bool
+    private let isOffline: Bool
 
     /// Holds whether events of the decoder are dropped, because the source was removed.
     private final class Voice: Sendable {
@@ -63,9 +64,10 @@ package final class RoomSource: Sendable {
     ) {
         self.spec = spec
         self.isAudioOnly = pipeline.isAudioOnly
+        self.isOffline = pipeline.clock == .offline
         self.known = Mutex(Known(health: SourceHealth(rules: SourceHealth.Rules(spec, pipeline.alarms))))
         let isFile = if case .file = spec.input { true } else { false }
-        self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && pipeline.clock == .offline)
+        self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && self.isOffline)
         self.maxPixels = Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight)
         self.codecs = isFile ? nil : pipeline.codecs(of: spec)
         let id = spec.id
@@ -110,12 +112,17 @@ package final class RoomSource: Sendable {
     /// - Throws: ``MediaError`` if the file cannot be read.
     func probeFile() throws(MediaError) {
         guard case .file(let path, let loops) = self.spec.input else { return }
-        var reader = FileReader(path: path, loops: loops, place: "source[\(self.spec.id)]")
+        var reader = self.reader(path, loops)
         let parameters = try reader.probe()
         self.known.withLock { $0.reader = reader }
         self.buffer.setTracks(
             video: !self.isAudioOnly && parameters.contains { $0.kind == .video },
             audio: parameters.contains { $0.kind == .audio })
+    }
+
+    /// Only an offline job waits for its files, and so may read a pipe; it ends if none of them makes progress.
+    private func reader(_ path: String, _ loops: Bool) -> FileReader {
+        FileReader(path: path, loops: loops, place: "source[\(self.spec.id)]", allowsPipe: self.isOffline)
     }
 
     /// The reader opened by ``probeFile()``; nil if there is none, or if it was already taken.
@@ -127,7 +134,7 @@ package final class RoomSource: Sendable {
     /// - Parameter body: Reads the file into the source; called on the thread.
     func startReading(_ body: @escaping @Sendable (FileReader) -> Void) {
         guard case .file(let path, let loops) = self.spec.input else { return }
-        let reader = self.takeReader() ?? FileReader(path: path, loops: loops, place: "source[\(self.spec.id)]")
+        let reader = self.takeReader() ?? self.reader(path, loops)
         self.known.withLock { known in
             guard known.readThread == nil else { return }
             known.readThread = StageThread("file-\(self.spec.id)") { body(reader) }
