@@ -5,8 +5,8 @@ package import WebRTC
 /// The protocols of one WebRTC publisher: its transport and its media. Datagrams and the time go in; datagrams to send,
 /// source items and changes of the state come out.
 ///
-/// It has no socket, timer or thread. The caller calls ``advance(to:into:)`` at ``deadline`` at the latest. States and rules
-/// of sending are those of ``PeerTransport``.
+/// It has no socket, timer or thread. The caller calls ``advance(to:into:)`` at ``deadline`` at the latest. ``PeerTransport``
+/// has the states, and limits what is sent before the client has proved its address.
 ///
 /// Times are nanoseconds of one monotonic clock.
 package final class WebRTCSession {

@@ -10,8 +10,8 @@ package final class SRTPReceiver {
     /// Maximum number of senders (SSRCs) of one peer at the same time, for RTP and for RTCP each: audio, and three simulcast
     /// layers of video with their retransmissions, are seven.
     package static let mostSSRCs = 8
-    /// Number of packets of other senders after which a new sender may take the place of a silent one, of RTP and of RTCP. RTP
-    /// of video at 2.5 Mbit/s reaches it in about two seconds.
+    /// Numbers of RTP and RTCP packets from other senders after which a new sender may take the place of a silent one. Video
+    /// at 2.5 Mbit/s has 512 RTP packets in about two seconds.
     package static let patience: (rtp: UInt64, rtcp: UInt64) = (512, 32)
 
     private let profile: SRTPKeys.Profile

@@ -47,8 +47,8 @@ struct SegmentArchive: Sendable {
     private var names: [String] = []
     /// Name of the journal in the store; `nil` before the first.
     var journal: String?
-    /// Maximum number of segments in the playlists of the whole window, while disk space is short, but at least three
-    /// of their target durations stay listed; `nil`: no limit.
+    /// While disk space is short: maximum number of segments in the playlists of the whole window, which still list at
+    /// least three target durations. `nil`: no limit.
     private(set) var mostSegments: Int?
     /// Media times from which the files of rows below a number may be deleted, while disk space is short.
     private var hurried: [(below: Int64, at: Int64)] = []

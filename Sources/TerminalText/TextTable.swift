@@ -22,8 +22,8 @@ package struct TextTable: Sendable, Equatable {
 
     package mutating func add(_ row: [Cell]) { self.rows.append(row) }
 
-    /// Returns the lines of the table: the headings, then the rows, with two spaces between columns and none at the end
-    /// of a line.
+    /// Returns the lines of the table: the headings, then the rows, with two spaces between columns and
+    /// without spaces at the end.
     ///
     /// - Parameter limit: Maximum number of columns of the terminal; longer lines are cut. `nil`: no limit.
     package func lines(_ style: TerminalStyle, limit: Int? = nil) -> [String] {

@@ -108,8 +108,8 @@ package struct RedrawnLines: Sendable {
 
     package init() {}
 
-    /// Returns the text that replaces the lines drawn last by these. Each line must fit in the terminal's width, and all
-    /// of them in one row less than its height.
+    /// Returns the text that replaces the lines drawn last by these. Each line must fit in the terminal's width, and there
+    /// must be fewer lines than the terminal has rows.
     package mutating func text(_ lines: [String]) -> String {
         let back = self.drawn > 0 ? "\u{1b}[\(self.drawn)A" : ""
         self.drawn = lines.count
