@@ -116,7 +116,8 @@ package final class ProgramStage: Sendable {
         package var late: Int64 = 0
         /// Ticks whose canvas was not passed to the encoders: their queue was full, or there was no canvas.
         package var lost: Int64 = 0
-        /// For each source: panes that showed its previous frame again because it had no new one, over all ticks.
+        /// For each source: panes that showed its previous frame again because it had no new one, over all ticks with a
+        /// composed canvas.
         package var repeated: [SourceID: Int64] = [:]
         /// For each source: panes that showed its video or its card, over all ticks with a composed canvas.
         package var shown: [SourceID: Int64] = [:]
