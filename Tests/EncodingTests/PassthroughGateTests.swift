@@ -255,7 +255,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "passthrough is refused for interlaced video and for a codec, size, profile or level that the rendition lacks",
+        "interlaced or rotated video, and a codec, profile or level that the rendition lacks, is not passed through",
         arguments: ["codec", "size", "format", "profile", "level"])
     func refused(why: String) {
         var room = Room(profile: why == "profile" ? 66 : 100)
