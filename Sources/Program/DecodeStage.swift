@@ -268,16 +268,16 @@ package final class DecodeStage: Sendable {
     }
 
     /// Discards the publication that is being offered: its waiting packets, the packets up to its end, which is offered
-    /// next, and its decoded frames, including the one on air. Decoded audio, at most a third of a second, is still
-    /// played. Call it on the thread that offers.
+    /// next, and its decoded frames, including the one on air. Decoded audio is still played. Call it on the
+    /// thread that offers.
     package func cut() {
         self.cutEnds.store(self.offeredEnds.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         self.buffer.banish()
         self.wake.signal()
     }
 
-    /// Like ``cut()``, for publications whose end was already offered: with an offset they could be visible for seconds
-    /// more. May be called from any thread.
+    /// Discards publications whose end was already offered, as ``cut()`` does: with an offset they could still be visible
+    /// for seconds. May be called from any thread.
     package func cutPast() {
         self.cutEnds.max(self.offeredEnds.load(ordering: .relaxed), ordering: .relaxed)
         self.buffer.banish()

@@ -289,8 +289,7 @@ package final class ProgramStage: Sendable {
     }
 
     /// Delay with which the audio of an inaudible live source is metered, in milliseconds, so that late audio is
-    /// metered too: it may wait 250 ms in the socket and 100 ms until the source's thread reads it; the rest is
-    /// reserve.
+    /// metered too.
     private static let silentLagMs: Int64 = 400
 
     /// Runs the program to its end. Blocks; call it on a thread of its own.
