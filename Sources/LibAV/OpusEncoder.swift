@@ -76,7 +76,7 @@ package final class OpusEncoder {
     ///   - samples: Interleaved stereo, exactly ``frameLength`` pairs; anything else is ignored.
     ///   - pts: Time of the first sample, in samples; each call's is ``frameLength`` after the previous one's.
     ///   - body: Receives finished packets. Their pts is in samples and is the time of the first sample that a decoder
-    ///     returns for the packet: it is earlier than `pts` by the delay of the codec (312 samples at full quality).
+    ///     returns for the packet: it is earlier than `pts` by the delay of the codec.
     /// - Throws: ``MediaError/Code/rejected`` if the encoder failed.
     package func encode(
         _ samples: ArraySlice<Float>, pts: Int64, _ body: (CodedPacket) -> Void
