@@ -27,7 +27,8 @@ struct PlaylistWindowTests {
         #expect(window.segments.count == (fits ? 1 : 0))
     }
 
-    @Test("in a full window, a new segment makes one removable; only its lines and the old EXT-X-MEDIA-SEQUENCE then go")
+    @Test(
+        "in a full window, a new segment makes one removable; only its lines and the old EXT-X-MEDIA-SEQUENCE then go")
     func slides() throws {
         var window = try Self.filled(6)
         #expect(window.removableCount == 0)

@@ -170,7 +170,9 @@ struct WholeWindowTests {
         #expect(output.packager.object(named: "360p-2-\(unlisted).m4s") == nil)
     }
 
-    @Test("with a window of a day, state, journal and live playlists take at most twice the bytes per segment of a minute's")
+    @Test(
+        "with a window of a day, state, journal and live playlists take at most twice the bytes per segment of a minute's"
+    )
     func bytes() throws {
         let minute = CountingStore()
         let short = try Output(minute, settings: Self.settings(60))
@@ -213,7 +215,8 @@ struct WholeWindowTests {
         #expect(ListText(store.text("720p-dvr-iframes.m3u8")).mediaSequence == 0)
     }
 
-    @Test("after a rollback to a version without the archive, the newer version deletes the segments that it left behind")
+    @Test(
+        "after a rollback to a version without the archive, the newer version deletes the segments that it left behind")
     func rollback() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings(900))
@@ -291,7 +294,9 @@ struct WholeWindowTests {
         }
     }
 
-    @Test("if the next worker has a window of 900 s instead of 600 s, its live playlists are short and no segment is lost")
+    @Test(
+        "if the next worker has a window of 900 s instead of 600 s, its live playlists are short and no segment is lost"
+    )
     func upgrade() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Output.settings { $0.windowSeconds = 600 })

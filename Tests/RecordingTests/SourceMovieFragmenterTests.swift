@@ -186,7 +186,8 @@ struct SourceMovieFragmenterTests {
         #expect(files.files[0].facts.tracks.map(\.frames) == [30] && files.files[0].facts.skipped.count == 1)
     }
 
-    @Test("a track that is configured before the first part is written joins the file; a later one begins the next file")
+    @Test(
+        "a track that is configured before the first part is written joins the file; a later one begins the next file")
     func lateTrack() {
         for start in [10, 100] as [Int64] {
             var (fragmenter, files) = Self.make()
