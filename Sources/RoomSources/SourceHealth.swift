@@ -182,10 +182,10 @@ package struct SourceHealth: Sendable {
     private var damaged = 0
     /// The best frame rate that the publication has reached, in thousandths of frames per second.
     private var best: Int64 = 0
-    /// When the first packets of the publication were read; nil before that.
+    /// When the first reading of the publication was taken; nil before that.
     private var began: Int64?
-    /// Delay of the video less that of the audio, in the first window, full to within a second, since the timestamps last
-    /// jumped; nil before that.
+    /// Delay of the video less that of the audio when it was first measured since the timestamps last jumped, with which
+    /// later measurements are compared; nil before that.
     private var baseline: Int64?
     /// ``Surroundings/realigned`` when the measurement of the skew began.
     private var realigned: Int64 = 0

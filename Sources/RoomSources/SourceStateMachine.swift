@@ -6,9 +6,9 @@
 /// in time) → connected … A file is idle → connected → publishing → live → ended. Every event is allowed in every state; an event that does not
 /// fit the state changes nothing.
 ///
-/// Silence counts as absence from the last packet on. The last frame of a stalled source is repeated for
-/// ``Rules/stalledHold``, and the grace period begins with that packet, whether the connection stays open, ends later,
-/// or a relay reports its end. Therefore a source is given up after one grace period, never two.
+/// Unless ``Rules/stalledHold`` is nil, silence counts as absence from the last packet on: the last frame of a stalled
+/// source is repeated for that time, and the grace period begins with that packet, even if the connection ends later.
+/// Therefore a source is given up after one grace period, never two.
 ///
 /// Times are monotonic, in nanoseconds.
 package struct SourceStateMachine: Sendable, Equatable {
