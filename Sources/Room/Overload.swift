@@ -14,13 +14,12 @@
 /// occurs only once, such as the opening of encoders and filters. Then only the backlog is dropped, once per second,
 /// and ``Step/hold`` follows if that does not lower the lag.
 ///
-/// Backlog: if the lag exceeds the limit by ``Rules/backlog``, then the frames that wait for an encoder are dropped, at
-/// most once per ``Rules/dropDistance``. Of the dropped frames, six to eight per second are still encoded at the usual
-/// frame rates (see `EncoderControl`). The next observation starts with little lag.
+/// Backlog: if at least one step is taken and the lag exceeds the limit by ``Rules/backlog``, then the frames that wait for
+/// an encoder are dropped, at most once per ``Rules/dropDistance``.
 ///
 /// Undoing steps: one attempt at a time. The first is made ``Rules/firstDistance`` after the last step. An attempt
-/// fails if the lag grows beyond half of the limit before the next attempt is due. Then the previous level is restored
-/// at once, and the time to the next attempt at that level doubles. After a successful attempt, the next one undoes
+/// fails if the lag then stays above half of the limit for ``Rules/shortObservation`` without falling. In that case the
+/// previous level is restored, and the time to the next attempt at that level doubles. After a successful attempt, the next one undoes
 /// twice as many steps. Two attempts are at least ``Rules/attemptDistance`` apart. ``Step/hold`` has shorter times,
 /// since a frozen frame is worse than an attempt: the first attempt is made after ``Rules/firstHoldDistance``, the next
 /// after ``Rules/holdDistance``, then the time doubles, and ``Rules/attemptDistance`` does not apply.
@@ -73,8 +72,7 @@ package struct Overload: Sendable, Equatable {
         package var shortObservation: Int64 = 500_000_000
         /// Time with the lag above the limit after which the backlog is dropped if at most ``Step/hold`` is left to take.
         package var lastObservation: Int64 = 3_000_000_000
-        /// If the backlog is dropped three times within this time, then ``Step/hold`` is taken: viewers already see as
-        /// many repeated frames as new ones.
+        /// If the backlog is dropped three times within this time, then ``Step/hold`` is taken.
         package var rareDrops: Int64 = 8_000_000_000
         /// Growth of the lag above which ``shortObservation`` suffices, in milliseconds per second.
         package var steepGrowth: Int64 = 200

@@ -3,8 +3,8 @@
 /// States: idle (no publisher yet) → connected (a publisher was admitted) → publishing (its media arrives) → live (a
 /// frame was decoded, or audio of a source without video) ⇄ stalled (connected, but silent for too long) → lost (the
 /// publisher has left) → reconnecting (it may come back within its grace period) → live, or gone (it did not come back
-/// in time) → connected … A file is idle → connected → publishing → live → ended. Every event is allowed in every state; an event that does not
-/// fit the state changes nothing.
+/// in time) → connected … A file is idle → connected → publishing → live → ended. Every event is allowed in every state; an
+/// event that does not fit the state changes nothing.
 ///
 /// Unless ``Rules/stalledHold`` is nil, silence counts as absence from the last packet on: the last frame of a stalled
 /// source is repeated for that time, and the grace period begins with that packet, even if the connection ends later.
