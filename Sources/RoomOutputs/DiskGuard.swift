@@ -179,8 +179,7 @@ package struct DiskGuard: Sendable {
     private var pause = DiskGuard.shortestStop
     /// Number of recorded segments at the last measurement.
     private var recordedSlots = 0
-    /// The reading at which sources' own recordings were suspended; nil if there is space for them. Apart from the room's
-    /// recording, which also stops for other reasons and can be started by a command.
+    /// The reading at which sources' own recordings were suspended; nil if there is space for them.
     package private(set) var fullForSources: Reading?
     /// Until when the disk counts as full because a write found no space, in nanoseconds; nil if it does not.
     private var refusedUntil: Int64?
