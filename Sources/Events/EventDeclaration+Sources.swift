@@ -33,8 +33,8 @@ extension EventDeclaration {
                 JSONField("state", states, "The state now.", example: .string(name == "lost_final" ? "gone" : name)),
                 JSONField("from", states, "The state before.", example: "publishing"), Self.reason("first frame"),
                 JSONField(
-                    "picture", .orNull(.string), "Size and frame rate of a source that is live.",
-                    example: name == "live" ? "1280x720 30 fps" : .null),
+                    "picture", .orNull(.string), "Size and pixel format of a source that is live.",
+                    example: name == "live" ? "1280x720 yuv420p" : .null),
                 JSONField(
                     "graceUntil", .orNull(.date), "Program date-time until which the room waits for the publisher.",
                     example: name == "reconnecting" ? nil : .null),
