@@ -31,8 +31,8 @@
 package struct Overload: Sendable, Equatable {
     /// One measure that reduces the room's work.
     package enum Step: Sendable, Hashable {
-        /// Hidden sources, and sources shown much smaller than their size, are decoded with less quality or only key
-        /// frames.
+        /// Sources that are scaled down are decoded without the loop filter, and a hidden source that becomes visible may
+        /// wait for its next key frame.
         case decoding
         /// Outputs that no player waits for pause: raw output, stills and thumbnail sheets.
         case outputs

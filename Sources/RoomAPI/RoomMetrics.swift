@@ -88,7 +88,7 @@ package struct RoomMetrics {
             $0.sample(
                 "tandem_source_alarm_level", ["uid": $2, "stream_type": $3], Int64($1.status.health.level.rawValue))
         }
-        self.each("tandem_source_received_bytes_total", .counter, "Media bytes from the publisher.") {
+        self.each("tandem_source_received_bytes_total", .counter, "Bytes received from the publisher.") {
             $0.sample(
                 "tandem_source_received_bytes_total", ["uid": $2, "stream_type": $3],
                 Int64(clamping: $1.ingest?.bytes ?? 0))

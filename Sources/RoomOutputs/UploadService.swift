@@ -177,11 +177,15 @@ package struct UploadService: OutputService {
             metrics.family(name, kind, help)
             for (id, statistics) in rows { metrics.sample(name, ["output": id], value(statistics)) }
         }
-        each("tandem_upload_objects_total", .counter, "Objects that the store has accepted.", \.taken)
-        each("tandem_upload_bytes_total", .counter, "Bytes of the objects that the store has accepted.", \.bytes)
+        each(
+            "tandem_upload_objects_total", .counter, "Uploads that the store has accepted, including playlists.",
+            \.taken)
+        each("tandem_upload_bytes_total", .counter, "Bytes of the uploads that the store has accepted.", \.bytes)
         each("tandem_upload_failures_total", .counter, "Upload attempts that failed.", \.failed)
         each("tandem_upload_lost_segments_total", .counter, "Segments that the store did not receive in time.", \.lost)
-        each("tandem_upload_queue_segments", .gauge, "Segments waiting to be sent.") { Int64($0.waitingSlots) }
+        each(
+            "tandem_upload_queue_segments", .gauge, "Media sequence numbers that the store's playlists do not list yet."
+        ) { Int64($0.waitingSlots) }
     }
 }
 

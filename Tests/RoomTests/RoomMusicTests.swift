@@ -39,7 +39,7 @@ extension InProcess {
         }
 
         @Test(
-            "a looping background file added by PATCH is heard in scenes without it, lowered while a publisher speaks, and faded out when removed"
+            "a background file added by PATCH is heard in all scenes, lowered during speech, and faded out when removed"
         )
         func music() async throws {
             let directory = try RoomDirectory()
