@@ -133,7 +133,8 @@ package struct RoomMetrics {
     /// - Parameter renditions: The names of the renditions with video, in the order of their tracks.
     package mutating func addViewing(_ latencies: RoomLatencies, renditions: [String]) {
         self.metrics.family(
-            "tandem_segments_total", .counter, "Segments that were published, of all renditions together.")
+            "tandem_segments_total", .counter,
+            "Published segments, slate included; a segment counts once for all renditions.")
         self.metrics.sample("tandem_segments_total", self.facts.segments)
         let (viewing, encoding) = (latencies.viewing, latencies.encoding)
         self.metrics.histograms(

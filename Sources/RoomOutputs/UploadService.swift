@@ -17,7 +17,7 @@ package struct UploadService: OutputService {
 
     /// The uploaders of the pipeline's stores. Each of them receives the packager's list of files.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
+    /// - Throws: ``MediaError`` for a secret that cannot be read, and for a placeholder.
     package static func open(
         _ pipeline: Pipeline, _ packager: HLSPackager, clock: any MonotonicClock, _ host: @escaping LateHost
     ) throws(MediaError) -> [Uploader] {
@@ -44,7 +44,7 @@ package struct UploadService: OutputService {
     ///   - slate: Makes media that the store lists in place of lost segments; nil if it lists gaps.
     ///   - settling: If the room has ended: the final list of files, and the time to upload the rest in nanoseconds.
     ///     nil while the room continues.
-    /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
+    /// - Throws: ``MediaError`` for a secret that cannot be read, and for a placeholder.
     static func uploader(
         to output: Output, _ directory: any OutputDirectory, connections: Int, clock: any MonotonicClock,
         slate: (@Sendable (Segment, String) -> [UInt8]?)? = nil, settling: (listing: OutputListing, time: Int64)? = nil,
@@ -62,7 +62,7 @@ package struct UploadService: OutputService {
 
     /// The target, HTTP method and rules of a store; nil for an output that is not a store.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
+    /// - Throws: ``MediaError`` for a secret that cannot be read, and for a placeholder.
     private static func target(
         of output: Output
     ) throws(MediaError) -> (any UploadTarget, method: String, StoreRules)? {
