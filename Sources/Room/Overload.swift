@@ -76,8 +76,7 @@ package struct Overload: Sendable, Equatable {
         package var rareDrops: Int64 = 8_000_000_000
         /// Growth of the lag above which ``shortObservation`` suffices, in milliseconds per second.
         package var steepGrowth: Int64 = 200
-        /// Growth of the lag, in milliseconds per second, at which all steps are taken at once because taking them one
-        /// by one would take too long.
+        /// Growth of the lag, in milliseconds per second, at which all steps except ``Step/hold`` are taken at once.
         package var runaway: Int64 = 600
         /// Time over which a growth of ``runaway`` is observed.
         package var runawayObservation: Int64 = 600_000_000
