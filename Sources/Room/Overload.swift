@@ -1,28 +1,20 @@
 /// Decides what a room leaves out while its machine cannot keep up, and when it tries to restore it. A pure value: it
 /// receives the room's lag and returns actions.
 ///
-/// The *level* is the number of steps taken. At level 0 nothing is left out.
+/// The *level* is the number of steps taken. At level 0 nothing is left out. ``Rules`` has the limits and times.
 ///
-/// Taking steps: one step is taken when the lag has been above ``Rules/limit`` for ``Rules/observation`` without
-/// falling. The next step waits until the effect of the previous one can be seen: until the change is in force
-/// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. A falling lag takes no step.
+/// Taking steps: one step at a time, while the lag is above the limit and does not fall. The next step waits until the
+/// previous one is in force and its effect has been observed. At a level above 0, frames that wait for an encoder are
+/// dropped if the lag stays high. ``Step/hold`` is taken if that happens often.
 ///
-/// Runaway lag: if the lag grows by ``Rules/runaway`` or more, the machine has less than 40 percent of the power that
-/// the room needs. Then all steps except ``Step/hold`` are taken at once, since taking them one by one would make the
-/// playlists late. If the lag still grows half a second later, then ``Step/hold`` is taken too, and the frames that
-/// wait for an encoder are dropped. In a room that has just started (``Rules/start``), the cause may be work that
-/// occurs only once, such as the opening of encoders and filters. Then only the backlog is dropped, once per second,
-/// and ``Step/hold`` follows if that does not lower the lag.
+/// Runaway lag: if the lag grows very fast, then all steps except ``Step/hold`` are taken at once. If it still grows
+/// after that, then ``Step/hold`` is taken too. In a room that has just started, the cause may be work that occurs only
+/// once, such as the opening of encoders, so waiting frames are dropped first.
 ///
-/// Backlog: if at least one step is taken and the lag exceeds the limit by ``Rules/backlog``, then the frames that wait for
-/// an encoder are dropped, at most once per ``Rules/dropDistance``.
-///
-/// Undoing steps: one attempt at a time. The first is made ``Rules/firstDistance`` after the last step. An attempt
-/// fails if the lag then stays above half of the limit for ``Rules/shortObservation`` without falling. In that case the
-/// previous level is restored, and the time to the next attempt at that level doubles. After a successful attempt, the next one undoes
-/// twice as many steps. Two attempts are at least ``Rules/attemptDistance`` apart. ``Step/hold`` has shorter times,
-/// since a frozen frame is worse than an attempt: the first attempt is made after ``Rules/firstHoldDistance``, the next
-/// after ``Rules/holdDistance``, then the time doubles, and ``Rules/attemptDistance`` does not apply.
+/// Undoing steps: one attempt at a time. An attempt fails if the lag then stays above half of the limit without falling.
+/// In that case the previous level is restored, and the time to the next attempt doubles. After a successful attempt,
+/// the next one undoes twice as many steps. ``Step/hold`` has shorter times, since a frozen frame is worse than an
+/// attempt.
 ///
 /// Invariants:
 /// 1. Steps are taken in order and undone in reverse order, so ``Step/hold`` is taken only if every other step is.
