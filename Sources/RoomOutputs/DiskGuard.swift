@@ -15,10 +15,9 @@ package import Packager
 ///
 /// A recording keeps segments that have left the window, and the files made at the end of the room need as much space
 /// again. Therefore the recording stops earlier: when those files and a limited window would no longer fit. It resumes,
-/// with a gap, when less than 80 % is used, the files and two windows fit, and writing works. A stopped recording frees
-/// none of this space, so it does not stop and resume in turn. Attempts that record nothing are repeated at growing
-/// intervals. Writes that fail for another reason than space limit the window only after 45 s, when memory can hold few
-/// more unwritten segments.
+/// with a gap, when less than 80 % is used, the files and two windows fit, and writing works. Attempts that record
+/// nothing are repeated at growing intervals. Writes that fail for another reason than space limit the window only after
+/// 45 s, when memory can hold few more unwritten segments.
 package struct DiskGuard: Sendable {
     /// The alarm levels.
     package enum Level: Int, CaseIterable, Comparable, ReplyValue, Sendable {

@@ -3,9 +3,8 @@ import MediaTypes
 
 /// How well a source's media arrives: one of four levels, with its causes. Pure; times are in nanoseconds.
 ///
-/// Each cause has its own level. The level of the source is that of its worst cause. A level rises at once, if
-/// necessary over several steps. It falls, if necessary over several steps, when nothing as bad was found for
-/// ``Rules/clearAfter``. When media returns after an absence, the measurement restarts.
+/// Each cause has its own level. The level of the source is that of its worst cause. A level rises at once. It falls when
+/// nothing as bad was found for ``Rules/clearAfter``. When media returns after an absence, the measurement restarts.
 ///
 /// The network and the publisher's encoder are distinguished by comparing timestamps with arrivals. A slow encoder
 /// sends few frames per second of its own timestamps. A slow network delivers less than one second of timestamps per

@@ -8,7 +8,6 @@
 ///
 /// Unless ``Rules/stalledHold`` is nil, silence counts as absence from the last packet on: the last frame of a stalled
 /// source is repeated for that time, and the grace period begins with that packet, even if the connection ends later.
-/// Therefore a source is given up after one grace period, never two.
 ///
 /// Times are monotonic, in nanoseconds.
 package struct SourceStateMachine: Sendable, Equatable {
@@ -105,8 +104,7 @@ package struct SourceStateMachine: Sendable, Equatable {
     package private(set) var since: Int64 = 0
     /// When the source was last lost; nil while it is live, and before a publisher has left for the first time.
     package private(set) var lostAt: Int64?
-    /// Since when the room has waited for the publisher to come back. A publisher that came back after its grace period
-    /// gets a new one when it leaves.
+    /// When the last grace period began.
     private var awaitedSince: Int64?
     /// When the last packet arrived before a silence that counts as absence; nil if there is no such silence, and when the
     /// source is live again.
