@@ -98,10 +98,11 @@ extension EventDeclaration {
                 JSONField("rotation", .orNull(.integer), "Rotation, in degrees clockwise.", example: .null),
             ]),
         EventDeclaration(
-            "source.kicked", "An operator has disconnected a publisher, and its key is refused for a time.",
+            "source.kicked",
+            "A source was kicked: its publisher was disconnected, and publishers are refused for refuseSeconds; 0 lifts a refusal.",
             [
                 Self.uid, JSONField("wasPublishing", .boolean, "Whether a publisher was connected."),
-                JSONField("refuseSeconds", .count, "Seconds for which the key is refused.", example: 60),
+                JSONField("refuseSeconds", .count, "Seconds for which publishers are refused.", example: 60),
             ]),
         EventDeclaration(
             "source.moderated",
