@@ -95,7 +95,7 @@ extension EndToEnd {
             #expect(isEnded == "1", "the page shows the end of the room")
         }
 
-        @Test("requests that play nothing get the statuses of WHEP")
+        @Test("invalid WHEP requests get 415, 404 or the like, and OPTIONS gets 204")
         func statuses() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Self.room(work.path("out")))
