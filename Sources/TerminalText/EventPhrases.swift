@@ -94,7 +94,7 @@ enum EventPhrases {
         (
             "source.kicked",
             EventPhrase(
-                "source {uid}", "kicked by an operator[refuseSeconds?, refused for {refuseSeconds} s]", .warning)
+                "source {uid}", "kicked[refuseSeconds?, refused for {refuseSeconds} s]", .warning)
         ),
         ("source.moderated", EventPhrase("source {uid}", "{action} by moderation: {reason}", .warning)),
         ("source.recording_started", EventPhrase("source {uid}", "recording into {path}", .good)),

@@ -24,7 +24,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "if a room has thumbnails, sprite sheets or raw frames, its overload steps include one that pauses them",
+        "if a room writes stills, thumbnail sheets or raw frames, its overload steps include one that pauses these outputs",
         arguments: [
             ("", false), (#", { "type": "image", "path": "still.jpg" }"#, true),
             (#", { "type": "image", "path": "still.jpg", "sprites": {} }"#, true),
