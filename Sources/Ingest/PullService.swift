@@ -58,8 +58,8 @@ package final class PullService: Sendable {
         driver.hub.onFullChange { isFull in loop.execute { box.value.setPaused(isFull) } }
     }
 
-    /// Adds a source that is pulled over RTMP, and starts to connect to its server. Subscribe to the hub at once: packets
-    /// that arrive before are not delivered.
+    /// Adds a source that is pulled over RTMP, and starts to connect to its server. Subscribe to the hub at once: of what arrives
+    /// before, only the cached GOP is delivered.
     ///
     /// - Parameter deadline: Time before which it does not connect, in nanoseconds of the service's clock; nil: it
     ///   connects at once.

@@ -1,5 +1,5 @@
-/// Decides whether a viewer gets video: one that loses much of it, or that is not heard of, gets none until a later key frame,
-/// so that the rest arrives whole and its network recovers.
+/// Decides whether a viewer gets video. A viewer that loses much of it gets none for some seconds, so that its network
+/// recovers. A viewer that sends nothing is silent and gets no media.
 ///
 /// Pure; times in nanoseconds of one monotonic clock.
 package struct ViewerFlow: Sendable {
@@ -16,7 +16,7 @@ package struct ViewerFlow: Sendable {
         package var longestPause: Int64 = 8_000_000_000
         /// Good reports for this time make the next pause short again.
         package var recovery: Int64 = 10_000_000_000
-        /// Without any authentic datagram, the viewer gets nothing. Players send a report each second.
+        /// Without any authentic datagram for this time, the viewer gets nothing. Players send a report each second.
         package var silence: Int64 = 6_000_000_000
 
         package init() {}

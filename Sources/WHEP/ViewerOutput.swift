@@ -24,7 +24,7 @@ package struct ViewerOutput: SessionOutput {
         }
     }
 
-    /// Packets in one ``Datagram`` at most, and their bytes: limits of the kernel's segmentation.
+    /// Maximum number of packets in one ``Datagram``, and of their bytes: within the kernel's limits for segmentation.
     private static let mostSegments = 40
     private static let mostBytes = 60_000
 

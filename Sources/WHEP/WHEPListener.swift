@@ -23,7 +23,7 @@ final class WHEPListener: ChannelInboundHandler {
     private static let shortestTimer: Int64 = 2_000_000
     /// How long a feed stays awake after its last viewer has left.
     private static let restDelay = TimeAmount.seconds(30)
-    /// Datagrams whose segments the kernel makes; nil if it cannot.
+    /// Whether the kernel can split a buffer into several datagrams.
     private static let canSegment = System.supportsUDPSegmentationOffload
 
     let settings: WHEPSettings

@@ -14,8 +14,8 @@ import MediaTypes
 /// Spec: RFC 6184 §5.6 (single NAL units), §5.7.1 (STAP-A), §5.8 (FU-A). Packet types of the interleaved mode are
 /// malformed.
 package struct H264Depacketizer: VideoDepacketizer {
-    /// Most NAL units of an access unit. A 1080p frame has 68 rows of macroblocks, which encoders use as slices at
-    /// most.
+    /// Maximum number of NAL units in an access unit. Encoders make at most one slice for each row of macroblocks; 1080p
+    /// has 68 rows.
     static let mostUnits = 1024
     /// Maximum number of SPS and PPS in an access unit; each is compared with all known sets.
     static let mostParameterSets = 64
@@ -65,7 +65,7 @@ package struct H264Depacketizer: VideoDepacketizer {
     }
 
     /// - Parameter announced: Value of the format parameter `sprop-parameter-sets` (RFC 6184 §8.1), if there is one.
-    ///   Only the first 32 elements are read; a list that contains anything but parameter sets is ignored.
+    ///   Only its first 32 elements are read.
     package init(announced: String?) {
         let parts = (announced ?? "").split(separator: ",").prefix(32)
         self.init(announced: parts.compactMap { Base64.decode(String($0)) })
@@ -185,7 +185,7 @@ package struct H264Depacketizer: VideoDepacketizer {
         return nil
     }
 
-    /// - Parameter offset: Four bytes there are in the buffer.
+    /// - Parameter offset: Where to write four bytes that the buffer already has.
     private mutating func writeLength(_ length: Int, at offset: Int) {
         for index in 0..<4 {
             self.buffer.bytes[offset + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index))

@@ -46,7 +46,7 @@ package struct KeyFrameRequests: Sendable {
         if self.lastSent == nil, !self.isEffective { self.lastSent = now }
     }
 
-    /// Returns true if a request is due, which the caller must then send; it is counted as sent.
+    /// Whether the caller must send a request now. If so, the request is counted as sent.
     package mutating func take(at now: Int64, roundTrip: Int64) -> Bool {
         guard let deadline = self.deadline, now >= deadline else { return false }
         if let firstSent = self.firstSent, now - firstSent > Self.answerTime + roundTrip {

@@ -5,7 +5,7 @@ struct PictureID: Sendable, Hashable {
     let value: UInt16
     private let mask: UInt16
 
-    /// - Returns: nil if the bytes end before.
+    /// - Returns: nil if the bytes end before the number does.
     init?(_ reader: inout ByteReader) {
         guard let first = reader.next() else { return nil }
         guard first & 0x80 != 0 else {

@@ -17,7 +17,7 @@ package enum RTCPPacket: Sendable, Hashable {
     /// The highest bit rate that a receiver wants, in bits per second.
     case remb(sender: UInt32, bitRate: UInt64, ssrcs: [UInt32])
     case transportFeedback(RTCPTransportFeedback)
-    /// Answer to a receiver reference time (RFC 3611 §4.5), one for each report block.
+    /// Answers to receiver reference times (RFC 3611 §4.5).
     case delaySinceReferenceTime([RTCPDelayBlock])
     /// Receiver reference time (RFC 3611 §4.4), as an NTP time stamp.
     case referenceTime(ssrc: UInt32, ntp: UInt64)
@@ -107,8 +107,8 @@ package struct RTCPTransportFeedback: Sendable, Hashable {
     package var base: UInt16
     /// Number of this message.
     package var number: UInt8
-    /// For each packet since ``base``, its arrival in units of 250 µs since the receiver's beginning of time modulo
-    /// 2²⁴ × 64 ms; nil if it did not arrive.
+    /// For each packet from ``base`` on, its arrival in units of 250 µs of the receiver's clock, which wraps; nil if it did
+    /// not arrive.
     package var arrivals: [Int64?]
 
     package init(sender: UInt32, media: UInt32, base: UInt16, number: UInt8, arrivals: [Int64?]) {

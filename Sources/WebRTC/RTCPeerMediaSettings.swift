@@ -34,8 +34,7 @@ package struct TrackPacket: Sendable, Hashable {
     /// a key frame and has ``OrderedPacket/isAfterLoss``; layers number their packets independently.
     package let layer: Int
     package let packet: OrderedPacket
-    /// Time of the packet's frame in nanoseconds, on one line for all tracks of the peer (``SenderClock``). The first
-    /// frame of another layer may have the time of the last frame before it.
+    /// Time of the packet's frame in nanoseconds, on one line for all tracks of the peer (``SenderClock``).
     package let time: Int64
 }
 

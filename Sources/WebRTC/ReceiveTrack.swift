@@ -42,7 +42,7 @@ package struct ReceiveTrack: Sendable {
         case duplicate
         /// It was abandoned before.
         case late
-        /// Its number is far from the others, and the sender did not restart.
+        /// Its number is far from the others, and no second packet has confirmed a restart of the sender.
         case stray
     }
 
@@ -60,7 +60,7 @@ package struct ReceiveTrack: Sendable {
     private static let longestGrace: Int64 = 100_000_000
     /// libwebrtc ignores requests for a packet that it resent less than its estimate of the round trip plus 5 ms ago.
     private static let senderMargin: Int64 = 5_000_000
-    /// Number of the first request for a packet that is sent twice. Requests are lost, too, and few are left.
+    /// From the third request for a packet on, each is sent twice: requests are lost, too, and few are left.
     private static let firstCopied = 3
     /// From a request to its copy, in nanoseconds: a short burst of loss should not take both.
     private static let copyDelay: Int64 = 10_000_000
@@ -243,7 +243,7 @@ package struct ReceiveTrack: Sendable {
         self.nextRequest = earliest
     }
 
-    /// Gives out everything that waits and forgets the numbers, since another SSRC continues the track.
+    /// Gives out everything that waits. The next packet may have any number: another SSRC or a restarted sender continues.
     package mutating func restart(into ordered: inout [OrderedPacket]) {
         while !self.missing.isEmpty { self.abandon(into: &ordered) }
         self.next = nil
