@@ -30,7 +30,9 @@ struct DTLSHandshakeTests {
         #expect(ours.localKey != ours.remoteKey && ours.localSalt != ours.remoteSalt)
     }
 
-    @Test("two transports agree on GCM in six datagrams of at most 1,200 bytes; one's local key is the other's remote key")
+    @Test(
+        "two transports agree on GCM in six datagrams of at most 1,200 bytes; one's local key is the other's remote key"
+    )
     func agree() throws {
         let (client, server) = try self.pair(timer: .long)
         let network = DTLSNetwork()

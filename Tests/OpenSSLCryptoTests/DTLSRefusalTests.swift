@@ -191,7 +191,9 @@ struct DTLSRefusalTests {
         #expect(transport.failure?.contains("128") == true)
     }
 
-    @Test("a handshake with flipped bits or truncated datagrams never gives the two ends different keys", arguments: 0..<120)
+    @Test(
+        "a handshake with flipped bits or truncated datagrams never gives the two ends different keys",
+        arguments: 0..<120)
     func damaged(seed: UInt64) throws {
         final class Source {
             var random: TestRandom

@@ -32,7 +32,8 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "a packet with one flipped bit is refused, and the unchanged packet is accepted after it", arguments: SRTPKeys.Profile.allCases)
+        "a packet with one flipped bit is refused, and the unchanged packet is accepted after it",
+        arguments: SRTPKeys.Profile.allCases)
     func flippedBits(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
         var first = try SRTPSamples.protected(SRTPSamples.rtp(100), sender)
@@ -185,7 +186,9 @@ struct SRTPReceiverTests {
         }
     }
 
-    @Test("packets protected with another key do not change which packets of the sender are accepted", arguments: SRTPKeys.Profile.allCases)
+    @Test(
+        "packets protected with another key do not change which packets of the sender are accepted",
+        arguments: SRTPKeys.Profile.allCases)
     func strangers(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
         let stranger = try SRTPSender(keys: SRTPSamples.keys(profile, seed: 2).0)

@@ -82,7 +82,9 @@ struct SRTPVectorTests {
         #expect(packet == Self.rtp)
     }
 
-    @Test("AES-128-GCM protects and unprotects the RTCP packet of RFC 7714 §17.1; the unencrypted one of §17.3 is refused")
+    @Test(
+        "AES-128-GCM protects and unprotects the RTCP packet of RFC 7714 §17.1; the unencrypted one of §17.3 is refused"
+    )
     func gcmRTCP() throws {
         var packet = Self.rtcp
         #expect(try SRTPSender(rtp: Self.gcm, rtcp: Self.gcm, firstRTCPIndex: 0x5D4).protectRTCP(&packet) == .ok)

@@ -35,7 +35,9 @@ struct TrackSenderTests {
         return packets
     }
 
-    @Test("sequence numbers are consecutive across pauses, the first is below 32,768, and RTP times differ as in the program")
+    @Test(
+        "sequence numbers are consecutive across pauses, the first is below 32,768, and RTP times differ as in the program"
+    )
     func numbers() {
         var history = Self.history(0..<10)
         var sender = TrackSender(Self.track(), sources: Self.sources, random: .max)
@@ -57,7 +59,9 @@ struct TrackSenderTests {
         #expect(sender.packets == 20 && sender.octets == 40)
     }
 
-    @Test("a group of frames sent late has RTP times 1 ms apart up to its last frame; later frames have those of the program")
+    @Test(
+        "a group of frames sent late has RTP times 1 ms apart up to its last frame; later frames have those of the program"
+    )
     func catchUp() {
         var history = Self.history(0..<20)
         var sender = TrackSender(Self.track(), sources: Self.sources, random: 1)

@@ -75,7 +75,9 @@ struct ViewerSessionTests {
         #expect(!names.isEmpty && names.joined().allSatisfy { $0.name == Array("cname".utf8) })
     }
 
-    @Test("at 5 % loss and 60 ms round trip at most one frame in 30 s is missing", arguments: [(1, true), (2, true), (3, true), (1, false)])
+    @Test(
+        "at 5 % loss and 60 ms round trip at most one frame in 30 s is missing",
+        arguments: [(1, true), (2, true), (3, true), (1, false)])
     func repair(seed: UInt64, hasRtx: Bool) throws {
         let theater = Theater(seed: seed)
         theater.run(seconds: 1.2)
@@ -197,7 +199,8 @@ struct ViewerSessionTests {
         #expect(seats.map { $0.session.counters.skippedGroups > 0 } == [false, true, false])
     }
 
-    @Test("a viewer that loses 40 % misses groups of frames and catches up without loss; another viewer is not affected")
+    @Test(
+        "a viewer that loses 40 % misses groups of frames and catches up without loss; another viewer is not affected")
     func congestion() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -294,7 +297,8 @@ struct ViewerSessionTests {
         #expect(seat.viewer.frames.last?.number ?? 0 >= theater.latestFrame - 2)
     }
 
-    @Test("a viewer that moves gets nothing at its new address until it has answered a check there; then video continues")
+    @Test(
+        "a viewer that moves gets nothing at its new address until it has answered a check there; then video continues")
     func moved() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)

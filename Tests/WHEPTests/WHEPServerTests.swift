@@ -205,7 +205,8 @@ struct WHEPServerTests {
         #expect(server.statistics.refused == 6)
     }
 
-    @Test("if the server is full, a session whose viewer has not connected for more than 2 s ends in favor of a new one")
+    @Test(
+        "if the server is full, a session whose viewer has not connected for more than 2 s ends in favor of a new one")
     func crowdedOut() async throws {
         let clock = StepClock()
         let (server, feed) = try await Self.start(clock: clock) { $0.maxViewers = 2 }

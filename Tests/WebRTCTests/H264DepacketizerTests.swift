@@ -41,7 +41,8 @@ struct H264DepacketizerTests {
         #expect(record.lengthSize == 4)
     }
 
-    @Test("of a key frame in single units, as FFmpeg and OBS send it, delimiters and filler are left out and SEI is kept")
+    @Test(
+        "of a key frame in single units, as FFmpeg and OBS send it, delimiters and filler are left out and SEI is kept")
     func singleUnits() {
         let sei: [UInt8] = [0x06, 0x05, 0x01, 0xAA, 0x80]
         let packets = Self.packets([[[0x09, 0xF0], Self.sps, Self.pps, sei, Self.idr, [0x0C, 0xFF, 0x80]]])

@@ -91,7 +91,9 @@ struct ReceiveTrackTests {
         #expect(fixture.track.deadline == nil)
     }
 
-    @Test("with a 2 ms round trip a packet is requested every 40 ms, 14 times with copies; with one above the wait only once")
+    @Test(
+        "with a 2 ms round trip a packet is requested every 40 ms, 14 times with copies; with one above the wait only once"
+    )
     func repetition() {
         var near = Fixture.started()
         near.receive(102, at: ms(1_000))
@@ -228,7 +230,8 @@ struct ReceiveTrackTests {
     }
 
     @Test(
-        "packets shuffled in blocks of 64, some of them sent twice, are given out in order over two wraps", arguments: 0..<4
+        "packets shuffled in blocks of 64, some of them sent twice, are given out in order over two wraps",
+        arguments: 0..<4
     )
     func anyOrder(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) * 77)

@@ -67,7 +67,9 @@ struct RepairTests {
     @Test("at 10 % loss in both directions at most 1 % of the frames are not shown", arguments: manySeeds)
     func tenBoth(seed: UInt64) { Self.check(seed, .init(mediaLoss: 0.1, feedbackLoss: 0.1), notShown: 18) }
 
-    @Test("at 50 % loss in both directions a lost packet costs at most 8 requests and 64 bytes on average", arguments: seeds)
+    @Test(
+        "at 50 % loss in both directions a lost packet costs at most 8 requests and 64 bytes on average",
+        arguments: seeds)
     func heavyLoss(seed: UInt64) {
         let result = SimulatedNetwork.run(
             seed: seed, seconds: 10, resending: .rtx, conditions: .init(mediaLoss: 0.5, feedbackLoss: 0.5))

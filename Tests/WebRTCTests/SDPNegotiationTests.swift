@@ -58,7 +58,8 @@ struct SDPNegotiationTests {
         #expect(session.tracks[1].rtxPayloadType == 105 && session.tracks[1].hasNACK && !session.tracks[1].hasPLI)
     }
 
-    @Test("FFmpeg 8.0's offer is accepted, though its profile has too many digits and its group names an absent section")
+    @Test(
+        "FFmpeg 8.0's offer is accepted, though its profile has too many digits and its group names an absent section")
     func ffmpeg8() throws {
         let (session, answer) = try Offers.answer(Offers.text("ffmpeg-8-video-written"))
         #expect(session.tracks.map(\.codec) == [.h264])

@@ -84,7 +84,8 @@ struct TransportFeedbackTests {
         #expect(feedback.deadline == ms(9_000))
     }
 
-    @Test("a packet that arrives after later ones were reported is reported afterwards; one that did not arrive never is")
+    @Test(
+        "a packet that arrives after later ones were reported is reported afterwards; one that did not arrive never is")
     func late() {
         var feedback = TransportFeedback()
         for number: UInt16 in [1, 2, 4, 5] { feedback.received(number, at: ms(1_000)) }
@@ -98,7 +99,8 @@ struct TransportFeedbackTests {
         #expect(after[6] == nil)
     }
 
-    @Test("the reported arrivals are those of the packets, for random losses, orders, gaps and times", arguments: 0..<40)
+    @Test(
+        "the reported arrivals are those of the packets, for random losses, orders, gaps and times", arguments: 0..<40)
     func random(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var feedback = TransportFeedback()
