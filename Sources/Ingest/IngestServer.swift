@@ -364,7 +364,7 @@ package final class IngestServer: Sendable {
         await MPEGTSFeed.join(feeds)
         // The SRT shutdown packets still pass through the loopback channels.
         if !feeds.isEmpty { try? await self.loop.scheduleTask(in: .milliseconds(50)) {}.futureResult.get() }
-        // Lets the tasks that they queued on the loop run first.
+        // Runs after the tasks that the threads queued on the loop.
         try? await self.loop.submit { [doors] in doors.value = [] }.get()
     }
 

@@ -80,7 +80,7 @@ package final class DTLSIdentity: @unchecked Sendable {
         guard let certificate = unsafe X509_new() else { throw Self.error("there is no memory for a certificate") }
         var serial: UInt64 = 0
         let name = Array("tandem".utf8)
-        // The subject belongs to the certificate. All lengths are those of the arguments.
+        // The subject name belongs to the certificate and is freed with it. All lengths are those of the arguments.
         let isMade = unsafe withUnsafeMutableBytes(of: &serial) { bytes in
             unsafe RAND_bytes(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count)) == 1
         }

@@ -9,7 +9,7 @@ package struct TrackSender: Sendable {
     private struct Run: Sendable {
         /// Index in the history.
         var start: Int64
-        /// Extended sequence number of that packet.
+        /// Extended sequence number of the packet at ``start``.
         var sequence: Int64
         var catchUp: CatchUp?
     }
@@ -19,7 +19,7 @@ package struct TrackSender: Sendable {
     private struct CatchUp: Sendable {
         /// The last frame of the group.
         var frame: Int64
-        /// Its time, in ticks.
+        /// Time of the last frame, in ticks.
         var time: Int64
         /// Ticks between two frames.
         var step: Int64

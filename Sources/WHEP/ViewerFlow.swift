@@ -9,12 +9,12 @@ package struct ViewerFlow: Sendable {
         package var bad: UInt8 = 64
         /// Share up to which a report is good.
         package var good: UInt8 = 13
-        /// Video pauses after bad reports for this time.
+        /// Video pauses once reports have been bad for this time.
         package var patience: Int64 = 3_000_000_000
         /// The first pause; each further one is twice as long, up to ``longestPause``.
         package var pause: Int64 = 1_000_000_000
         package var longestPause: Int64 = 8_000_000_000
-        /// Good reports for this time make the next pause short again.
+        /// Once reports have been good for this time, the next pause is short again.
         package var recovery: Int64 = 10_000_000_000
         /// Without any authentic datagram for this time, the viewer gets nothing. Players send a report each second.
         package var silence: Int64 = 6_000_000_000

@@ -45,7 +45,7 @@ package struct ViewerOutput: SessionOutput {
             if packet.count <= size, self.datagrams[last].bytes.count + packet.count <= Self.mostBytes {
                 self.datagrams[last].segment = size
                 self.datagrams[last].bytes += packet
-                // A shorter packet can only be the last one.
+                // No packet can follow a shorter one in the same datagram.
                 self.segments = packet.count < size ? 0 : self.segments + 1
                 return
             }

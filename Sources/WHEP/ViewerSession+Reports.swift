@@ -59,7 +59,7 @@ extension ViewerSession {
             let units =
                 NTPTime.middle(stream.clock.ntp(now: now)) &- block.lastSenderReport
                 &- block.delaySinceLastSenderReport
-            // Up to a minute; more is no answer to a report of this session.
+            // A minute or more is no round trip: the block does not answer a report of this session.
             if units < 60 << 16 { self.roundTrip = Int64(units) * 1_000_000_000 >> 16 }
         }
         guard block.ssrc == self.video?.ssrc else { return }

@@ -84,7 +84,7 @@ package final class ViewerSession {
     package var end: SessionEnd? { self.transport.end }
     /// Whether the handshake is complete and the session has not ended.
     package var isConnected: Bool { self.transport.isConnected }
-    /// Whether a valid check came from the address, and consent lasts.
+    /// Whether a valid check came from the address, and the consent to send there has not expired.
     package func isKnown(_ address: ICEAddress, now: Int64) -> Bool { self.transport.isKnown(address, now: now) }
     /// Whether the session uses the address, so that no other session may get its datagrams: its handshake is not complete,
     /// or the viewer was last heard there within the time of silence.

@@ -154,7 +154,7 @@ final class WHEPListener: ChannelInboundHandler {
 
     /// Sends what a session has left in ``output``, without a flush.
     private func perform(_ viewer: Viewer) {
-        // Taken out: a change may end sessions, which leave something in it as well.
+        // Copied and cleared first: the changes may end other sessions, which use ``output`` too.
         let output = self.output
         self.output.clear()
         for datagram in output.datagrams { self.write(datagram, viewer) }

@@ -90,12 +90,12 @@ package struct H264Depacketizer: VideoDepacketizer {
             if isSameFrame {
                 self.damage(.lost, &results)
             } else {
-                // An open frame lacks at least its end.
+                // Packets are lost between two frames: an open frame lacks at least its end.
                 self.close()
                 if self.hasBegun { results.append(.damaged(.lost)) }
             }
         } else if self.buffer.isOpen, !isSameFrame {
-            // A sender that does not mark the last packet.
+            // The sender has not marked the last packet of the open frame.
             self.finish(&results)
         }
         self.hasBegun = true
@@ -120,7 +120,7 @@ package struct H264Depacketizer: VideoDepacketizer {
         guard let header = payload.first, header & 0x80 == 0 else { return .malformed }
         let type = header & 0x1F
         if type == Self.fuA { return self.takeFragment(payload, header) }
-        // A new unit before the fragmented one has ended.
+        // A new NAL unit begins before the fragmented one has ended.
         guard self.fragment == nil else { return .malformed }
         switch type {
         case 1...23: return self.takeUnit(payload)
@@ -264,7 +264,7 @@ package struct H264Depacketizer: VideoDepacketizer {
     private mutating func makeFrame() -> FrameResult {
         if self.types.contains(.idr) { return self.makeKeyFrame() }
         let memory = self.payload(without: self.current)
-        // Messages about a frame are in its own access unit.
+        // Only SEI of the frame's own access unit is searched for a recovery point.
         if self.types.contains(.sei), RecoveryPoint.isAtOnce(memory, in: 0..<memory.count),
             case .whole(let frame) = self.makeKeyFrame()
         {
@@ -286,7 +286,7 @@ package struct H264Depacketizer: VideoDepacketizer {
             guard let sequence = sets.sequenceSet(ofPicture: slice.pictureSet) else {
                 return .damaged(.noParameterSets)
             }
-            // Once: a large set that cannot be parsed would cost as much for each of a thousand slices.
+            // Only for the first slice: to parse a large set for each of a thousand slices would cost too much.
             if isParsed { continue }
             isParsed = true
             size = SequenceParameterSet(nalUnit: sequence).map { FrameSize(width: $0.width, height: $0.height) }

@@ -130,7 +130,7 @@ package struct ICELiteAgent: Sendable {
         return self.receive(message, from: address, now: now, hmac: hmac)
     }
 
-    /// As ``receive(_:from:now:hmac:)-`` for a message that was parsed to find the agent.
+    /// Takes a STUN message that was parsed already, for example to find the agent.
     package mutating func receive(
         _ message: STUNMessage, from address: ICEAddress, now: Int64, hmac: STUNMessage.HMAC
     ) -> Outcome {

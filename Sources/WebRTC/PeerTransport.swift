@@ -22,18 +22,18 @@ package final class PeerTransport {
 
     /// What became of a connectivity check.
     package enum CheckResult: Sendable, Equatable {
-        /// It has no answer, or the session has ended.
+        /// The check gets no answer, or the session has ended.
         case ignored
-        /// It was answered with an error.
+        /// The check was answered with an error.
         case error
         case valid
-        /// It is valid, but its address has not proved itself: a check was sent there instead of the answer.
+        /// The check is valid, but its address has not proved itself: a check was sent there instead of the answer.
         case probed
     }
 
     /// What a datagram that is no connectivity check contains.
     package enum Content: Sendable, Equatable {
-        /// It came from an address without a valid check, or the session has ended.
+        /// The datagram came from an address without a valid check, or the session has ended.
         case stranger
         /// Neither DTLS, RTP nor RTCP.
         case malformed

@@ -109,7 +109,7 @@ extension RTCPeerMedia {
             KeyFrameStart.isAt(packet.bytes[payload], codec: self.streams[stream].codec)
         {
             self.streams[stream].keyFrames.receivedKeyFrame(at: now, roundTrip: self.assumedRoundTrip)
-            // The next FIR is a new request; before, it is a repetition.
+            // FIRs until the next key frame are one request, with this number.
             self.streams[stream].intraNumber &+= 1
         }
         if outcome == .recovered, let requested, isRetransmission || self.tracks[track].rtxPayloadType == nil {
