@@ -115,8 +115,7 @@ package struct TrackSender: Sendable {
     /// Makes the next packet and goes on to the one after it.
     ///
     /// - Parameter bytes: Is replaced by the packet in clear. The capacity is kept.
-    /// - Returns: False if there is none: sending has not begun, the viewer has everything, or the packet that it needs next
-    ///   is not
+    /// - Returns: False if there is no packet: sending has not begun, the viewer has everything, or the next packet is not
     ///   kept any more.
     package mutating func take(from history: PacketHistory, into bytes: inout [UInt8]) -> Bool {
         guard let next, let packet = history[next], let run = self.runs.last else { return false }

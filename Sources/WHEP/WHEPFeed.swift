@@ -137,9 +137,9 @@ package final class WHEPFeed: Sendable {
     /// Sets what is called when there are items; nil: nothing any more. It is called on the encoders' threads.
     func attach(_ wake: (@Sendable () -> Void)?) { self.state.withLock { $0.wake = wake } }
 
-    /// Declares that packets are needed, or no longer.
+    /// Declares whether packets are needed.
     ///
-    /// - Returns: False if that was so before.
+    /// - Returns: False if nothing changed.
     @discardableResult
     func demand(_ isNeeded: Bool) -> Bool {
         let isNew = self.state.withLock { state in
