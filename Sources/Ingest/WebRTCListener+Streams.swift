@@ -75,7 +75,7 @@ extension WebRTCListener {
             guard publisher.streams.count < Self.mostStreams, publisher.streams[stream.address] == nil else {
                 return false
             }
-            // Before the check is handled: the answer is sent over this connection.
+            // Its answer needs it.
             publisher.streams[stream.address] = stream
         }
         self.receive(check, of: publisher, session, from: stream.address, now)

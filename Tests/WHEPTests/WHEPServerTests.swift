@@ -17,7 +17,7 @@ private struct SystemClock: MonotonicClock {
     }
 }
 
-/// A clock whose time changes only by ``advance(by:)``.
+/// A clock that stands until it is advanced.
 private final class StepClock: MonotonicClock {
     private let time = Atomic<Int64>(1_000_000_000)
 
