@@ -218,7 +218,7 @@ package final class IngestServer: Sendable {
 
     /// Opens the TCP socket of WebRTC publishers. It is bound after the HTTP listener, which may have the same port.
     ///
-    /// - Returns: False if the port is in use. Publishers then have UDP only.
+    /// - Returns: False if the socket cannot be bound, such as for a port in use. Publishers then have UDP only.
     private func bindStreams(host: String, port: Int) async -> Bool {
         do {
             let channel = try await ServerBootstrap(group: self.group)
@@ -364,7 +364,7 @@ package final class IngestServer: Sendable {
         await MPEGTSFeed.join(feeds)
         // The SRT shutdown packets still pass through the loopback channels.
         if !feeds.isEmpty { try? await self.loop.scheduleTask(in: .milliseconds(50)) {}.futureResult.get() }
-        // Lets the tasks that they queued on the loop run first.
+        // Runs after the tasks that the threads queued on the loop.
         try? await self.loop.submit { [doors] in doors.value = [] }.get()
     }
 
