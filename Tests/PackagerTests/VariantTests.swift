@@ -1,5 +1,6 @@
 import Foundation
 import HLS
+import HLSTestKit
 import MediaTypes
 import Packager
 import Synchronization
