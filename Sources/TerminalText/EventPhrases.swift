@@ -214,7 +214,7 @@ enum EventPhrases {
             EventPhrase("recording", "a later worker creates its files[ in {path}]: {reason}", .warning)
         ),
         ("recording.stopped", EventPhrase("recording", "stopped: {reason}", .bad)),
-        ("recording.resumed", EventPhrase("recording", "continues: the disk has free space again", .good)),
+        ("recording.resumed", EventPhrase("recording", "continues; the segments since it stopped are missing", .good)),
         (
             "clip.ready",
             EventPhrase(
