@@ -57,7 +57,8 @@ extension EventDeclaration {
                 Self.reason("/var/lib/tandem: 19000000000 bytes are free of 100000000000"),
             ]),
         EventDeclaration(
-            "output.stalled", "Segments cannot be written, for a reason other than a full disk, or can be written again.",
+            "output.stalled",
+            "Segments cannot be written, for a reason other than a full disk, or can be written again.",
             [JSONField("level", .words(["normal", "alert_2"])), Self.state, Self.reason("a write takes 12 s")]),
         EventDeclaration(
             "output.window", "The number of segments kept on a full disk was limited, or is no longer limited.",

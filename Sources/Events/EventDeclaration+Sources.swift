@@ -54,7 +54,9 @@ extension EventDeclaration {
                 ),
             ]),
         EventDeclaration("source.sound", "The first audio of a publication was decoded.", [Self.uid]),
-        EventDeclaration("source.format", "The format of a source's frames, such as their size, has changed.", [Self.uid, Self.picture]),
+        EventDeclaration(
+            "source.format", "The format of a source's frames, such as their size, has changed.",
+            [Self.uid, Self.picture]),
         EventDeclaration(
             "source.reanchored",
             "The timestamps of a source have jumped. At most three events at once, then one per second.",
