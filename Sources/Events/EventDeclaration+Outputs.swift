@@ -31,7 +31,8 @@ extension EventDeclaration {
                     "discontinuity", .boolean, "Whether the playlists have a discontinuity there.", example: false),
             ]),
         EventDeclaration(
-            "output.bandwidth", "A rendition exceeds the bit rate that its playlist declares.",
+            "output.bandwidth",
+            "A rendition exceeds the bit rate that its playlist declares by more than 10 %; once per rendition.",
             [
                 JSONField("track", .string, "The track.", example: "720p"),
                 JSONField("measured", .integer, "Bit/s.", example: 3_100_000),
