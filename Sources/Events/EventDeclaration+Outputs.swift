@@ -32,7 +32,7 @@ extension EventDeclaration {
             ]),
         EventDeclaration(
             "output.bandwidth",
-            "A rendition exceeds the bit rate that its playlist declares by more than 10 %; once per rendition.",
+            "A rendition exceeds the bit rate that its playlist declares by more than 10 %; once per declared rate.",
             [
                 JSONField("track", .string, "The track.", example: "720p"),
                 JSONField("measured", .integer, "Bit/s.", example: 3_100_000),
