@@ -65,7 +65,7 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "a continuation may encode its chunk stream id in another legal form than the message's first chunk",
+        "a continuation chunk may encode its chunk stream id in another legal form than the message's first chunk",
         arguments: [
             ([2], [0xC2]), ([63], [0xC0 | 63]), ([0, 0], [0xC0, 0]), ([1, 0, 0], [0xC0, 0]),
             ([0, 255], [0xC1, 255, 0]),
@@ -215,7 +215,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(nine).failure == .limit(.partialMessages))
     }
 
-    @Test("one byte of incomplete messages more than the limit is refused")
+    @Test("incomplete messages of one byte more than the limit are refused")
     func partialBytesLimit() {
         var limits = RTMPLimits()
         limits.partialBytes = 1000

@@ -258,7 +258,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 20)
     }
 
-    @Test("closing and deleting the same stream frees its place among eight only once")
+    @Test("closing and deleting the same stream frees only one of the eight allowed streams")
     func freedOnce() {
         var script = ClientScript()
         script.connect()
@@ -411,7 +411,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "at a handover, clients that support it get a reconnect request, others a refusal; both are closed",
+        "at a handover to a new worker, clients that support it get a reconnect request, others a refusal; both are closed",
         arguments: [(nil, false), (0, false), (1, true), (14, false), (15, true)] as [(Double?, Bool)])
     func handOver(capsEx: Double?, isAsked: Bool) {
         var script = ClientScript()
