@@ -168,7 +168,7 @@ struct WHEPServerTests {
         try await viewer.leave()
     }
 
-    @Test("large frames arrive whole")
+    @Test("frames of 40 kB arrive whole at a viewer")
     func largeFrames() async throws {
         let (server, feed) = try await Self.start()
         feed.receive(TestProgram.frame(0))
@@ -184,7 +184,9 @@ struct WHEPServerTests {
         try await viewer.leave()
     }
 
-    @Test("409 while nothing is live, 404 for an unknown rendition and after the end, 422 without H264, 503 when full")
+    @Test(
+        "POST gets 409 before the program is live, 404 for an unknown rendition and after the end, 422 without H264, 503 when full"
+    )
     func refusals() async throws {
         let (server, feed) = try await Self.start { $0.maxViewers = 1 }
         let early = try await Self.post(server)
@@ -223,7 +225,7 @@ struct WHEPServerTests {
         await server.stop()
     }
 
-    @Test("a flood of requests of one address gets 429")
+    @Test("a flood of requests from one address gets 429")
     func flood() async throws {
         // The clock stands, so that the limit does not refill.
         let (server, feed) = try await Self.start(clock: StepClock())
@@ -234,7 +236,9 @@ struct WHEPServerTests {
         await server.stop()
     }
 
-    @Test("a wildcard address without public addresses, a malformed address and a public host name are refused")
+    @Test(
+        "a server with a wildcard address but no public addresses, a malformed address or a public host name does not start"
+    )
     func addresses() async throws {
         await #expect(throws: MediaError.self) { _ = try await Self.start { $0.udp = "0.0.0.0:0" } }
         await #expect(throws: MediaError.self) { _ = try await Self.start { $0.udp = "nonsense" } }
