@@ -280,7 +280,7 @@ struct HTTPListenerTests {
         }
     }
 
-    @Test("at its connection limit, an address gets in again because its idle connections are closed")
+    @Test("an address at its connection limit can connect again, since its idle connections are closed")
     func crowdOfOneAddress() async throws {
         let limits = HTTPListenerLimits(
             connections: 100, bodyBytes: 0, idle: .hours(1), connectionsPerAddress: 2, crowd: 50)
