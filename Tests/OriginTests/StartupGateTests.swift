@@ -47,7 +47,7 @@ struct GatedContentTests {
         #expect(await late == "/b")
     }
 
-    @Test("an early request is answered when the content opens, a later one at once")
+    @Test("a request before open() is answered when the gate opens, a later one at once")
     func opens() async throws {
         let inner = Content()
         let content = StartupGate(inner, clock: Clock())

@@ -24,7 +24,7 @@ struct ViewerPageScriptTests {
         return printed.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test("every language has every text, and the browser's first known language is used")
+    @Test("the viewer page has every text in every language, and uses the browser's first known language")
     func words() throws {
         let printed = try Self.run(
             [.words],
@@ -39,7 +39,9 @@ struct ViewerPageScriptTests {
         #expect(printed == "zh ko en 1:02 1:02:03")
     }
 
-    @Test("a thumbnail is found by its time; its sheet's address has the page's signature and the number of thumbnails in it")
+    @Test(
+        "a thumbnail is found by its time; its sheet's address has the page's signature and the number of thumbnails in it"
+    )
     func thumbnails() throws {
         let printed = try Self.run(
             [.thumbnails],
