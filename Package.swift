@@ -387,8 +387,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "TestSupport", "Room", "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec",
-                "MediaTypes", httpTypes, logging,
+                "TestSupport", "Room", "RoomOutputs", "RoomSources", "Control", "Events", "HTTPListener", "HTTPProbe",
+                "PipelineSpec", "MediaTypes", httpTypes, logging,
             ] + nio,
             swiftSettings: judged),
         .testTarget(
