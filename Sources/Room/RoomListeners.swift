@@ -266,6 +266,7 @@ extension ViewerPage.Options {
         self.keyURI = hls.encryption?.keyURI
         self.recording = hls.http.recordingURL
         self.embedOrigins = hls.http.embedOrigins
+        self.wholeWindow = hls.hasWholeWindowPlaylists ? hls.windowSeconds : nil
         self.still = pipeline.images.first?.fileName
         self.thumbnails = pipeline.images.first { $0.sprites != nil }.map { "\($0.fileName.dropLast(4)).vtt" }
     }
