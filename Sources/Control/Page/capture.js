@@ -1,5 +1,5 @@
 // Recording, clips and stills, each with one click, and what exists so far.
-import { $, button, clock, keep, make, setAttribute, setText, since, size, tell, toast } from "./dom.js";
+import { $, button, clock, disable, keep, make, setAttribute, setText, since, size, tell, toast } from "./dom.js";
 import { ask, command } from "./api.js";
 import { store } from "./store.js";
 
@@ -78,14 +78,14 @@ export async function loadClips(isChanged = false) {
 
 /** A clip is fetched with the token, which a plain link could not send. */
 async function save(id, name, press) {
-  press.disabled = true;
+  disable(press, true);
   try {
     const url = URL.createObjectURL(await (await ask(`v1/clips/${encodeURIComponent(id)}/file`)).blob());
     const link = make("a", { href: url, download: `${name}.mp4` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(url), 60_000);
   } catch (error) { tell(error.text || "The room does not respond."); }
-  press.disabled = false;
+  disable(press, false);
 }
 
 function item(entry) {
@@ -103,7 +103,7 @@ function item(entry) {
 export function showCapture() {
   const { room, mayCommand } = store, output = recorder(), isRunning = Boolean(output) && output.state !== "stopped";
   if (!room) return;
-  $("record").disabled = !mayCommand || !output || output.state === "stopping";
+  disable($("record"), !mayCommand || !output || output.state === "stopping");
   setAttribute($("record"), "aria-pressed", String(isRunning));
   setText($("record").querySelector("b"), !output ? "No recording" : output.state === "stopping" ? "Stopping…" : isRunning ? "Stop recording" : "Record");
   $("record").title = output ? "" : "The pipeline file has no output of the type record";
