@@ -120,7 +120,7 @@ package struct ViewerPage: Sendable {
     ///   - embedOrigins: See ``Options/embedOrigins``. An origin with unusual characters is left out.
     package static func contentSecurityPolicy(keyURI: String? = nil, embedOrigins: [String] = []) -> String {
         let keys = keyURI.flatMap { self.origin(of: $0) }.map { " \($0)" } ?? ""
-        let ancestors = embedOrigins.compactMap { $0 == "*" ? $0 : self.origin(of: $0, marks: "-.:[]*") }
+        let ancestors = embedOrigins.compactMap { $0 == "*" ? $0 : self.origin(of: $0, marks: "-.:*") }
         return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'\(keys); "
             + "media-src 'self' blob:; img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; "
             + "frame-ancestors \(ancestors.isEmpty ? "'none'" : ancestors.joined(separator: " "))"
