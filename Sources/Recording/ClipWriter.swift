@@ -147,7 +147,7 @@ package struct ClipWriter: Sendable {
         let folder = RecordingFolder(path: directory, of: .clips)
         let owner = "\(room)-\(Self.idMark.dropLast())"
         var (holds, partials): ([String], [String]) = ([], [])
-        DiskUse.forEachEntry(of: directory, prefix: Self.holdMark) { entry in
+        DiskUse.forEachEntry(of: directory, prefixes: [Self.holdMark]) { entry in
             if entry.isDirectory {
                 if hasHolds, entry.name.hasPrefix(Self.holdMark + Self.idMark) { holds.append(entry.name) }
             } else if MovieFile.isPartial(entry.name, of: owner) {
