@@ -27,7 +27,7 @@ export async function clip() {
   if (!store.mayCommand) return;
   const origin = Date.parse(store.room.origin), length = Number($("clip-seconds").value) * 1000;
   if (!Number.isFinite(origin)) return tell("There is nothing to cut yet.", "info");
-  // Dates are rounded to milliseconds, and one that lies a part of a millisecond outside the media is refused: hence one frame less.
+  // The dates are computed from rounded ones, so the clip begins and ends a frame inside of what can be cut.
   const { program, canvas } = store.room, frame = 1000 / canvas.fps, start = origin + frame, to = (capture.edge ?? origin + program.tick * frame - 4000) - frame;
   const cut = (from, end) => command("POST", "v1/clips", { from: stamp(from), to: stamp(end) }, { quiet: true });
   try {
