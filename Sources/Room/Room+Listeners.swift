@@ -14,7 +14,7 @@ extension Room {
     var files: RoomFiles {
         RoomFiles(
             host: self, ingestion: self.ingestion, uploads: self.outputs.uploads, listeners: self.listeners,
-            delivery: self.delivery)
+            delivery: self.delivery, moderation: self.moderation.get())
     }
 
     /// Restores the previous worker's state and opens the listeners of the pipeline. If ``RoomSettings/opensListeners``
