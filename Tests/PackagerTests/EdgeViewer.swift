@@ -51,6 +51,7 @@ final class EdgeViewer: Sendable {
                 }
             }
         }
+        for name in update.asleep { seen.texts[name] = nil }
         for (name, playlist) in update.playlists { Self.check(name, playlist, &seen) }
         for name in update.removed {
             seen.objects[name] = nil
