@@ -23,8 +23,6 @@ package final class WatchedRenditions: Sendable {
         var demand: RenditionDemand
         /// The cause for which each rendition was woken last.
         var causes: [Int: RenditionDemand.Cause] = [:]
-        /// Renditions without packets.
-        var silent: Set<Int> = []
     }
 
     private let names: [String]
@@ -51,12 +49,9 @@ package final class WatchedRenditions: Sendable {
         (self.clock, self.control, self.events) = (clock, ladder.control, events)
         let before = packager.asleepBefore
         let asleep = Set(tracks.filter { before.contains(pipeline.pictureRenditions[$0].name) })
+        let window = Int64(output.windowSeconds) * TimeMath.nanoseconds
         self.state = Mutex(
-            State(
-                demand: RenditionDemand(
-                    tracks, asleep: asleep, window: Int64(output.windowSeconds) * TimeMath.nanoseconds,
-                    now: clock.now()),
-                silent: asleep))
+            State(demand: RenditionDemand(tracks, asleep: asleep, window: window, now: clock.now())))
         self.sleepers.store(asleep.count, ordering: .relaxed)
         self.control.setAsleep(asleep)
     }
@@ -123,17 +118,13 @@ package final class WatchedRenditions: Sendable {
 
     /// Reports that a rendition has no packets from a tick on.
     package func slept(_ track: Int, at tick: Int64) {
-        let isNew = self.state.withLock { $0.silent.insert(track).inserted }
-        guard isNew, self.names.indices.contains(track) else { return }
+        guard self.names.indices.contains(track) else { return }
         self.events.emit("rendition.asleep", ["rendition": .string(self.names[track]), "tick": .integer(tick)])
     }
 
     /// Reports that a rendition has packets again from a tick on.
     package func woke(_ track: Int, at tick: Int64) {
-        let cause = self.state.withLock { state in
-            state.silent.remove(track)
-            return state.causes[track] ?? .playlist
-        }
+        let cause = self.state.withLock { $0.causes[track] ?? .playlist }
         guard self.names.indices.contains(track) else { return }
         self.events.emit(
             "rendition.awake",
