@@ -27,7 +27,8 @@ struct RenditionDraft: Sendable {
                 derived: true),
             Field(
                 "when", \.rendition.when, .choice,
-                "always; watched: its video is encoded only while its playlist is requested, and for 30 s after a request for the multivariant playlist"
+                "always; watched: its video is encoded only while its playlist is requested, "
+                    + "and for 30 s after a request for the multivariant playlist"
             ),
             Field(
                 "audio", \.rendition.audio, .names(32, marks: "_-", upTo: 8),

@@ -87,10 +87,11 @@ struct CostModelTests {
     @Test("of renditions that can sleep, the cost of scaling and encoding is saved; only such rooms have that figure")
     func asleep() throws {
         func cost(_ word: String) throws -> RoomCost {
-            CostModel().cost(
-                of: try Self.pipeline(
-                    #""renditions": [{ "name": "a", "width": 1280, "height": 720 }, { "name": "b", "width": 640, "height": 360, "when": "\#(word)" }],"#
-                ))
+            let renditions = """
+                "renditions": [ { "name": "a", "width": 1280, "height": 720 },
+                  { "name": "b", "width": 640, "height": 360, "when": "\(word)" } ],
+                """
+            return CostModel().cost(of: try Self.pipeline(renditions))
         }
         let (always, watched) = (try cost("always"), try cost("watched"))
         #expect(always.asleepMeanMillicores == nil && !always.text.contains("asleep"))
