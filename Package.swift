@@ -258,7 +258,8 @@ let package = Package(
             swiftSettings: judged
         ),
         .testTarget(
-            name: "EncodingTests", dependencies: ["Encoding", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
+            name: "EncodingTests",
+            dependencies: ["TestSupport", "Encoding", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
             exclude: ["Golden"], swiftSettings: judged),
         .testTarget(
             name: "PipelineSpecTests", dependencies: ["TestSupport", "PipelineSpec", "MediaTypes"],
@@ -399,7 +400,7 @@ let package = Package(
                 "Recording", "Packager", "Events", "Origin", "PipelineSpec", "HLSLint", "HLS", "Encoding", "LibAV",
                 "Threading",
                 "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP", "WebRTC",
-                "HTTPListener", httpTypes, logging,
+                "HTTPListener", "HTTPProbe", httpTypes, logging,
             ],
             swiftSettings: judged),
         .testTarget(

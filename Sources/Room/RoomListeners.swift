@@ -94,13 +94,15 @@ struct RoomListeners {
     /// - Parameters:
     ///   - live: The HTTP-FLV output; nil if the room has none.
     ///   - webRTC: The renditions for WebRTC viewers; nil if the room has no WebRTC output.
+    ///   - watched: Notes which renditions viewers request; nil if none ever sleeps.
     ///   - hasSlate: Whether slate fills the time since the previous worker, so that viewers' requests wait from the start.
     ///   - status: Returns the room's status for the viewers' page.
     ///   - hasEnded: Returns whether the room is closed.
     /// - Returns: The content that is served, and the listener's address; nil if the pipeline has no viewers' listener.
     /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets and certificates that cannot be read.
     func openViewers(
-        _ pipeline: Pipeline, _ packager: HLSPackager, live: LiveOutputs?, webRTC: WebRTCFeeds?, hasSlate: Bool,
+        _ pipeline: Pipeline, _ packager: HLSPackager, live: LiveOutputs?, webRTC: WebRTCFeeds?,
+        watched: WatchedRenditions?, hasSlate: Bool,
         status: @escaping @Sendable () -> ViewerStatus,
         hasEnded: @escaping @Sendable () -> Bool
     ) async throws(MediaError) -> (content: any OriginContent, address: String)? {
@@ -108,7 +110,7 @@ struct RoomListeners {
         let http = hls.http
         let content: any OriginContent =
             hls.lowLatency
-            ? packager.liveContent(clock: self.clocks.machine, hasEnded)
+            ? packager.liveContent(clock: self.clocks.machine, watched, hasEnded)
             : PublishedContent(packager: packager, hasEnded: hasEnded)
         var gated = content
         if hasSlate || packager.opening != nil {
@@ -248,11 +250,14 @@ extension HLSPackager {
 
     /// The low-latency content, which receives the live edge from the packager from now on.
     fileprivate func liveContent(
-        clock: any SleepClock, _ hasEnded: @escaping @Sendable () -> Bool
+        clock: any SleepClock, _ watched: WatchedRenditions?, _ hasEnded: @escaping @Sendable () -> Bool
     ) -> LiveContent {
+        let demand = watched.map { watched in
+            LiveContent.Demand(requested: { watched.requested($0) }, isRefusing: { watched.isRefusing })
+        }
         let content = LiveContent(
             control: self.control, playlistNames: self.mediaPlaylistNames, clock: clock,
-            elsewhere: { self.viewerObject(named: $0) }, ended: hasEnded)
+            elsewhere: { self.viewerObject(named: $0) }, demand: demand, ended: hasEnded)
         self.attach { content.publish($0) }
         return content
     }

@@ -16,8 +16,8 @@ package struct ClipService: OutputService {
     /// Accepts a request for a clip. It is made after the clips that were requested earlier.
     ///
     /// - Returns: The reply to the request, as JSON text.
-    /// - Throws: 404 if the room has no HLS output, no directory for clips or no such rendition, 409 if the disk is full or
-    ///   the file exists, 422 if the dates are invalid or outside the available range, 502 if the segments cannot be
+    /// - Throws: 404 if the room has no HLS output, no directory for clips or no such rendition, 409 if the disk is full, the
+    ///   file exists or the rendition may sleep, 422 if the dates are invalid or outside the available range, 502 if the segments cannot be
     ///   held, and the errors of ``ClipJobs/promise(name:rendition:range:incarnation:)``.
     package func make(_ request: ClipRequest) throws(ControlFailure) -> String {
         let pipeline = self.host.pipeline
@@ -36,6 +36,11 @@ package struct ClipService: OutputService {
         let listed = packager.listedSlots()
         let range = try self.range(request, listed)
         let rendition = try Self.rendition(request.rendition, in: pipeline)
+        guard rendition.when == .always else {
+            throw .conflict(
+                "\(rendition.name) is encoded only while somebody watches it, so that parts of it may be missing",
+                fix: "name a rendition with \"when\": \"always\"")
+        }
         let movie = RecordingSettings.Movie(
             video: rendition.isAudioOnly ? nil : rendition.name, audio: rendition.audio.first)
         let writer = ClipWriter(
@@ -150,7 +155,12 @@ package struct ClipService: OutputService {
 
     private static func rendition(_ name: String?, in pipeline: Pipeline) throws(ControlFailure) -> Rendition {
         let renditions = pipeline.renditions
-        guard let found = name.map({ name in renditions.first { $0.name == name } }) ?? renditions.first else {
+        guard
+            let found = name.map({ name in renditions.first { $0.name == name } }) ?? renditions.first(where: {
+                $0.when == .always
+            })
+                ?? renditions.first
+        else {
             throw .notFound(
                 "there is no rendition \(name ?? "")",
                 fix: "use one of: \(renditions.map(\.name).joined(separator: ", "))")

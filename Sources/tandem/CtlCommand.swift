@@ -126,7 +126,7 @@ struct CtlCommand: ParsableCommand {
         subcommands: [
             State.self, Watch.self, Stats.self, Metrics.self, Events.self, Alarms.self, SceneVerb.self, Source.self,
             Kick.self, Recording.self, PK.self, Text.self, Score.self, Restart.self, Start.self, Stop.self,
-            Keyframe.self, Document.self,
+            Keyframe.self, Demand.self, Document.self,
             Apply.self, Patch.self, Logs.self, LogLevelVerb.self, Version.self, End.self, Drain.self,
         ])
 

@@ -170,7 +170,8 @@ enum Documents {
                   "onPublish": { "url": "http://hooks.example", "form": "ome", "secretFile": "/run/h" } }, "control": {
                 """),
         Self.room.replacing(
-            "\"path\": \"out\"", with: "\"path\": \"out\", \"encryption\": { \"secretEnv\": \"KEYS\" }"),
+            "\"path\": \"out\"", with: "\"path\": \"out\", \"encryption\": { \"secretEnv\": \"KEYS\" }"
+        ).replacing("\"name\": \"720p\",", with: "\"name\": \"720p\", \"when\": \"watched\","),
         Self.room.replacing(
             "\"outputs\": [ ",
             with: """
