@@ -91,8 +91,7 @@ package final class IngestServer: Sendable {
     /// Time that publishers get to read the request to reconnect before the server closes their connections.
     private static let handOverTime = TimeAmount.milliseconds(500)
 
-    /// Bytes per read of an RTMP connection before it publishes, and of an ICE-TCP connection: more than the RTMP
-    /// handshake and `connect` together.
+    /// Bytes per read of an RTMP connection before it publishes: more than the handshake and `connect` together.
     private static let usualRead = 16 << 10
 
     /// The hub that delivers `source`; nil if the source is unknown.
@@ -221,27 +220,10 @@ package final class IngestServer: Sendable {
     /// - Returns: False if the port is in use. Publishers then have UDP only.
     private func bindStreams(host: String, port: Int) async -> Bool {
         do {
-            let channel = try await ServerBootstrap(group: self.group)
-                .serverChannelOption(.backlog, value: 64)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .childChannelInitializer { [rtcDoors] channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        guard let stream = rtcDoors.value.first?.stream(from: channel.remoteAddress) else {
-                            throw ChannelError.eof
-                        }
-                        try channel.pipeline.syncOperations.addHandler(stream)
-                    }
-                }
-                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .childChannelOption(.socketOption(.so_keepalive), value: 1)
-                .childChannelOption(
-                    .writeBufferWaterMark,
-                    value: ChannelOptions.Types.WriteBufferWaterMark(
-                        low: WebRTCStreamHandler.mostWaiting / 2, high: WebRTCStreamHandler.mostWaiting)
-                )
-                .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.usualRead))
-                .childChannelOption(.maxMessagesPerRead, value: 4)
-                .bind(host: host, port: port).get()
+            let channel = try await PeerStreamSocket.bootstrap(on: self.group, high: WebRTCListener.mostWaiting) {
+                [rtcDoors] in rtcDoors.value.first?.stream(from: $0)
+            }
+            .bind(host: host, port: port).get()
             let isStopped = self.running.withLock { running in
                 running.channels.append(channel)
                 return running.isStopped
