@@ -7,16 +7,6 @@ import Testing
 import WHEP
 import WebRTC
 
-/// The process's monotonic clock.
-private struct SystemClock: MonotonicClock {
-    private static let start = ContinuousClock.now
-
-    func now() -> Int64 {
-        let (seconds, attoseconds) = (ContinuousClock.now - Self.start).components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + 1_000_000_000
-    }
-}
-
 /// A clock that stands until it is advanced.
 private final class StepClock: MonotonicClock {
     private let time = Atomic<Int64>(1_000_000_000)
@@ -25,88 +15,10 @@ private final class StepClock: MonotonicClock {
     func advance(by duration: Int64) { self.time.wrappingAdd(duration, ordering: .relaxed) }
 }
 
-/// A viewer over loopback sockets.
-private final class LoopbackViewer: Sendable {
-    private final class Handler: ChannelInboundHandler {
-        typealias InboundIn = AddressedEnvelope<ByteBuffer>
-        typealias OutboundOut = AddressedEnvelope<ByteBuffer>
-
-        let viewer: TestViewer
-        let server: SocketAddress
-        let changed: @Sendable (_ frames: Int, _ sounds: Int, _ isClosed: Bool) -> Void
-        private var context: ChannelHandlerContext?
-
-        init(
-            _ viewer: TestViewer, _ server: SocketAddress,
-            _ changed: @escaping @Sendable (_ frames: Int, _ sounds: Int, _ isClosed: Bool) -> Void
-        ) {
-            (self.viewer, self.server, self.changed) = (viewer, server, changed)
-        }
-
-        func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-        func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            let bytes = Array(self.unwrapInboundIn(data).data.readableBytesView)
-            let now = SystemClock().now()
-            self.send(self.viewer.receive(bytes, now: now) + self.viewer.advance(to: now))
-            self.changed(self.viewer.frames.count, self.viewer.sounds.count, self.viewer.isClosed)
-        }
-
-        func send(_ datagrams: [[UInt8]]) {
-            for datagram in datagrams {
-                let envelope = AddressedEnvelope(remoteAddress: self.server, data: ByteBuffer(bytes: datagram))
-                self.context?.writeAndFlush(self.wrapOutboundOut(envelope), promise: nil)
-            }
-        }
-    }
-
-    private let channel: any Channel
-    private let handler: NIOLoopBound<Handler>
-    /// Calls of ``until(_:)`` wait for the next one of these.
-    private let states: AsyncStream<(frames: Int, sounds: Int, isClosed: Bool)>
-
-    init(answer: String) async throws {
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let (states, source) = AsyncStream<(frames: Int, sounds: Int, isClosed: Bool)>.makeStream(
-            bufferingPolicy: .bufferingNewest(1))
-        self.states = states
-        self.handler = try await loop.submit {
-            let viewer = TestViewer()
-            try viewer.accept(answer: answer)
-            let server = try SocketAddress(ipAddress: "127.0.0.1", port: viewer.port)
-            return NIOLoopBound(Handler(viewer, server) { source.yield(($0, $1, $2)) }, eventLoop: loop)
-        }.get()
-        self.channel = try await DatagramBootstrap(group: loop)
-            .channelInitializer { [handler] channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(handler.value)
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-    }
-
-    func run<Value: Sendable>(_ body: @escaping @Sendable (TestViewer) -> Value) async throws -> Value {
-        try await self.channel.eventLoop.submit { [handler] in body(handler.value.viewer) }.get()
-    }
-
-    func check() async throws {
-        try await self.channel.eventLoop.submit { [handler] in handler.value.send([handler.value.viewer.check()]) }
-            .get()
-    }
-
-    /// Waits until the viewer has received something for which the condition is true.
-    func until(_ isEnough: (_ frames: Int, _ sounds: Int, _ isClosed: Bool) -> Bool) async {
-        for await state in self.states where isEnough(state.frames, state.sounds, state.isClosed) { return }
-    }
-
-    func leave() async throws { try await self.channel.close().get() }
-}
-
 @Suite("WHEP server over loopback", .timeLimit(.minutes(2)))
 struct WHEPServerTests {
     /// A server whose feed has frames up to some number.
-    private static func start(
+    static func start(
         clock: any MonotonicClock = SystemClock(), change: (inout WHEPSettings) -> Void = { _ in },
         setDemand: @escaping @Sendable (Bool) -> Void = { _ in }
     ) async throws -> (server: WHEPServer, feed: WHEPFeed) {
@@ -120,13 +32,13 @@ struct WHEPServerTests {
         return (server, feed)
     }
 
-    private static func reply(_ server: WHEPServer, _ request: WHIPRequest) async -> WHIPReply {
+    static func reply(_ server: WHEPServer, _ request: WHIPRequest) async -> WHIPReply {
         await withCheckedContinuation { continuation in
             server.respond(to: request, client: nil) { continuation.resume(returning: $0) }
         }
     }
 
-    private static func post(_ server: WHEPServer, _ path: String = "/whep", offer: String? = nil) async throws
+    static func post(_ server: WHEPServer, _ path: String = "/whep", offer: String? = nil) async throws
         -> WHIPReply
     {
         let offer = try offer ?? TestViewer().offer()
