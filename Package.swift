@@ -288,7 +288,8 @@ let package = Package(
         .testTarget(name: "FuzzTests", dependencies: ["FuzzCases"], swiftSettings: judged),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
         .target(
-            name: "HLSTestKit", dependencies: ["TestSupport", "MediaTypes", "MediaKernels"], path: "Tests/HLSTestKit",
+            name: "HLSTestKit", dependencies: ["TestSupport", "HLS", "MediaTypes", "MediaKernels"],
+            path: "Tests/HLSTestKit",
             swiftSettings: house),
         .testTarget(
             name: "HLSTests", dependencies: ["TestSupport", "HLSTestKit", "HLS", "MediaTypes", "MediaKernels"],

@@ -48,7 +48,7 @@ package struct AccessGuard: Sendable {
         case commander
         /// May only read: the client has the read token.
         case reader
-        /// Has no valid token, or its `Host` or `Origin` is not accepted. May send only open requests.
+        /// Has no valid token, or its `Host` or `Origin` is not accepted. May send only requests that need no token.
         case stranger
     }
 

@@ -10,7 +10,7 @@ final class ControlWork: Sendable {
         case reads
         /// Requests without a valid token, most of which are refused.
         case strangers
-        /// Commands that take effect at once, such as a cover image, mute or kick.
+        /// Commands that need no scene to be built, such as cover, mute or kick.
         case commands
         /// Commands that may wait until a scene is built. They are carried out one at a time.
         case scenes

@@ -93,8 +93,7 @@ package struct MetricsText: Sendable {
 
 /// A histogram of durations since the process started.
 package struct DurationHistogram: Sendable, Hashable {
-    /// Upper bounds of the buckets in milliseconds, ascending: from a part of a low-latency stream to a segment of ten
-    /// seconds.
+    /// Upper bounds of the buckets in milliseconds, ascending.
     package static let bounds: [Int64] = [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1500, 2000, 3000, 5000, 10_000]
 
     /// Number of durations in each bucket. Not cumulative: a bucket does not include those below it. Durations above the

@@ -41,9 +41,8 @@ package struct LadderGraph: Sendable, Hashable {
     /// One label per rendition, in the ladder's order.
     package var outputs: [String]
 
-    /// Scales each size from the next larger one: for 720p, 480p and 360p, a cascade costs an eighth less than scaling
-    /// each from the canvas (`benchmarks/floor`). It costs a third of a point of VMAF-NEG before encoding (`r1.sh
-    /// scaling`), and a tenth after it. Sizes that appear twice are scaled once.
+    /// Scales each size from the next larger one, which costs less CPU time than scaling each from the canvas. Sizes that
+    /// appear twice are scaled once.
     ///
     /// - Parameters:
     ///   - sizes: Width and height of each rendition; even.

@@ -35,10 +35,9 @@ package final class EncoderControl: Sendable {
 
     /// Returns the number n for which every n-th frame of a dropped backlog is still encoded.
     ///
-    /// This leaves six to eight frames per second, because viewers see a freeze if a frame is shown for 250 ms. At 9,
-    /// 10, 11 and 17 frames per second no whole number n does that: 4.5 to 5.7 frames per second are left. At eight
-    /// frames per second or fewer, all frames are encoded. n is a power of two where possible. Then a rendition at half
-    /// the rate has its frames at the same ticks, and no canvas is scaled for one of the two renditions alone.
+    /// This leaves six to eight frames per second where a whole number n does that, because viewers see a freeze if a
+    /// frame is shown for 250 ms. At eight frames per second or fewer, all frames are encoded. n is a power of two where
+    /// possible, so that a rendition at half the rate has its frames at the same ticks.
     ///
     /// - Parameter fps: Frames per second of the rendition.
     package static func framesPerShown(fps: Int) -> Int {

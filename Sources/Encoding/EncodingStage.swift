@@ -102,13 +102,10 @@ package final class EncodingStage: Sendable {
 
     /// Maximum number of frames waiting before each encoder. Live, the queue absorbs variations of the encoding time.
     /// Offline, it is as short as keeps every thread busy, because each 720p frame takes 1.4 MB; the encoder takes all
-    /// waiting frames at once, because encoding two frames in a row costs 5 % less per frame than alternating with
-    /// other threads.
+    /// waiting frames at once, because encoding two frames in a row costs less than alternating with other threads.
     private static let liveDepth = 15
     private static let offlineDepth = 2
-    /// Maximum number of audio blocks waiting before an offline encoder, and how many it encodes in a row. A block
-    /// takes 8 KB and a quarter of a millisecond, part of which is spent loading the encoder's tables into the CPU
-    /// caches.
+    /// Maximum number of audio blocks waiting before an offline encoder, and how many it encodes in a row.
     private static let offlineSoundDepth = 64
     private static let offlineSoundBatch = 32
     /// Seconds of canvases that may wait before scaling: a machine that was suspended for two seconds makes up for its

@@ -10,8 +10,7 @@ struct Handover: Sendable {
         case finished(track: Int)
     }
 
-    /// Queue capacity. Live: three seconds of five renditions. Offline: a small queue, with batches that let the thread
-    /// process several items in a row.
+    /// Capacity of the queue, in items. Offline it is small, and batches let the thread process several items in a row.
     private static let liveDepth = 1_024
     private static let offlineDepth = 64
     private static let offlineBatch = 8

@@ -20,8 +20,7 @@ extension VideoEncoderSettings {
         guard let references = Self.references[self.preset], self.preset != "ultrafast" else { return nil }
         var cheap = self
         cheap.preset = "ultrafast"
-        // A lower limit for the quantizer: without it, a held frame would be refined again and again, at three times
-        // the cost.
+        // A lower limit for the quantizer: without it, a held frame would be refined again and again.
         var words = ["ref=\(references)", "deblock=0,0", "aq-mode=0", "no-chroma-me=1", "qpmin=26"]
         // These options are applied after the profile, which would otherwise forbid them: H.264 Annex A.2.1.
         if self.profile != "baseline" { words += ["cabac=1", "weightp=1", "weightb=1"] }

@@ -136,9 +136,10 @@ extension EventDeclaration {
             "recording.unfinished", "A later worker will create the files of a recording.",
             [Self.path.optional, Self.onAir.optional, Self.reason("the worker had to stop")]),
         EventDeclaration(
-            "recording.stopped", "The recording was stopped because the disk is full.",
+            "recording.stopped", "The recording has stopped because its disk is nearly full or a write has failed.",
             [Self.reason("the disk is full")]),
-        EventDeclaration("recording.resumed", "The disk has free space again, and the recording continues."),
+        EventDeclaration(
+            "recording.resumed", "A stopped recording continues; the segments since the stop are missing."),
         EventDeclaration("clip.ready", "A clip is ready.", [JSONField("clip", .named("Clip"), "The clip.")]),
         EventDeclaration(
             "clip.failed", "A clip could not be created.", [JSONField("clip", .named("Clip"), "The clip.")]),

@@ -21,7 +21,7 @@ extension EventDeclaration {
     static let fix = JSONField("fix", .string, "What to do.", example: "write the file again")
     static let retry = JSONField("retryMs", .count, "Milliseconds until the next attempt.", example: 1000)
     static let remote = JSONField("remote", .string, "The publisher's address.", example: "203.0.113.7:50122")
-    static let picture = JSONField("picture", .string, "Size and frame rate.", example: "1280x720 30 fps")
+    static let picture = JSONField("picture", .string, "Size and pixel format.", example: "1280x720 yuv420p")
     static let streamType = JSONField("streamType", .words(["main", "sub"]), "Which stream of the uid.")
 
     static func reason(_ example: JSONValue) -> JSONField {

@@ -33,8 +33,8 @@ extension EventDeclaration {
                 JSONField("state", states, "The state now.", example: .string(name == "lost_final" ? "gone" : name)),
                 JSONField("from", states, "The state before.", example: "publishing"), Self.reason("first frame"),
                 JSONField(
-                    "picture", .orNull(.string), "Size and frame rate of a source that is live.",
-                    example: name == "live" ? "1280x720 30 fps" : .null),
+                    "picture", .orNull(.string), "Size and pixel format of a source that is live.",
+                    example: name == "live" ? "1280x720 yuv420p" : .null),
                 JSONField(
                     "graceUntil", .orNull(.date), "Program date-time until which the room waits for the publisher.",
                     example: name == "reconnecting" ? nil : .null),
@@ -98,10 +98,11 @@ extension EventDeclaration {
                 JSONField("rotation", .orNull(.integer), "Rotation, in degrees clockwise.", example: .null),
             ]),
         EventDeclaration(
-            "source.kicked", "An operator has disconnected a publisher, and its key is refused for a time.",
+            "source.kicked",
+            "A source was kicked: its publisher was disconnected, and publishers are refused for refuseSeconds; 0 lifts a refusal.",
             [
                 Self.uid, JSONField("wasPublishing", .boolean, "Whether a publisher was connected."),
-                JSONField("refuseSeconds", .count, "Seconds for which the key is refused.", example: 60),
+                JSONField("refuseSeconds", .count, "Seconds for which publishers are refused.", example: 60),
             ]),
         EventDeclaration(
             "source.moderated",

@@ -1,7 +1,6 @@
 /// Writes the 188-byte packets of an MPEG-2 transport stream and maintains the continuity counters.
 ///
-/// The payload is copied in runs of up to 184 bytes into one array per segment. This happens on a thread that is not on
-/// the video path; a room with all renditions writes one or two megabytes per second.
+/// The payload is copied in runs of up to 184 bytes into one array per segment.
 ///
 /// Spec: ISO/IEC 13818-1 §2.4.3.
 package struct MPEGTSPacketWriter: Sendable {

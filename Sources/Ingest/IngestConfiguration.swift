@@ -13,7 +13,7 @@ package struct IngestConfiguration: Sendable {
         /// the old connection is half open. At most two takeovers in ten seconds from a publisher that sends media, so
         /// that two encoders do not fight forever; see ``TakeoverLimiter``.
         case takeover
-        /// The older publisher stays, and the newer one is refused with `NetStream.Publish.BadName`.
+        /// The older publisher stays, and the newer one is refused.
         case reject
     }
 

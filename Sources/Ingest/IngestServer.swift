@@ -15,7 +15,8 @@ import WebRTC
 /// The ingest server of a room: RTMP, RTMPS, SRT and WHIP listeners for many publishers, each bound to its source by its
 /// stream key.
 ///
-/// Runs one event-loop thread of its own. Life cycle: ``start()`` once, then ``stop()`` once.
+/// The media of RTMP and WebRTC publishers is received on one event-loop thread of its own. The HTTP requests of WHIP have another
+/// thread, and each SRT publisher is read on a thread of its own. Life cycle: ``start()`` once, then ``stop()`` once.
 package final class IngestServer: Sendable {
     private struct Running {
         var channels: [any Channel] = []
@@ -217,7 +218,7 @@ package final class IngestServer: Sendable {
 
     /// Opens the TCP socket of WebRTC publishers. It is bound after the HTTP listener, which may have the same port.
     ///
-    /// - Returns: False if the port is in use. Publishers then have UDP only.
+    /// - Returns: False if the socket cannot be bound, such as for a port in use. Publishers then have UDP only.
     private func bindStreams(host: String, port: Int) async -> Bool {
         do {
             let channel = try await PeerStreamSocket.bootstrap(on: self.group, high: WebRTCListener.mostWaiting) {
@@ -305,7 +306,7 @@ package final class IngestServer: Sendable {
         self.tell { $0.hook?.hook.secret = secret }
     }
 
-    /// Closes the listeners and every connection, and ends the thread.
+    /// Closes the listeners and every connection, and ends the threads.
     ///
     /// - Parameter isHandedOver: True if another server takes over; then publishers that support the reconnect request
     ///   are asked to reconnect.
@@ -346,7 +347,7 @@ package final class IngestServer: Sendable {
         await MPEGTSFeed.join(feeds)
         // The SRT shutdown packets still pass through the loopback channels.
         if !feeds.isEmpty { try? await self.loop.scheduleTask(in: .milliseconds(50)) {}.futureResult.get() }
-        // Lets the tasks that they queued on the loop run first.
+        // Runs after the tasks that the threads queued on the loop.
         try? await self.loop.submit { [doors] in doors.value = [] }.get()
     }
 

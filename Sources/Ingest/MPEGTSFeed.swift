@@ -78,7 +78,7 @@ package final class MPEGTSFeed: Sendable {
     /// Sets the hub that gets the packets. Packets read before this call are dropped.
     func deliver(into hub: SourceHub) { self.gate.withLock { $0.hub = hub } }
 
-    /// Stops the feed: no packets are delivered from now on, and the connection closes within a tenth of a second.
+    /// Stops the feed: no packets are delivered from now on, and its thread closes the connection.
     func stop() {
         self.gate.withLock { $0.isClosed = true }
         self.interrupt.raise()

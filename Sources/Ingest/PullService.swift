@@ -7,7 +7,8 @@ import Synchronization
 /// The sources of a room that are pulled from other servers: each one connects, plays, and reconnects forever.
 ///
 /// The packets are delivered as those of a publisher: by a ``SourceHub``, with the same events. Runs one event-loop
-/// thread of its own. Sources can be added and removed at any time. Life cycle: ``start()`` once, then ``stop()`` once.
+/// thread of its own, and a thread for each connected SRT source. Sources can be added and removed at any time. Life cycle: ``start()``
+/// once, then ``stop()`` once.
 package final class PullService: Sendable {
     private let hubs: Mutex<[SourceID: SourceHub]>
     private let clock: any MonotonicClock
@@ -58,8 +59,8 @@ package final class PullService: Sendable {
         driver.hub.onFullChange { isFull in loop.execute { box.value.setPaused(isFull) } }
     }
 
-    /// Adds a source that is pulled over RTMP, and starts to connect to its server. Subscribe to the hub at once: packets
-    /// that arrive before are not delivered.
+    /// Adds a source that is pulled over RTMP, and starts to connect to its server. Subscribe to the hub at once: of what arrives
+    /// before, only the cached GOP is delivered.
     ///
     /// - Parameter deadline: Time before which it does not connect, in nanoseconds of the service's clock; nil: it
     ///   connects at once.
@@ -71,7 +72,7 @@ package final class PullService: Sendable {
         }
     }
 
-    /// Adds a source that is pulled over SRT, like the other `add`.
+    /// Adds a source that is pulled over SRT; parameters and result are as for a source that is pulled over RTMP.
     package func add(_ settings: SRTPullSettings, holdingUntil deadline: Int64? = nil) -> SourceHub {
         self.add(settings.source, holdingUntil: deadline) {
             [clock = self.clock, loop = self.loop, events = self.events] in
@@ -103,7 +104,7 @@ package final class PullService: Sendable {
         guard let hub = self.hubs.withLock({ $0.removeValue(forKey: source) }) else { return }
         self.gate.pass {
             self.loop.execute { [self] in
-                // Here, because `add` connects the hub on this thread.
+                // On the loop's thread, after `add` has connected the hub there.
                 hub.onFullChange { _ in }
                 for driver in self.drivers.value where driver.source == source {
                     driver.stop()
@@ -146,7 +147,7 @@ package final class PullService: Sendable {
         if wasStopped { return }
         // The hubs outlive the thread.
         for hub in self.hubs.withLock({ Array($0.values) }) { hub.onFullChange { _ in } }
-        // An error leaves nothing to do here or below.
+        // Errors are ignored: the service ends in any case.
         let feeds = try? await self.loop.submit { [drivers] in
             for driver in drivers.value { driver.stop() }
             defer { drivers.value = [] }

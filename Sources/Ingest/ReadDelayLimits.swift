@@ -17,9 +17,8 @@ package struct ReadDelayLimits: Sendable, Hashable {
     ///
     /// A source on air may wait for a fifth of the jitter buffer, at most 40 ms; the rest is for the network, and a gap
     /// in the stream can still be distinguished from a wait. A source that no viewer sees or hears may wait for 250 ms,
-    /// or less if the jitter buffer is shorter than 200 ms. When that source goes on air, its socket is read at the next tick of
-    /// ``ReadTimer``, and its scene waits for a tenth of a second. The wait in the socket does not count as network
-    /// delay; see ``ArrivalEstimate``. A longer wait saves little.
+    /// or less if the jitter buffer is shorter than 200 ms. The wait in the socket does not count as network delay; see
+    /// ``ArrivalEstimate``.
     ///
     /// - Parameter jitterBuffer: In nanoseconds.
     package init(jitterBuffer: Int64) {

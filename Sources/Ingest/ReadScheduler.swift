@@ -150,8 +150,8 @@ package struct ReadScheduler: Sendable {
         return mark
     }
 
-    /// Returns a low-water mark: the bytes that arrive in half of the patience, less than a frame at 50 fps or less,
-    /// more than the audio between two frames. Rounded down to a power of two, so that it seldom changes.
+    /// Returns a low-water mark: the bytes that arrive in half of the patience, rounded down to a power of two, so that the mark
+    /// seldom changes; 1 for fewer than ``leastBytes``.
     private static func mark(bytes: Int, in elapsed: Int64, patience: Int64) -> Int {
         let amount = self.amount(bytes: bytes, in: elapsed, patience: patience / 2)
         guard amount >= Self.leastBytes else { return 1 }

@@ -98,7 +98,7 @@ final class Relay: SourceSubscriber {
             shared.droppedBefore += shared.queue.dropped
             shared.queue = RelayQueue()
             shared.isCollecting = isCollecting
-            // The cached items set this again if the source sends.
+            // ``hasSource`` becomes true again with the cached items, if the source sends.
             if isCollecting { shared.hasSource = false }
         }
     }

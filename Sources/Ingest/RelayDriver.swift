@@ -176,7 +176,8 @@ final class RelayDriver: RTMPClientOwner {
         if connection.isReady, !connection.isWritable, self.stallTimer == nil {
             let box = NIOLoopBound(self, eventLoop: self.loop)
             self.stallTimer = self.loop.scheduleTask(in: Self.stallTimeout) {
-                box.value.connection?.fail("the remote server has read no data for 10 s")
+                box.value.connection?.fail(
+                    "the remote server reads too slowly: the connection could take no data for 10 s")
             }
         }
     }

@@ -13,7 +13,7 @@ package struct RelayQueue: Sendable {
     /// usual GOP of two seconds, so that a short stall of the remote server loses nothing; short enough that two hosts
     /// in a PK battle do not take the delay for a lost connection.
     package static let maximumWait: Int64 = 3 * TimeMath.nanoseconds
-    /// Maximum size in bytes, by ``SourceItem/cost``: a full ``GOPCache`` and two seconds of the fastest publisher.
+    /// Maximum size in bytes, by ``SourceItem/cost``: a full ``GOPCache`` and 4 MiB.
     package static let maximumBytes = GOPCache.maximumBytes + (4 << 20)
     /// Maximum number of queued configurations and ends of publications. No server can follow more format changes than
     /// this in three seconds.

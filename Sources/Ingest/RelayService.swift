@@ -9,7 +9,7 @@ import Synchronization
 /// Any thread may call. Runs one event-loop thread of its own, so that a slow remote server affects no publisher. Life
 /// cycle: calls, then ``stop()`` once.
 package final class RelayService: Sendable {
-    /// Maximum number of other rooms per source; other live streaming services have the same limit.
+    /// Maximum number of other rooms per source.
     package static let maximumPerSource = 4
 
     private struct State {
@@ -55,7 +55,7 @@ package final class RelayService: Sendable {
                 id: id, url: url, hub: hub, egress: self.egress, clock: self.clock, loop: self.group.next(),
                 events: { [emit] in emit(hub.source, status, $0) })
             state.relays[hub.source, default: [:]][id] = relay
-            // Under the lock: after ``stop()`` the relays' thread does not exist any more.
+            // Under the lock, because ``stop()`` ends the thread that the old relay stops on.
             older?.stop(reason: "replaced")
             return relay.status
         }

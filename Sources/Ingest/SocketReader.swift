@@ -21,8 +21,7 @@ package final class SocketReader {
 
     /// Reads what has arrived on `channel`. Call it on its event loop, and not from inside its handlers.
     ///
-    /// - Parameter socket: The channel's own socket. To look it up each time would take a tenth of this function's
-    ///   time.
+    /// - Parameter socket: The channel's own socket; see ``socket(of:)``.
     /// - Returns: Number of bytes read; 0 if there were none, at the end of the stream, and after an error; nil if the
     ///   channel is closed.
     package func read(_ socket: NIOBSDSocket.Handle, of channel: any Channel) -> Int? {

@@ -4,7 +4,7 @@ import Threading
 
 /// Pulls one source and reconnects after every failure. Bound to the service's event loop.
 ///
-/// States: idle → connecting → live (the server has accepted); connecting or live → waiting (a timer runs) → connecting;
+/// States: idle → connecting → live (the server has accepted); idle, connecting or live → waiting (a timer runs) → connecting;
 /// any → stopped.
 class SourcePuller {
     enum State: Hashable { case idle, connecting, live, waiting, stopped }

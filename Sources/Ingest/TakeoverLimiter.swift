@@ -7,8 +7,6 @@ package struct TakeoverLimiter: Sendable {
     package static let maximumTakeovers = 2
     package static let window: Int64 = 10_000_000_000
     /// A publisher counts as silent if it has sent no packet, or its last packet is at least this old, in nanoseconds.
-    /// This equals the default time until a source is `stalled`, so an encoder that reconnects after that is always
-    /// accepted. Two encoders that fight each send at least one packet in this time.
     package static let silence: Int64 = 1_000_000_000
 
     private var takeovers: [Int64] = []

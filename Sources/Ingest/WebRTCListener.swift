@@ -164,7 +164,7 @@ final class WebRTCListener: ChannelInboundHandler {
 
     /// Sends and delivers what a session has left in ``output``.
     private func perform(_ publisher: WebRTCPublisher, _ now: Int64) {
-        // Copied: a change may end sessions, which leave something in it as well.
+        // Copied and cleared first: the changes may end other sessions, which use ``output`` too.
         let output = self.output
         self.output.clear()
         for datagram in output.datagrams { self.send(datagram, publisher) }
@@ -248,7 +248,7 @@ final class WebRTCListener: ChannelInboundHandler {
 
     // MARK: The end
 
-    /// Removes everything that leads to the publisher.
+    /// Cancels the publisher's timer, closes its TCP connections and removes it from all tables.
     func forget(_ publisher: WebRTCPublisher) {
         publisher.timer?.cancel()
         publisher.timer = nil

@@ -25,7 +25,7 @@ package final class WebRTCSession {
 
     /// Datagrams that were dropped, by their reason.
     package struct Counters: Equatable {
-        /// From an address that has not proved that it belongs to the publisher.
+        /// From an address without a valid connectivity check, or after the end of the session.
         package var strangers: UInt64 = 0
         /// Connectivity checks that were ignored; see ``ICELiteAgent/Refusal``.
         package var badChecks: UInt64 = 0

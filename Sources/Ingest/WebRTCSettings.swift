@@ -56,8 +56,8 @@ extension WebRTCSettings {
     /// - Parameters:
     ///   - variable: Name of a variable with addresses separated by commas; nil: none.
     ///   - environment: Returns the value of a variable; nil if it is not set.
-    /// - Throws: ``MediaError/Code/notReadable`` if the variable is not set or empty, ``MediaError/Code/rejected`` if it
-    ///   contains something else than addresses.
+    /// - Throws: ``MediaError/Code/notReadable`` if the variable is not set or empty, ``MediaError/Code/rejected`` if one of
+    ///   its entries is not a usable IP address.
     package static func publicAddresses(
         _ written: [String], variable: String?, environment: (String) -> String?
     ) throws(MediaError) -> [String] {

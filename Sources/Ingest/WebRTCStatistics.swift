@@ -39,7 +39,8 @@ package struct WebRTCStatistics: Sendable, Hashable {
     }
 }
 
-/// Sums over all tracks. Counters begin with the session; they fall if a sender continues with another SSRC.
+/// Values over all tracks. Counters begin with the session; ``expected`` and ``networkLost`` fall if a sender continues with
+/// another SSRC.
 extension WebRTCStatistics {
     /// Packets that were sent according to their sequence numbers, without retransmissions.
     package var expected: Int64 { self.media.tracks.reduce(0) { $0 &+ $1.expected } }

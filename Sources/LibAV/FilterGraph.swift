@@ -3,7 +3,7 @@ package import MediaTypes
 
 /// A libavfilter graph that takes exactly one frame per input and tick, and returns one frame per output at once.
 ///
-/// The text may contain only filters that neither buffer nor wait: crop, scale, xstack, overlay, pad, split, format.
+/// The text may contain only filters that neither buffer nor wait, such as crop, scale, xstack and overlay.
 /// Created, used and released by one thread at a time: deliberately not `Sendable`.
 @safe
 package final class FilterGraph {
@@ -47,7 +47,7 @@ package final class FilterGraph {
                 .outOfMemory, "there is no memory for a filter graph", at: place, fix: "give the room more memory")
         }
         let graph = unsafe FilterGraph(owning: raw, pool: pool, inputs: inputs, fps: fps, place: place)
-        // More threads take longer to set up and cost 15 % more CPU for the same frames.
+        // More threads take longer to set up and cost more CPU time for the same frames.
         unsafe raw.pointee.nb_threads = 1
         try graph.build(text, outputs: outputs, fps: fps)
         return graph

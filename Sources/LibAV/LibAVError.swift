@@ -23,7 +23,7 @@ package enum LibAV {
     }
 
     /// Limits the C library to two heaps for all threads, and makes it return the memory of freed frames to the system.
-    /// Call it once, before the first thread. Saves a room 20 to 30 MB. Only with glibc.
+    /// Call it once, before the first thread. Only with glibc.
     package static func limitHeaps() { clibav_limit_heaps(2) }
 
     /// Returns freed memory between used blocks to the system. Takes a millisecond or two in which other threads may
@@ -37,16 +37,15 @@ package enum LibAV {
     @discardableResult
     package static func disableCoreDumps() -> Bool { clibav_disable_core_dumps() == 0 }
 
-    /// Raises the limit of open files to the process's hard limit, at most 65,536: the usual 1,024 would allow only 640
-    /// viewers. Call it once, before the first listener.
+    /// Raises the limit of open files to the process's hard limit, at most 65,536. Call it once, before the first
+    /// listener.
     ///
     /// - Returns: The new limit; −1 if it cannot be determined.
     @discardableResult
     package static func raiseOpenFiles() -> Int { clibav_raise_open_files(65_536) }
 
-    /// Releases memory that only the start of the program needed: symbols, relocations and the initialization of 170
-    /// libraries are a third of a room's mapped memory. Pages that are needed again are read back automatically. Freed
-    /// heap memory of the start (documents, probed files) is returned too.
+    /// Releases memory that only the start of the program needed, such as symbols and relocations of libraries. Pages
+    /// that are needed again are read back automatically. Freed heap memory is returned too.
     package static func releaseStartPages() {
         clibav_trim_heaps()
         clibav_let_go_of_files()

@@ -52,7 +52,7 @@ package final class MPEGTSReader {
         var tag: UInt32
     }
 
-    /// Number of bytes that are probed for the stream's program tables: a quarter of a second of most streams.
+    /// Number of bytes that are probed for the stream's program tables.
     private static let probeSize: Int64 = 32_768
 
     /// Waits for a sender, or connects to it.

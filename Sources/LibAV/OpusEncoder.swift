@@ -12,7 +12,7 @@ package final class OpusEncoder {
     private let slot: PacketSlot
     private var pool = PacketPool()
     private let place: String
-    /// In hertz. Spec: RFC 7587 §4.1: the clock of RTP, whatever the bandwidth.
+    /// Sample rate in hertz, which is also the clock rate of Opus in RTP. Spec: RFC 7587 §4.1.
     package static let sampleRate = 48_000
     /// Number of samples per channel in one packet: 20 ms.
     package static let frameLength = 960
@@ -42,7 +42,8 @@ package final class OpusEncoder {
         let encoder = unsafe OpusEncoder(owning: context, frame: frame, slot: slot, place: place)
         guard status >= 0 else {
             throw .libav(
-                .rejected, "Opus at \(bitrate) bit/s", status, at: place, fix: "use 16000 to 256000 bit/s")
+                .rejected, "the Opus encoder rejected \(bitrate) bit/s", status, at: place,
+                fix: "use 16000 to 256000 bit/s")
         }
         guard frameSize == Self.frameLength else {
             throw MediaError(
@@ -75,7 +76,7 @@ package final class OpusEncoder {
     ///   - samples: Interleaved stereo, exactly ``frameLength`` pairs; anything else is ignored.
     ///   - pts: Time of the first sample, in samples; each call's is ``frameLength`` after the previous one's.
     ///   - body: Receives finished packets. Their pts is in samples and is the time of the first sample that a decoder
-    ///     returns for the packet: it is earlier than `pts` by the delay of the codec (312 samples at full quality).
+    ///     returns for the packet: it is earlier than `pts` by the delay of the codec.
     /// - Throws: ``MediaError/Code/rejected`` if the encoder failed.
     package func encode(
         _ samples: ArraySlice<Float>, pts: Int64, _ body: (CodedPacket) -> Void

@@ -9,8 +9,7 @@ package import MediaTypes
 ///
 /// Created, used and released by one thread at a time: deliberately not `Sendable`.
 package final class PictureNormalizer {
-    /// Number of graphs that may be built in a row. Building a graph takes about a millisecond, as long as decoding a
-    /// frame.
+    /// Number of graphs that may be built in a row.
     static let burst = 4
     /// Number of frames after which one more graph is allowed, up to ``burst``.
     static let spacing = 8

@@ -2,10 +2,9 @@ import CLibAV
 
 /// The scheduler time slice that a thread requests for codec work.
 ///
-/// The kernel's default slice (3 ms) interrupts the encoding of one frame (5 to 20 ms) several times. Each time,
-/// another thread's frames replace this one's in the caches, which costs a room with several encoders 5 % of its CPU
-/// time. A longer slice gives no priority: the thread gets the same share in fewer pieces, and a thread that requests a
-/// shorter slice is scheduled as soon as it wakes up. Requires Linux 6.12 or later; ignored by older kernels.
+/// The kernel's default slice (3 ms) may interrupt the encoding of one frame several times. Each time, another thread's
+/// frames replace this one's in the caches. A longer slice gives no priority: the thread gets the same share in fewer
+/// pieces. Requires Linux 6.12 or later; ignored by older kernels.
 package enum SchedulerSlice {
     /// A slice of 50 ms, for work without real-time deadlines.
     case offline

@@ -37,8 +37,8 @@ package struct TextMask: Sendable {
     }
 
     /// Draws one line of `text` with libavfilter's `drawtext`, literally: no character is special, and control
-    /// characters are left out. Text beyond the width is cut off. Drawing takes 1 to 3 ms, so it must not be done on
-    /// the program thread.
+    /// characters are left out. Text beyond the width is cut off. Drawing takes milliseconds, so it must not be done
+    /// on the program thread.
     ///
     /// - Parameters:
     ///   - font: Path of a font file; of a collection, the first face is used.

@@ -87,8 +87,8 @@ package final class VideoDecoder {
     /// are lost.
     package func flush() { unsafe avcodec_flush_buffers(self.context) }
 
-    /// Turns the loop filter off or on. Without the filter, decoding takes a third less time, but block edges remain.
-    /// They are visible at full size, but hardly in a frame that is scaled down.
+    /// Turns the loop filter off or on. Without the filter, decoding is faster, but block edges remain. They are visible
+    /// at full size, but hardly in a frame that is scaled down.
     package func setSkipsLoopFilter(_ skips: Bool) {
         unsafe self.context.pointee.skip_loop_filter = skips ? AVDISCARD_ALL : AVDISCARD_DEFAULT
     }
@@ -139,7 +139,7 @@ enum CodecContext {
         guard let codec = unsafe avcodec_find_decoder(parameters.codec.avCodecID) else {
             throw MediaError(
                 .unavailable, "no decoder for \(parameters.codec)", at: place,
-                fix: "publish H.264 and AAC, or install an FFmpeg with it")
+                fix: "publish H.264 and AAC, or install an FFmpeg with that decoder")
         }
         guard let context = unsafe avcodec_alloc_context3(codec) else {
             throw MediaError(

@@ -141,7 +141,7 @@ package final class VideoEncoder {
             // same result.
             ("x264-params", words.joined(separator: ":")),
         ]
-        // With one B-frame there is nothing to decide, and deciding costs a quarter of the lookahead's time.
+        // With one B-frame there is nothing to decide, and deciding costs time.
         if settings.bFrames <= 1 { options.append(("b_strategy", "0")) }
         return options
     }

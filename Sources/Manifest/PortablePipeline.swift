@@ -42,7 +42,7 @@ package struct PortablePipeline: Sendable {
     package private(set) var document: JSONNode
     /// Files and secrets that must be provided with the document.
     package private(set) var files: [PortableFile] = []
-    /// Notes for the operator about files that must exist on the machine, and about placeholders in URLs.
+    /// Notes for the operator: what must exist or be set on the machine, and where a placeholder replaces a secret.
     package private(set) var notes: [String] = []
     private let places: Places
 

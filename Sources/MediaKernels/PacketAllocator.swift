@@ -3,11 +3,8 @@ import Synchronization
 
 /// Allocator for packet memory. Blocks are kept when a packet releases them, and reused for later packets.
 ///
-/// The C library obtains large blocks from the system and returns them each time, and the kernel clears every page
-/// anew: for a publisher with many megabits per second, that was half of the CPU time of receiving. It mixes smaller
-/// blocks with those of decoders on other threads, and its heaps grow page by page: a quarter of the time for a hundred
-/// publishers with two megabits per second. With this allocator, an encoder thread allocates nothing from the heap for
-/// its packets.
+/// The C library returns large blocks to the system each time, and the kernel clears every page anew. Smaller blocks it
+/// mixes with those of decoders on other threads. Both cost CPU time that this allocator saves.
 @safe
 package enum PacketAllocator {
     /// Size of the smallest block that is kept for reuse, in bytes; for a smaller size the C library's allocator is
@@ -17,8 +14,7 @@ package enum PacketAllocator {
     /// are in use. Blocks that are not needed again are freed by ``releaseUnused()``, which a room calls every minute.
     ///
     /// The value equals the maximum number of waiting bytes of one source, which are released at once when the source
-    /// ends. A hundred sources whose key frames coincide release half of their memory at once, and need as much again
-    /// before the next key frames.
+    /// ends.
     package static let mostIdle = 32 << 20
     /// Binary logarithm of `smallest`.
     private static let smallestBits = 7

@@ -6,7 +6,7 @@
 /// Invariant: an object is written only while the pool has the only reference to it, so no other reference can appear.
 package struct PacketPool: ~Copyable {
     /// Maximum number of packets in use that are tracked for reuse; further packets, for example when a reader is far
-    /// behind, are ordinary objects. Packets are usually in use until their segment is complete, about two seconds.
+    /// behind, are ordinary objects.
     package static let limit = 256
 
     /// Packets that are in use, or not in use any more but not collected yet.

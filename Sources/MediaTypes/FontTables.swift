@@ -5,9 +5,9 @@
 ///
 /// Spec: OpenType 1.9, chapters "Organization of an OpenType font", `cmap` (formats 4 and 12), `head`, `hhea`, `hmtx`.
 package struct FontTables: Sendable {
-    /// Maximum number of bytes that are read of `cmap` or `hmtx`. Noto Sans CJK, with 65,535 glyphs, has 262,134.
+    /// Maximum number of bytes that are read of `cmap` or `hmtx`.
     private static let tableLimit = 4 << 20
-    /// Maximum number of entries that are read of a table directory or of a `cmap`; fonts have 10 to 30.
+    /// Maximum number of entries that are read of a table directory or of a `cmap`.
     private static let entryLimit = 256
 
     /// Whether the font has scalable glyphs (`glyf`, `CFF `, `CFF2`). A font with only color bitmaps has one size, and

@@ -1,6 +1,6 @@
 extension SourceItem {
     /// Memory overhead per item in addition to its payload, in bytes: its entry in a queue that grows by doubling, its
-    /// object, and the smallest memory block. Even an item with a payload of 14 bytes has this overhead.
+    /// object, and the smallest memory block.
     public static let overhead = 512
 
     /// Bytes of memory that the item occupies: the whole block that contains its payload, even if the packet uses only

@@ -3,8 +3,8 @@ package import MediaTypes
 
 /// A certificate with its private key, and the settings of every handshake in which it is used.
 ///
-/// Made once for each listener of WebRTC publishers: ECDSA on P-256, signed by itself, valid for ten years. Peers do
-/// not check a chain; they compare the certificate's digest with the one in the session description (RFC 8827 §6.5).
+/// Made once for each WebRTC listener: ECDSA on P-256, signed by itself, valid for ten years. Peers do not check a chain; they
+/// compare the certificate's digest with the one in the session description (RFC 8827 §6.5).
 @safe
 package final class DTLSIdentity: @unchecked Sendable {
     // @unchecked Sendable: `context` is changed only before `init` returns; afterwards only SSL_new uses it, which
@@ -19,13 +19,13 @@ package final class DTLSIdentity: @unchecked Sendable {
         "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:"
         + "ECDHE-RSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384"
     private static let groups = "X25519:P-256:P-384"
-    /// In the order of preference; GCM needs half the time.
+    /// In the order of preference.
     private static let profiles = "SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80"
     /// Limit for the certificates of a peer, in bytes: an RSA certificate of 4,096 bits has about 1,300.
     private static let mostCertificateBytes = 16 << 10
     private static let day = 86_400
 
-    /// Makes a new key pair and certificate. The first in a process takes about 2 ms, since OpenSSL loads its algorithms.
+    /// Makes a new key pair and certificate.
     ///
     /// - Throws: ``MediaError/Code/internal`` if OpenSSL has no memory or lacks an algorithm.
     package init() throws(MediaError) {
@@ -80,7 +80,7 @@ package final class DTLSIdentity: @unchecked Sendable {
         guard let certificate = unsafe X509_new() else { throw Self.error("there is no memory for a certificate") }
         var serial: UInt64 = 0
         let name = Array("tandem".utf8)
-        // The subject belongs to the certificate. All lengths are those of the arguments.
+        // The subject name belongs to the certificate and is freed with it. All lengths are those of the arguments.
         let isMade = unsafe withUnsafeMutableBytes(of: &serial) { bytes in
             unsafe RAND_bytes(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count)) == 1
         }

@@ -4,6 +4,6 @@
 package enum DTLSRole: Sendable, Hashable {
     /// Sends the first message.
     case client
-    /// Waits for it.
+    /// Waits for the client's first message.
     case server
 }

@@ -74,7 +74,8 @@ extension DTLSTransport {
         }
     }
 
-    /// Client's key, server's key, client's salt, server's salt. Spec: RFC 5764 §4.2.
+    /// Exports the SRTP keys. The material has the client's key, the server's key, the client's salt and the server's
+    /// salt, in this order. Spec: RFC 5764 §4.2.
     private func exportKeys(_ profile: SRTPKeys.Profile) -> SRTPKeys? {
         let (key, salt) = (profile.keySize, profile.saltSize)
         var material = [UInt8](repeating: 0, count: 2 * (key + salt))

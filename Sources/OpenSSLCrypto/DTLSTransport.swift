@@ -95,7 +95,7 @@ package final class DTLSTransport {
         }
         let (first, second) = unsafe (BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()))
         guard let input = unsafe first, let output = unsafe second else {
-            // These accept null.
+            // The functions that free accept null.
             unsafe BIO_free(first)
             unsafe BIO_free(second)
             unsafe SSL_free(ssl)
@@ -229,7 +229,7 @@ package final class DTLSTransport {
         }
     }
 
-    /// Before the end of the handshake, OpenSSL refuses this, and nothing is sent.
+    /// Writes close_notify to the output. Before the end of the handshake OpenSSL refuses to, and nothing is written.
     func sendCloseNotify() {
         ERR_clear_error()
         _ = unsafe SSL_shutdown(self.ssl)

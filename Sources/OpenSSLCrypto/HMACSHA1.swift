@@ -28,7 +28,7 @@ package enum HMACSHA1 {
     package static func digest(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: Self.size)
         var written = 0
-        // A null pointer would mean that the key stays, and an empty array may have one.
+        // An empty array may have a null pointer, with which OpenSSL would keep the context's key.
         let given = key.isEmpty ? [0] : key
         let context = unsafe EVP_MAC_CTX_dup(Self.template.context)
         defer { unsafe EVP_MAC_CTX_free(context) }

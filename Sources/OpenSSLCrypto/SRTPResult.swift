@@ -1,15 +1,15 @@
 /// What became of a packet.
 package enum SRTPResult: Sendable, Hashable {
-    /// It is authentic and now in clear, or it is now protected.
+    /// The packet is authentic and now decrypted, or it is now protected.
     case ok
     /// Its index was used before, or is at least ``ReplayWindow/size`` below the highest of its sender, or not above it if the
     /// sender was forgotten.
     case replay
-    /// It was not made with these keys, or was changed.
+    /// The packet was not made with these keys, or was changed.
     case forged
-    /// It is too short, has another version or lengths that do not fit, or is not encrypted.
+    /// The packet is too short, has another version or lengths that do not fit, or is not encrypted.
     case malformed
-    /// It is from a new sender, and there are already ``SRTPReceiver/mostSSRCs``, none of which is silent.
+    /// The packet is from a new sender, and there are already ``SRTPReceiver/mostSSRCs``, none of which is silent.
     case tooManySSRCs
     /// The keys may not protect more packets (2^48 RTP packets of an SSRC, or 2^31 RTCP packets, RFC 3711 §9.2).
     case exhausted

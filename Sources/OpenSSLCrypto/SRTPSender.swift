@@ -68,7 +68,7 @@ package final class SRTPSender {
             guard !self.rtpStreams.isFull else { return .tooManySSRCs }
             index = UInt64(sequence)
         }
-        // Recorded before the cipher uses it: it must not be used again even if something fails behind.
+        // Recorded before the cipher uses the index: the index must not be used again even if something fails below.
         self.rtpStreams.insert(index, of: ssrc, at: position)
         packet.append(contentsOf: repeatElement(0, count: self.profile.tagSize))
         let layout = SRTPCipher.Layout(header: header, end: end, word: nil)

@@ -43,7 +43,7 @@ struct SRTPStreams {
     /// The highest index of a sender that was forgotten; nil for others.
     func forgottenIndex(of ssrc: UInt32) -> UInt64? { self.forgotten.first { $0.ssrc == ssrc }?.highest }
 
-    /// Position of the sender that may be forgotten.
+    /// Position of the sender that may be forgotten; nil if there is none.
     private var silent: Int? {
         let oldest = self.streams.indices.min { self.streams[$0].last < self.streams[$1].last }
         return oldest.flatMap { self.packets - self.streams[$0].last >= self.patience ? $0 : nil }

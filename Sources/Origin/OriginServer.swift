@@ -70,8 +70,8 @@ package final class OriginServer: Sendable {
     ///   - webRTC: Answers the requests of WebRTC viewers; `nil`: the room has no WebRTC output.
     ///   - players: The playlists whose requests are counted to estimate the number of players.
     ///   - certificates: Certificates for HTTPS with HTTP/2; `nil`: unencrypted HTTP/1.1.
-    ///   - connections: Maximum number of open connections, 1 or more, also limited by ``descriptors`` without
-    ///     ``mostFiles``. Browsers open up to six per viewer. A connection needs about 12 KB besides shared bytes.
+    ///   - connections: Maximum number of open connections, 1 or more, also limited by ``descriptors`` minus
+    ///     ``mostFiles``. Browsers open up to six per viewer.
     ///   - connectionsPerAddress: See ``HTTPListenerLimits/connectionsPerAddress``.
     ///   - group: Event loops to use; `nil` makes one thread for this listener.
     /// - Throws: ``MediaError/Code/bindFailed``.

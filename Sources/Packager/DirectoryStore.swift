@@ -2,8 +2,7 @@ package import MediaKernels
 package import MediaTypes
 import Libc
 
-/// A segment store in a directory of the file system. Each object is written to a temporary file and renamed to its
-/// name.
+/// A segment store in a directory of the file system. `put` writes a temporary file and renames it to the object's name.
 package struct DirectoryStore: SegmentStore {
     /// Permissions of files, before the process's umask applies.
     private static let fileMode: mode_t = 0o644

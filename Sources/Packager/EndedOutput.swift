@@ -30,7 +30,7 @@ package struct EndedOutput: OutputDirectory {
 
     /// Opens the directory of an ended room for reading; changes nothing in it.
     ///
-    /// - Parameter settings: The output settings of the room; its frame and segment grid is taken from the state file.
+    /// - Parameter settings: The output settings of the room.
     /// - Returns: `nil` if the directory has no state file or its room has not ended.
     /// - Throws: ``MediaError/Code/invalidData`` for a damaged state file, ``MediaError/Code/rejected`` if listed media
     ///   cannot be decrypted with these settings.

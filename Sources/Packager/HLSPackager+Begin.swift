@@ -32,8 +32,7 @@ extension HLSPackager {
     /// every name as present.
     private static let mostOrphans: Int64 = 4_096
     /// Longest outage, in seconds, that is filled with slate, whatever the playlist window. All slate is written before
-    /// playlists are shown again (about 250 kB per second of outage with a usual set of renditions), and players do not
-    /// wait longer.
+    /// playlists are shown again.
     static let longestFill: Int64 = 300
 
     /// Length in frames of the ``Slate`` clip for this output: one part, so that slate can follow every part and

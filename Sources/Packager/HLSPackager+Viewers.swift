@@ -68,7 +68,7 @@ extension HLSPackager {
     /// Target duration in seconds.
     package var targetDuration: Int { self.settings.grid.targetDuration }
 
-    /// File names of the media playlists.
+    /// File names of the live media playlists, including I-frame playlists.
     package var mediaPlaylistNames: Set<String> {
         var names = Set(self.tracks.map { TrackNames(track: $0.name).playlist })
         if self.settings.iFramePlaylists {
@@ -79,7 +79,7 @@ extension HLSPackager {
         return names
     }
 
-    /// File names of the media playlists of video tracks and of audio tracks, without I-frame playlists.
+    /// File names of the live media playlists of video tracks and of audio tracks, without I-frame playlists.
     package var trackPlaylistNames: (video: Set<String>, audio: Set<String>) {
         func names(_ kind: TrackKind) -> Set<String> {
             Set(self.tracks.filter { $0.kind == kind }.map { TrackNames(track: $0.name).playlist })
@@ -114,7 +114,7 @@ extension HLSPackager {
     }
 
     /// File names of the media playlists of the whole window, of video tracks and of audio tracks, without I-frame
-    /// playlists; empty if the live playlists list the whole window.
+    /// playlists; empty if the output has no such playlists.
     package var wholeWindowPlaylistNames: (video: Set<String>, audio: Set<String>) {
         guard self.settings.hasWholeWindowPlaylists else { return ([], []) }
         func names(_ kind: TrackKind) -> Set<String> {
@@ -124,7 +124,7 @@ extension HLSPackager {
         return (names(.video), names(.audio))
     }
 
-    /// Target duration in seconds of the playlists of the whole window.
+    /// Minimum target duration in seconds of the playlists of the whole window.
     package var wholeWindowTargetDuration: Int { HLSOutputSettings.archivePace }
 
     /// File name of the multivariant playlist.

@@ -100,7 +100,7 @@ package final class HLSPackager: Sendable {
         self.intake = Mutex(Intake(grid: settings.grid))
     }
 
-    /// Number of this worker's run in the room; 1 for the first worker.
+    /// Number of this worker's run in the output directory, counted from 1.
     package var incarnation: Int64 { self.claimed.incarnation }
 
     /// Time zero of the room in nanoseconds since the Unix epoch, if a previous worker has set it; otherwise `nil`.

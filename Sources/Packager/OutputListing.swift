@@ -24,7 +24,7 @@ package struct OutputListing: Sendable {
         package let discontinuitySequence: Int64
         /// The listed segments with consecutive numbers, newest last; only the new ones in all listings but the first.
         package let segments: [Segment]
-        /// Segments that are no longer listed but not deleted; empty in all listings but the first.
+        /// Earlier segments that are not in ``segments`` and not deleted; empty in all listings but the first.
         package let retired: [RetiredSegment]
         /// The track's I-frame playlist; `nil` if it has none.
         package let iFrames: IFrames?
@@ -96,7 +96,8 @@ package struct OutputListing: Sendable {
 
     /// Makes a listing of a publication.
     ///
-    /// - Parameter number: Media sequence number of the first segment to include; `nil`: all listed segments.
+    /// - Parameters:
+    ///   - number: Media sequence number of the first segment to include; `nil`: all listed segments.
     ///   - isWhole: Whether to list the whole window; otherwise only what the live playlists list.
     init(_ publication: Publication, from number: Int64?, isWhole: Bool) {
         self.init(

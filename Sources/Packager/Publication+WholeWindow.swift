@@ -3,20 +3,21 @@ import MediaTypes
 
 /// The playlists of the whole window, for viewers who seek back further than the live playlists reach.
 extension Publication {
-    /// What the name of a playlist of the whole window has after the name of the live playlist.
+    /// Suffix in the names of the playlists of the whole window: after the track's name, or before `.m3u8` in the name of
+    /// the multivariant playlist.
     static let wholeWindowMark = "-dvr"
 
     /// The names of a track's playlists of the whole window.
     static func wholeWindowNames(of track: String) -> TrackNames { TrackNames(track: track + self.wholeWindowMark) }
 
-    /// The name of the multivariant playlist of the whole window, next to that of the live playlists.
+    /// Makes the name of the multivariant playlist of the whole window from that of the live playlists' one.
     static func wholeWindowName(ofMultivariant name: String) -> String {
         "\(name.dropLast(TrackNames.playlistEnd.utf8.count))\(self.wholeWindowMark)\(TrackNames.playlistEnd)"
     }
 
     var wholeWindowMultivariantName: String { Self.wholeWindowName(ofMultivariant: self.settings.multivariantName) }
 
-    /// Names of all playlists of the whole window; empty if the live playlists list it.
+    /// Names of all playlists of the whole window; empty if the output has none.
     var wholeWindowNames: [String] {
         guard self.settings.hasWholeWindowPlaylists else { return [] }
         let names = self.tracks.flatMap { track in
@@ -26,8 +27,8 @@ extension Publication {
         return names + [self.wholeWindowMultivariantName]
     }
 
-    /// For each track, when the first segment of its playlist of the whole window starts, in nanoseconds since the Unix
-    /// epoch; `nil` if the live playlist has all segments.
+    /// For each track, when the oldest listed segment of the archive starts, in nanoseconds since the Unix epoch; `nil` if
+    /// the archive does not have this segment of the track.
     var wholeWindow: [(track: Int, start: Int64?)] {
         self.tracks.indices.map { index in
             guard let archive = self.archive,
@@ -44,7 +45,7 @@ extension Publication {
         self.archive?.segments(ofTrack: index, from: number, origin: self.origin, keys: self.tracks[index].keys) ?? []
     }
 
-    /// Initialization segments that only segments of the archive need, of a track.
+    /// Initialization segments of a track that only segments of the archive need.
     func archived(mapsOf track: TrackPublication) -> [InitializationSegment] {
         guard let archive = self.archive,
             let index = archive.tracks.firstIndex(where: { $0.names == track.names })
@@ -53,7 +54,8 @@ extension Publication {
         return archive.maps(ofTrack: index).filter { !live.contains($0) }
     }
 
-    /// The texts of the media playlists of the whole window, audio first. O(*n*) in the number of its segments.
+    /// The texts of the media playlists of the whole window: audio, video, then I-frame playlists. O(*n*) in the number of
+    /// segments.
     var wholeWindowPlaylists: [(name: String, text: String)] {
         guard self.settings.hasWholeWindowPlaylists, let archive = self.archive else { return [] }
         let order =
@@ -85,7 +87,7 @@ extension Publication {
 
     /// The multivariant playlist of the playlists of the whole window.
     var wholeWindowMultivariant: MultivariantPlaylist {
-        // The bit rates are those of all segments, since older ones may be higher than those that are listed live.
+        // The bit rates cover all segments so far: older segments may have higher rates than those that are listed live.
         self.multivariantOfAll.renamed { uri in
             let marker = uri.hasSuffix(TrackNames.iFramesEnd) ? TrackNames.iFramesEnd : TrackNames.playlistEnd
             let names = Self.wholeWindowNames(of: String(uri.dropLast(marker.utf8.count)))

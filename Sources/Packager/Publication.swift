@@ -7,12 +7,12 @@ struct Publication: Sendable {
     let settings: HLSOutputSettings
     /// Time zero of the room: nanoseconds since the Unix epoch.
     let origin: Int64
-    /// Number of this worker's run in the room; 1 for the first.
+    /// Number of this worker's run in the output directory, counted from 1.
     let incarnation: Int64
     var tracks: [TrackPublication]
     /// The listed date ranges, the same in every live playlist.
     var dateRanges = DateRangeList()
-    /// The segments that only the playlists of the whole window list; `nil` if the live playlists list the whole window.
+    /// The segments of a long window that the live playlists no longer list; `nil` if the output has no archive.
     var archive: SegmentArchive?
     private(set) var nextMediaSequence: Int64
     /// First frame after the last listed segment, counted from the origin.
@@ -174,8 +174,8 @@ struct Publication: Sendable {
         self.tracks[index].description.rates = history.bound
     }
 
-    /// The multivariant playlist for a recording. A recording contains all segments, so the playlist declares at least
-    /// the highest measured rates.
+    /// The multivariant playlist for recordings and for the playlists of the whole window. They also list older segments,
+    /// so it declares at least the highest measured rates.
     var multivariantOfAll: MultivariantPlaylist {
         var all = self
         all.declaresMeasured = true
@@ -300,7 +300,7 @@ struct Publication: Sendable {
     /// All initialization segments that viewers may request, or that coming segments use.
     var maps: [InitializationSegment] { self.tracks.flatMap(\.maps) + (self.archive?.maps ?? []) }
 
-    /// Names of all listed segments, initialization segments and playlists, and of the state file.
+    /// Names of all listed segments, initialization segments and playlists, and of the journal and the state file.
     var listedNames: [String] {
         let media = self.tracks.flatMap { track in
             track.maps.map(\.uri) + track.window.segments.filter { !$0.gap }.map(\.uri)

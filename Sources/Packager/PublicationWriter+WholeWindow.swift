@@ -3,7 +3,7 @@ import MediaTypes
 
 /// What the store has of the playlists of the whole window and of the archive's journal.
 struct WholeWindowFiles: Sendable {
-    /// Media time in nanoseconds of the last version of the playlists; `nil` before the first.
+    /// Media time in nanoseconds at which the playlists were last written, or could not be written; `nil` before that.
     var writtenAt: Int64?
     /// Whether the playlists list files that may be deleted earlier than planned, so that they are written with the next
     /// segment.
@@ -96,7 +96,8 @@ extension PublicationWriter {
 
     private mutating func publishWholeWindow() throws(MediaError) -> Result {
         let texts = WholeWindowTexts(self.publication)
-        // Before they are written, like the live playlists: on a full disk, files that they no longer list are deleted.
+        // Viewers get the new playlists even if a full disk prevents the writes: files that are no longer listed are then
+        // deleted.
         self.showWholeWindow(texts)
         for (name, text) in texts.media {
             guard self.isStillOurs() else { return .superseded }

@@ -137,7 +137,7 @@ struct PublicationWriter: Sendable {
                 self.add(segment.uri, segment.byteCount, of: track)
             }
         }
-        // Those of tracks that the room no longer has, for players that still have their playlists.
+        // Initialization segments of tracks that the room no longer has, for players that still have their playlists.
         if let archive = self.publication.archive, let track = self.publication.tracks.first {
             for map in archive.maps where self.objects[map.uri] == nil {
                 if let bytes = self.store.read(map.uri) { self.add(map, bytes, of: track) }
@@ -501,8 +501,8 @@ struct PublicationWriter: Sendable {
     private mutating func showPlaylists(_ texts: Texts) {
         let archived = self.publication.archive?.takeNames() ?? []
         self.note(self.publication)
-        // From now on they are looked up in the archive: a day's segments need not be entries of a dictionary that is
-        // copied with each segment.
+        // From now on, archived segments are looked up in the archive: a day's segments need not be entries of a
+        // dictionary that is copied with each segment.
         for name in archived { self.objects[name] = nil }
         let target = self.publication.grid.targetDuration
         for (name, text) in texts.media {

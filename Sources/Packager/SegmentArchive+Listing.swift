@@ -21,10 +21,11 @@ extension SegmentArchive {
         }
     }
 
-    /// Unlisted segments whose files are not deleted.
+    /// Segments of a track whose files are kept although they are not listed. Track 0 also gets the files outside the
+    /// rows.
     ///
-    /// - Parameter isWhole: Whether only segments count that no playlist lists; otherwise all that the live playlist
-    ///   does not list.
+    /// - Parameter isWhole: If true, only segments that no playlist lists; otherwise all that the live playlist does not
+    ///   list.
     func retired(ofTrack index: Int, isWhole: Bool) -> [RetiredSegment] {
         let track = self.tracks[index]
         var retired: [RetiredSegment] = []
@@ -54,7 +55,7 @@ extension SegmentArchive {
 
     /// Looks up the file of a segment that the archive has.
     ///
-    /// - Returns: The kind of its track and its size in bytes before encryption; `nil` for every other name.
+    /// - Returns: The kind of its track, and its size in bytes before encryption; `nil` for gaps and unknown names.
     func file(named name: String) -> (kind: TrackKind, byteCount: Int)? {
         let end = ".m4s"
         guard name.hasSuffix(end) else { return nil }

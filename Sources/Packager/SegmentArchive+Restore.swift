@@ -3,12 +3,12 @@ import LibAV
 import MediaTypes
 
 extension HLSOutputSettings {
-    /// Longest window in seconds whose segments the live playlists list.
+    /// Longest window, in seconds, that the live playlists list completely.
     static let longestLiveWindow = 600
     /// Length in seconds of the live playlists of a longer window. It is short, since these playlists and the state file
     /// are written with every segment.
     static let splitLiveWindow = 60
-    /// Seconds of media between two versions of the playlists of a longer window, and their target duration.
+    /// Seconds of media between two versions of the playlists of the whole window, and their minimum target duration.
     static let archivePace = 30
 
     /// Whether further playlists, written rarely, list the whole window.
@@ -76,7 +76,7 @@ extension SegmentArchive {
         }
     }
 
-    /// Takes over the files of forgotten rows, except those that the live playlists list. No playlist lists them.
+    /// Keeps the files of forgotten rows until their deletion times, except those that the live playlists list.
     private mutating func keep(_ forgotten: [ArchiveRow], _ state: StateFile, _ settings: HLSOutputSettings) {
         let end = TimeMath.rescale(state.nextFrame, from: Int64(settings.grid.fps), to: TimeMath.nanoseconds)
         for row in forgotten {
@@ -128,7 +128,7 @@ extension SegmentArchive {
                 guard let (entry, map) = found[index].removeValue(forKey: number) else { continue }
                 self.add(entry, InitializationSegment(uri: map), track: index)
             }
-            // A number that the live playlist has is its segment.
+            // Rows with numbers that the live playlist has are ignored: it lists these segments.
             for (number, (entry, map)) in found[index] where number < first {
                 self.keep(
                     RetiredSegment(

@@ -9,8 +9,6 @@ import MediaTypes
 /// (2) Rows from ``head`` on are listed; rows from ``kept`` up to ``head`` are not, but their files exist. Neither number
 ///     decreases.
 /// (3) Every row is in the store's journal or in ``pending``, which the state file stores.
-///
-/// Each change for a new segment takes amortized constant time.
 struct SegmentArchive: Sendable {
     struct Track: Sendable {
         let names: TrackNames
@@ -24,7 +22,7 @@ struct SegmentArchive: Sendable {
         fileprivate var duration: Int64 = 0
     }
 
-    /// Duration in nanoseconds that the whole window lists at least.
+    /// Configured length of the whole window in nanoseconds.
     let window: Int64
     /// Nanoseconds for which the file of an unlisted segment is kept longer than the specification requires.
     let slack: Int64
@@ -35,7 +33,7 @@ struct SegmentArchive: Sendable {
     private(set) var kept: Int64
     /// Duration in nanoseconds of the longest playlist of the whole window so far.
     private(set) var longest: Int64
-    /// Unlisted files outside the rows, by name: of tracks that the room no longer has, or of an older program.
+    /// Unlisted files outside the rows, by name: for example, of tracks that the room no longer has.
     private(set) var others: [String: RetiredSegment] = [:]
     /// Media time at which the first of ``others`` expires.
     private var nextOther = Int64.max
@@ -68,7 +66,7 @@ struct SegmentArchive: Sendable {
 
     // MARK: Segments
 
-    /// Number of rows, over all tracks.
+    /// Number of rows of all tracks and of ``others``.
     var rowCount: Int { self.tracks.reduce(self.others.count) { $0 + $1.rows.count } }
 
     /// Takes over a segment that a track's live playlist no longer lists.
@@ -85,7 +83,7 @@ struct SegmentArchive: Sendable {
         return self.names
     }
 
-    /// Adds a row after the others of a track. Rows that it does not continue are no longer listed.
+    /// Adds a row after the others of a track. If its number does not follow theirs, those are no longer listed.
     mutating func add(_ entry: StateFile.Entry, _ map: InitializationSegment, track index: Int) {
         if let last = self.tracks[index].rows.last, last.mediaSequence + 1 != entry.mediaSequence {
             while let row = self.tracks[index].rows.first { self.retire(row, track: index) }
@@ -97,7 +95,7 @@ struct SegmentArchive: Sendable {
         if entry.mediaSequence >= self.head { self.tracks[index].duration &+= self.nanoseconds(entry, index) }
     }
 
-    /// Counts a row of an initialization segment, and returns its index.
+    /// Counts one more row that uses an initialization segment, and returns the index of that initialization segment.
     private mutating func use(_ map: InitializationSegment, track index: Int) -> Int {
         if let known = self.tracks[index].maps.lastIndex(of: map) {
             self.tracks[index].uses[known] += 1
@@ -129,7 +127,7 @@ struct SegmentArchive: Sendable {
         if row.mediaSequence >= self.head { self.tracks[index].duration &-= self.nanoseconds(row, index) }
     }
 
-    /// Keeps the file of a segment that no playlist lists until its time.
+    /// Keeps the file of a segment that no playlist lists until its deletion time.
     mutating func keep(_ segment: RetiredSegment) {
         self.others[segment.uri] = segment
         self.nextOther = min(self.nextOther, segment.deleteAt)
@@ -192,8 +190,8 @@ struct SegmentArchive: Sendable {
         if most != nil { self.hurry(at: mediaTime) } else { self.hurried = [] }
     }
 
-    /// Brings the deletion of unlisted rows forward. Players that reload the playlists of the whole window once per
-    /// target duration have moved past these rows by then, although the playlists are written only that often.
+    /// Brings the deletion of unlisted rows forward to three target durations from now: by then, players have reloaded the
+    /// playlists of the whole window.
     private mutating func hurry(at mediaTime: Int64) {
         self.hurried.append((self.head, mediaTime &+ 3 * self.target))
     }
@@ -201,7 +199,7 @@ struct SegmentArchive: Sendable {
     /// Removes and returns the names of files that may be deleted.
     ///
     /// - Parameters:
-    ///   - hurries: Whether to return the files of all unlisted segments.
+    ///   - hurries: Whether to return the files of all unlisted segments, whatever their deletion times.
     ///   - isUsed: Whether the live playlists, or segments to come, need an initialization segment.
     mutating func takeExpired(
         at mediaTime: Int64, hurries: Bool, isUsed: (InitializationSegment) -> Bool

@@ -14,13 +14,14 @@ package protocol SegmentStore: Sendable {
     /// of it.
     ///
     /// - Parameter durable: The object survives a crash of the machine once this returns.
-    /// - Throws: ``MediaError/Code/outputLost``; the old content stays then.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; the old content stays then.
     func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError)
 
     /// Adds bytes to the end of `name`, which exists. They survive a crash of the machine once this returns. A reader,
     /// and a later worker, may see a part of them.
     ///
-    /// - Throws: ``MediaError/Code/outputLost``, also if the object does not exist. A part of the bytes may be added.
+    /// - Throws: ``MediaError/Code/outputLost``, also if the object does not exist; ``MediaError/Code/diskFull``. A part of
+    ///   the bytes may be added.
     func append(_ name: String, _ bytes: [UInt8]) throws(MediaError)
 
     /// Writes a durable object that only this user can read; otherwise like ``put(_:_:durable:)``.
@@ -29,7 +30,7 @@ package protocol SegmentStore: Sendable {
     /// Overwrites the beginning of `name` in place. It needs no additional space if the object exists and is at least
     /// as large. A reader may see a partial write.
     ///
-    /// - Throws: ``MediaError/Code/outputLost``.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
     func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError)
 
     /// Removes `name`; does nothing if it does not exist.

@@ -82,7 +82,7 @@ struct StateFile: Sendable, Hashable {
     /// Time zero of the room: nanoseconds since the Unix epoch; `nil` until the first worker begins its run. Every
     /// later worker keeps it.
     var origin: Int64?
-    /// Number of the worker's run; 1 for the first.
+    /// Number of the worker's run, counted from 1.
     var incarnation: Int64
     var ended = false
     var multivariantName: String
@@ -95,6 +95,6 @@ struct StateFile: Sendable, Hashable {
     var tracks: [Track] = []
     /// Date ranges that are listed or open.
     var dateRanges: [Range] = []
-    /// What the playlists of the whole window list besides the live playlists; `nil` without such playlists.
+    /// State of the archive of segments that the live playlists no longer list; `nil` if the output has no archive.
     var archive: Archive?
 }

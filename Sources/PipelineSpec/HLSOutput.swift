@@ -58,7 +58,8 @@ package struct HLSOutput: Sendable, Hashable {
     /// Whether the viewers' listener offers parts and blocking reload (low-latency HLS). Playlists in the directory
     /// never do. Default true; false if the clock is offline.
     package var lowLatency = true
-    /// Encoder preset of renditions that have no preset of their own and belong to no WebRTC output. Default ``VideoEncoding/Preset/veryfast``.
+    /// Encoder preset of renditions that have no preset of their own and belong to no WebRTC output. Default
+    /// ``VideoEncoding/Preset/veryfast``.
     package var preset = VideoEncoding.Preset.veryfast
     /// Seconds that viewers can seek back in a live output (3…86,400), at least three target durations. Default 60. See
     /// ``hasWholeWindowPlaylists``.
@@ -69,7 +70,7 @@ package struct HLSOutput: Sendable, Hashable {
     /// 8216bis §4.4.3.6). Default true for an event playlist without encryption; a short live window does not need it.
     package var iFramePlaylists = false
     /// Seconds that a segment stays on disk after it was removed from all playlists, in addition to its own duration
-    /// (0…86,400); at least one target duration, less if disk space runs out. Default 30.
+    /// (0…86,400). Default 30.
     package var deleteGraceSeconds = 30
     package var http = HTTP()
     /// Directory of clips, relative to the working directory. `nil`: `clips` in ``path``; for an encrypted output,
@@ -80,7 +81,7 @@ package struct HLSOutput: Sendable, Hashable {
 
     package init(path: String) { self.path = path }
 
-    /// Longest window in seconds that the live playlists list.
+    /// Largest `windowSeconds` whose whole window the live playlists list.
     package static let longestLiveWindow = 600
 
     /// Whether the window is so long that further playlists, with `-dvr` in their names, list it: the live playlists are

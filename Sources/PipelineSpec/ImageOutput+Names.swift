@@ -15,8 +15,7 @@ extension ImageOutput {
     ///
     /// Letters, digits, `_` and `-` of the uid are kept; every other byte is written as a dot and two hexadecimal
     /// digits. The last `-` is written that way too if the name could otherwise be that of another user's `sub` stream
-    /// or of a sprite sheet. A uid that is too long is cut and ends in its digest. Two sources have the same path only
-    /// if they have the same digest.
+    /// or of a sprite sheet. A uid that is too long is cut and ends in its digest.
     package func stillPath(of source: SourceID) -> String {
         let name = source.fileWord { self.isTaken($0) }
         return "\(self.path.dropLast(4))-\(name).jpg"

@@ -3,9 +3,9 @@ import MediaTypes
 extension JSONNode {
     /// Returns the document after a patch, in which sources have the secrets that the patch leaves out.
     ///
-    /// A list in a merge patch replaces the whole list. Clients read the sources without their secrets
-    /// (``withoutSecrets``), so a source without stream key and URL keeps those of the source with the same `uid` and
-    /// `streamType`. Its relays keep their URLs by `relayId`.
+    /// A list in a merge patch replaces the whole list, and clients read the sources without their secrets
+    /// (``withoutSecrets``). So a source of the patch without stream keys or without URL keeps those of the old source
+    /// with the same `uid`, `streamType` and `type`. A relay without URL keeps that of the old relay with its `relayId`.
     func mergedKeepingSecrets(with patch: JSONNode) -> JSONNode {
         var merged = self.merged(with: patch)
         guard patch[key: "sources"] != nil, case .array(let old)? = self[key: "sources"]?.content,
@@ -22,10 +22,10 @@ extension JSONNode {
         return merged
     }
 
-    /// Members of which one says what a publisher must present.
+    /// Members that set stream keys. A source of the patch that has one of them does not keep the old stream keys.
     private static let keys = ["streamKey", "streamKeys", "streamKeyEnv", "streamKeyFile"]
 
-    /// `uid` and `streamType` of a source; nil if it has no uid.
+    /// Stream type and `uid` of a source, which identify it; `nil` if it has no `uid`.
     private var sourceName: String? {
         guard let uid = self[key: "uid"], let name = uid.string ?? uid.integer.map({ "\($0)" }) else { return nil }
         return "\(self[key: "streamType"]?.string ?? "main") \(name)"

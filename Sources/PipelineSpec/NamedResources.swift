@@ -1,12 +1,12 @@
 package import MediaTypes
 
-/// A file, environment variable or directory of recordings that a pipeline file or an API request names, so that the room
-/// reads it or, the directory, writes into it.
+/// A file or environment variable that the room reads, or a directory into which it records, as named in a pipeline file
+/// or an API request.
 package struct NamedResource: Sendable, Hashable {
     /// What the resource is used for. Permission for one use does not cover another use: a secret that only signs must
     /// not become a stream key, which is sent to another server.
     package enum Use: Sendable, Hashable {
-        /// A file that is not an image; `member` is the member that names it, such as `keyFile`.
+        /// A file other than an image or a media file; `member` is the member that names it, such as `keyFile`.
         case file(member: String)
         /// An environment variable; `member` is the member that names it, such as `keyEnv`.
         case variable(member: String)
@@ -83,7 +83,7 @@ package struct NamedResource: Sendable, Hashable {
 
 /// Which files, environment variables and directories of recordings an API request may name.
 package struct ResourceGrants: Sendable {
-    /// Resources that the pipeline file names, and those that earlier requests were granted.
+    /// Resources that the pipeline file or the room's current document names.
     private let named: Set<NamedResource>
     /// Whether a resource that the pipeline file does not name may still be used.
     private let mayUse: @Sendable (NamedResource) -> Bool

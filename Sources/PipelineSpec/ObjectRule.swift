@@ -102,7 +102,7 @@ extension ValueRule {
         ValueRule(schema: rule.schema, read: { rule.read($0, $1, &$2) })
     }
 
-    /// A rule for an object that `finish` converts to another type after all its fields are parsed.
+    /// A rule for an object that `finish` checks and converts after all fields of the object are parsed.
     static func object<Draft>(
         _ rule: ObjectRule<Draft>, finish: @escaping @Sendable (Draft, _ path: String, inout SpecLog) -> Value
     ) -> ValueRule {

@@ -110,8 +110,7 @@ extension Pipeline {
             /// The pane is removed from the scene and returns with the source; a named layout is recomputed without the
             /// pane. If no pane of the scene would be left, all of them stay.
             case leavePane
-            /// ``OnLost/fallbackScene`` goes on air if the current scene shows the source. It does not while all of its
-            /// own sources are gone and the current scene has one that is not.
+            /// ``OnLost/fallbackScene`` goes on air if the current scene shows the source.
             case fallbackScene
         }
 

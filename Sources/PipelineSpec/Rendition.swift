@@ -34,7 +34,7 @@ package struct VideoEncoding: Sendable, Hashable {
 
     package var codec = Codec.h264
     package var encoder = Encoder.libx264
-    /// Encoder preset. Default ``Preset/veryfast``, ``Preset/tandemRealtime`` for WebRTC viewers.
+    /// Encoder preset. Default: that of the HLS output; ``Preset/tandemRealtime`` for renditions of a WebRTC output.
     package var preset = Preset.veryfast
     /// H.264 profile. Default ``Profile/high``.
     package var profile = Profile.high
@@ -46,8 +46,8 @@ package struct VideoEncoding: Sendable, Hashable {
     /// ``maxBitrate``.
     package var bufferSize: Int
     /// Maximum number of consecutive B-frames (0…3). Default 0, because players based on FFmpeg show the video of a
-    /// fragmented MP4 late by this number of frames, which breaks lip sync, and because the encoder is a quarter faster
-    /// without B-frames. The default of the `tandem` presets is 1, except for ``Preset/tandemRealtime``.
+    /// fragmented MP4 late by this number of frames, which breaks lip sync. The default of the `tandem` presets is 1,
+    /// except for ``Preset/tandemRealtime``.
     package var bFrames = 0
     /// Lookahead of the rate control in frames (0…60), which with one thread is also the encoder's delay. Default:
     /// ``Preset/defaultLookahead``.

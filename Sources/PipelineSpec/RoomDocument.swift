@@ -35,7 +35,7 @@ package struct RoomDocument: Sendable {
     /// Creates a document from a file that is already parsed.
     ///
     /// - Parameter pipeline: The result of ``Pipeline/parse(_:overrides:checks:)``.
-    /// - Returns: `nil` if the bytes are not JSON.
+    /// - Returns: `nil` if the bytes are not JSON, or if a command-line flag cannot be applied to them.
     package init?(_ bytes: [UInt8], overrides: [SpecOverride], pipeline: Pipeline) {
         guard let written = Pipeline.document(bytes),
             let effective = Pipeline.document(bytes, overrides: overrides)

@@ -152,7 +152,7 @@ struct SourceDraft: Sendable {
 
     static func finished(_ draft: SourceDraft, _ path: String, _ log: inout SpecLog) -> Pipeline.Source {
         var source = draft.source
-        // An unknown type is already reported; without a type it is unknown which keys are allowed.
+        // An invalid type is already reported, and without the type it is unknown which keys are allowed.
         guard log.isSound("\(path).type") else { return source }
         self.checkRecord(of: source, path, &log)
         let keys = self.keyWords.filter { log.isWritten("\(path).\($0)") }

@@ -6,14 +6,13 @@ extension Pipeline {
         /// Directory of the files, relative to the working directory; sources and rooms may share it. Default
         /// `recordings`.
         package var directory = "recordings"
-        /// Seconds of media per part, which is what a killed worker loses (1…10). Default 2.
+        /// Seconds of media per part (1…10). A killed worker loses the last part. Default 2.
         package var partSeconds = 2
         /// Whether the video is recorded. Default true.
         package var video = true
         /// Whether the audio is recorded. Default true.
         package var audio = true
-        /// Whether it records from the start; otherwise it waits for a command. A successor worker keeps the state that
-        /// the last command has set. Default true.
+        /// Whether the source is recorded from the start; otherwise recording waits for a command. Default true.
         package var active = true
 
         package init() {}
@@ -81,10 +80,10 @@ extension SourceID {
     /// Returns the uid as a part of a file name, followed by `-sub` for the second stream of the user.
     ///
     /// Letters, digits, `_` and `-` are kept; every other byte is written as a dot and two hexadecimal digits. A uid that is
-    /// too long is cut and ends in its digest. Two sources have the same name only if they have the same digest.
+    /// too long is cut and ends in its digest.
     ///
-    /// - Parameter isTaken: Whether the name of a main stream could be that of something else; then its last `-` is written
-    ///   in hexadecimal digits too.
+    /// - Parameter isTaken: Whether the name of a main stream could be that of something else; then its last `-` is
+    ///   written as a dot and two hexadecimal digits too.
     func fileWord(_ isTaken: (String) -> Bool) -> String {
         var word = ""
         for byte in self.uid.utf8 {

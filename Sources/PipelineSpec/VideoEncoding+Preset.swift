@@ -9,11 +9,9 @@ extension VideoEncoding {
         /// available soon after its last frame. It has the same configuration record as ``veryfast``, so renditions
         /// with both can be combined.
         case lowLatency
-        /// Three fifths of the CPU time of x264's ``veryfast`` with three B-frames, at VMAF-NEG −0.1, +0.7, −0.2 in the
-        /// three renditions of benchmark R1.
+        /// About three fifths of the CPU time of x264's ``veryfast`` with three B-frames, at nearly the same quality.
         case tandemFast = "tandem-fast"
-        /// Half of the CPU time of x264's ``veryfast`` with three B-frames, at VMAF-NEG −0.65, −0.2, −1.15 in the three
-        /// renditions of benchmark R1.
+        /// About half of the CPU time of x264's ``veryfast`` with three B-frames, at slightly lower quality.
         case tandemFaster = "tandem-faster"
         /// ``tandemFast`` with the lookahead limit of ``lowLatency``.
         case tandemLowLatency = "tandem-lowLatency"

@@ -129,7 +129,8 @@ extension PipelineRules {
         }
     }
 
-    /// Checks that there is a viewers' listener, and that it does not encrypt what this output would send to everyone.
+    /// Checks that there is a viewers' listener, and that the HLS output is not encrypted: this output would send the same
+    /// media without that encryption.
     private func checkListener(_ path: String, _ log: inout SpecLog) {
         guard let hls = self.pipeline.hls, hls.http.listen != nil || self.pipeline.clock == .offline else {
             let index = self.pipeline.outputs.firstIndex { if case .hls = $0 { true } else { false } }

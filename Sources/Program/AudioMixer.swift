@@ -3,9 +3,8 @@ package import MediaTypes
 
 /// The program's audio: the sum of every source on air times its gain, limited, in blocks of one AAC frame.
 ///
-/// Used by the program thread only. Positions are sample pairs since the room's `origin`. After each source has been
-/// given a gain, mixing a block does not allocate, provided that the consumer releases a block before ``blocksInUse``
-/// more are mixed. A level report does not allocate either, if the consumer keeps at most two.
+/// Used by the program thread only. Positions are sample pairs since the room's `origin`. Blocks and level reports are
+/// reused in turn, so that mixing rarely allocates memory.
 package struct AudioMixer: Sendable {
     /// Number of sample pairs per block: one AAC frame.
     package static let blockPairs: Int64 = 1024
@@ -55,7 +54,7 @@ package struct AudioMixer: Sendable {
     ///   - rampPairs: Duration of a volume change, in pairs.
     ///   - sampleRate: Pairs per second; the loudness measurement is correct at 48,000.
     ///   - ducking: Users whose speech lowers the volume of the others; `nil`: no ducking.
-    ///   - measures: Whether ``levels()`` will be called. Then, and with ducking, every source is read, on air or not.
+    ///   - measures: Whether ``levels()`` will be called. Then every source is read, on air or not.
     ///   - silentLag: Pairs by which an inaudible source is measured later, because its audio may arrive after it is
     ///     due.
     package init(

@@ -124,8 +124,8 @@ package final class DecodeStage: Sendable {
         init(call: @escaping @Sendable () -> Void) { self.call = call }
     }
 
-    /// Maximum number of waiting packets of a file that is a source of a live program, before and after they are
-    /// scheduled: about 25 s, 10 MB each. Packets of publishers are limited by ``PacketBacklog``.
+    /// Maximum number of packets of a file in a live program that wait in the queue, and of those that are already
+    /// scheduled. Packets of publishers are limited by ``PacketBacklog``.
     static let queueLimit = 2048
     /// Maximum number of waiting packets of a file that paces the program (offline): less than a second, so that the
     /// file is read as needed and not into memory.
@@ -227,7 +227,7 @@ package final class DecodeStage: Sendable {
     package var stats: Stats { self.counters.withLock { $0 } }
     /// Histogram of the decoding time of video packets.
     package var decodeTimes: DecodeTimeHistogram { self.spent.withLock { $0 } }
-    /// Number of items that wait to be decoded; those that are scheduled are counted when packets arrive.
+    /// Number of items that wait to be decoded.
     package var queued: Int { self.queue.count + self.waiting.load(ordering: .relaxed) }
 
     /// Bytes that wait to be decoded; see ``PacketBacklog``.
@@ -235,8 +235,7 @@ package final class DecodeStage: Sendable {
     /// Waiting bytes in excess of those that a positive offset delays. The publisher is paused if there are too many.
     package var crowdingBytes: Int { self.budget.withLock { max(0, $0.bytes - $0.allowance) } }
 
-    /// Sets a callback that is invoked on the stage's thread while the program runs, several times per second at least,
-    /// when waiting packets may have been decoded. Must not block.
+    /// Sets a callback that is invoked on the stage's thread when waiting packets may have been decoded. Must not block.
     package func onRelief(_ listener: @escaping @Sendable () -> Void) {
         self.relief.withLock { $0 = Listener(call: listener) }
     }
@@ -269,16 +268,16 @@ package final class DecodeStage: Sendable {
     }
 
     /// Discards the publication that is being offered: its waiting packets, the packets up to its end, which is offered
-    /// next, and its decoded frames, including the one on air. Decoded audio, at most a third of a second, is still
-    /// played. Call it on the thread that offers.
+    /// next, and its decoded frames, including the one on air. Decoded audio is still played. Call it on the
+    /// thread that offers.
     package func cut() {
         self.cutEnds.store(self.offeredEnds.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         self.buffer.banish()
         self.wake.signal()
     }
 
-    /// Like ``cut()``, for publications whose end was already offered: with an offset they could be visible for seconds
-    /// more. May be called from any thread.
+    /// Discards publications whose end was already offered, as ``cut()`` does: with an offset they could still be visible
+    /// for seconds. May be called from any thread.
     package func cutPast() {
         self.cutEnds.max(self.offeredEnds.load(ordering: .relaxed), ordering: .relaxed)
         self.buffer.banish()

@@ -89,7 +89,7 @@ package final class OverlayCache: Sendable {
 
     package init() {}
 
-    /// Number of cached images, without those of countdowns.
+    /// Number of cached images of texts and score bars.
     var count: Int { self.state.withLock { $0.pictures.count } }
 
     func show(_ picture: Picture, in slot: OverlaySlot) { self.state.withLock { $0.pictures[slot] = picture } }
@@ -128,7 +128,7 @@ package final class OverlayCache: Sendable {
         }
     }
 
-    /// Removes the images of all slots but `slots`, and images of countdowns for seconds that have passed at `tick`.
+    /// Removes the images of all slots but `slots`, and images of countdowns that are no longer needed at `tick`.
     func keep(_ slots: Set<OverlaySlot>, tick: Int64, fps: Int) {
         self.state.withLock { state in
             state.pictures = state.pictures.filter { slots.contains($0.key) }

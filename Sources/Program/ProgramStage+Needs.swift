@@ -47,12 +47,11 @@ extension ProgramStage {
     }
 }
 
-/// The sources that are visible (`seen`) or audible (`heard`) in the scene on air, in the scene that a transition
-/// replaces, and in the scenes that come on air soon.
+/// The sources that are visible (`seen`) or audible (`heard`) now or soon.
 package struct SourceVisibility: Sendable, Hashable {
     package private(set) var seen: Set<SourceID> = []
-    /// Sources of audible panes, also muted ones and those with volume 0 (they can become audible at any moment), and
-    /// sources that are fading out.
+    /// Sources of audible panes, also muted ones and those with volume 0 (they can become audible at any moment),
+    /// background sources, and sources that are fading out.
     package private(set) var heard: Set<SourceID> = []
 
     package init() {}

@@ -116,7 +116,8 @@ package final class ProgramStage: Sendable {
         package var late: Int64 = 0
         /// Ticks whose canvas was not passed to the encoders: their queue was full, or there was no canvas.
         package var lost: Int64 = 0
-        /// For each source: panes that showed its previous frame again because it had no new one, over all ticks.
+        /// For each source: panes that showed its previous frame again because it had no new one, over all ticks with a
+        /// composed canvas.
         package var repeated: [SourceID: Int64] = [:]
         /// For each source: panes that showed its video or its card, over all ticks with a composed canvas.
         package var shown: [SourceID: Int64] = [:]
@@ -288,8 +289,7 @@ package final class ProgramStage: Sendable {
     }
 
     /// Delay with which the audio of an inaudible live source is metered, in milliseconds, so that late audio is
-    /// metered too: it may wait 250 ms in the socket and 100 ms until the source's thread reads it; the rest is
-    /// reserve.
+    /// metered too.
     private static let silentLagMs: Int64 = 400
 
     /// Runs the program to its end. Blocks; call it on a thread of its own.

@@ -151,9 +151,8 @@ package struct SceneCompositor {
         return Tick(picture: self.last, panes: scene.panes)
     }
 
-    /// Checks whether the graph on air keeps more memory than it needs: it keeps memory for the largest number of
-    /// canvases that ever waited for the encoders. If so, a new graph is built and replaces it, as after a change of
-    /// formats.
+    /// Checks whether the graph on air keeps more memory than it needs: a graph keeps memory for the largest number of
+    /// canvases that ever waited for the encoders. If so, a new graph replaces it.
     private mutating func look(at scene: PreparedScene) {
         guard self.memoryLook.isDue() else { return }
         guard let composition = self.current[ObjectIdentifier(scene)], composition.isOversized() else { return }

@@ -452,7 +452,7 @@ package final class SceneScheduler: Sendable {
         builder.submit { [weak self] in self?.sweep() }
     }
 
-    /// Number of cached decoration images, without countdowns.
+    /// Number of cached images of texts and score bars.
     package var drawn: Int { self.board.count }
 
     private func sweep() {

@@ -389,8 +389,7 @@ package struct SourceTimeline: Sendable {
 
     /// Reduces a jitter buffer that had grown, once the additional depth has not been needed for ``quietSeconds``.
     ///
-    /// The source is then shown later than needed, which is corrected after ``excessPatience``: at most 26 s after the
-    /// last network problem.
+    /// The source is then shown later than needed, which is corrected after ``excessPatience``.
     private mutating func shrink(at arrival: Int64) {
         guard self.depth > self.jitterBuffer, arrival &- self.deepenedAt > Self.quietSeconds &* 1_000_000_000 else {
             return

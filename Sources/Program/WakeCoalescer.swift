@@ -2,7 +2,7 @@ package import MediaTypes
 
 /// Decides when the decode thread of a source is woken for new packets.
 ///
-/// The thread of a source on air is woken at once. The work of a hidden source can wait a little: its video packets are
+/// The thread of a visible source is woken at once. The work of a hidden source can wait a little: its video packets are
 /// only stored, and its audio is due only after the jitter buffer. Waking a thread costs more than storing a packet,
 /// and a room has many more sources than it shows.
 package struct WakeCoalescer: Sendable {
@@ -12,8 +12,7 @@ package struct WakeCoalescer: Sendable {
     /// The longest sleep of the thread, in nanoseconds: it checks for packets at least this often without being woken.
     package static let longestSleep: Int64 = 100_000_000
 
-    /// The part of the jitter buffer that must stay available, in nanoseconds: 39 ms for the program's mixing ahead, 19
-    /// ms for one cycle of the socket read interval, and 40 ms for the next packets, which trigger the wake-up.
+    /// The part of the jitter buffer that must stay available, in nanoseconds.
     private static let reserve: Int64 = 100_000_000
 
     private let patience: Int64
@@ -26,8 +25,7 @@ package struct WakeCoalescer: Sendable {
     ///
     /// - Parameters:
     ///   - jitterBuffer: Jitter buffer of the source in nanoseconds. Packets may already have waited a fifth of it in
-    ///     the socket. For a source that is neither visible nor audible, they may wait another half of it for the
-    ///     thread.
+    ///     the socket.
     ///   - offset: Offset of the source in nanoseconds; a negative one shows the source earlier, which leaves less
     ///     time.
     package init(jitterBuffer: Int64, offset: Int64 = 0) {

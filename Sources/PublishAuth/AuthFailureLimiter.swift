@@ -2,14 +2,13 @@ package import PipelineSpec
 
 /// Counts wrong keys per client network. Pure.
 ///
-/// A person who mistyped a key gets an answer after a second. A client that tries many keys gets no answer and no log
-/// line, and its connection is closed at once. A valid key is accepted at once in any case, because many people may
-/// share an address.
+/// A person who mistyped a key gets an explanation after a second. A client that tries many keys is refused at once, without
+/// an explanation. A valid key is not affected, because many people may share an address.
 package struct AuthFailureLimiter: Sendable {
     package enum Answer: Sendable, Hashable {
         /// Refuse with an explanation, after a delay.
         case explain
-        /// Close the connection without an answer.
+        /// Refuse at once, without an explanation.
         case drop
     }
 

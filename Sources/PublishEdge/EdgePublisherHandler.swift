@@ -93,7 +93,7 @@ final class EdgePublisherHandler: ChannelInboundHandler {
         if self.isForwarding {
             self.sinceTurn += buffer.readableBytes
             self.pass(&buffer)
-            // Without a timer the channel reads by itself, as long as the room accepts what it gets.
+            // Without a timer the channel reads by itself, except while bytes wait to be sent to the room.
             if self.core.settings.readDelay <= 0, self.link?.pending ?? 0 > 0 { self.setReading(false) }
             return
         }
@@ -277,7 +277,7 @@ final class EdgePublisherHandler: ChannelInboundHandler {
         self.log(.info, "publishing", nil)
         context.channel.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readBytes))
             .whenFailure { _ in }
-        // Between two reads it is checked whether the room accepts what it gets.
+        // So that after each read, reading can stop if bytes wait to be sent to the room.
         context.channel.setOption(.maxMessagesPerRead, value: 1).whenFailure { _ in }
         if self.core.settings.readDelay > 0 {
             self.socket = self.isSecure ? nil : SocketReader.socket(of: context.channel)
@@ -304,7 +304,7 @@ final class EdgePublisherHandler: ChannelInboundHandler {
     ///
     /// - Returns: Bytes forwarded since the last turn; nil if the connection is not to be read at present.
     func takeTurn() -> Int? {
-        // What the room does not accept stays in the publisher's socket, and then with the publisher.
+        // Not read while bytes wait to be sent to the room; then TCP slows the publisher down.
         guard self.isForwarding, !self.isClosing, let link = self.link, link.pending == 0, let context = self.context,
             context.channel.isActive
         else { return nil }

@@ -11,8 +11,8 @@ import Libc
 
 /// An edge for RTMP publishers: accepts them at one address, and forwards each one to the room of its stream key.
 ///
-/// Runs one event-loop thread of its own, which is enough for gigabits per second. It has no state that another edge
-/// would need: any number of them can run side by side. Life cycle: ``start()`` once, then ``stop(within:)`` once.
+/// Runs one event-loop thread of its own. It has no state that another edge would need: any number of them can run side by
+/// side. Life cycle: ``start()`` once, then ``stop(within:)`` once.
 package final class EdgeServer: Sendable {
     /// Bytes per read before a publisher is forwarded: more than the handshake and `connect` together.
     private static let usualRead = 16 << 10

@@ -121,7 +121,7 @@ package struct EdgeSession: ~Copyable {
     package var isForwarding: Bool { self.state == .forwarding }
     /// The client's progress towards a publication, for limits; see ``RTMPServerSession/progress``.
     package var progress: Int { self.server.progress }
-    /// The address in `publish`; nil before it.
+    /// App, stream key and query that the publisher asked for; nil before `publish`.
     package var address: StreamAddress? { self.request?.address }
     /// The encoder's name for itself, as in `connect`; empty before `publish`.
     package var encoder: String { self.request?.flashVersion ?? "" }
@@ -172,7 +172,7 @@ package struct EdgeSession: ~Copyable {
                 self.actions.append(.sendToPublisher(bytes))
             case .publishRequested(let request): self.request = request
             case .close(let failure): self.end(.publisherFailed(failure))
-            // Nothing is accepted here, so there is no media and no end of it.
+            // The edge's own server session accepts no publication, so it reports no media.
             case .message, .metadata, .wallClock, .data, .unpublished: break
             }
         }
@@ -334,7 +334,7 @@ package struct EdgeSession: ~Copyable {
         self.state = .forwarding
         self.kept = []
         self.streamIDs = [:]
-        // Frees the messages that it has queued; its answer is not sent.
+        // Frees the messages that the server session has queued; its answer is not sent.
         _ = self.server.refuse(.ended)
         self.flush()
         self.actions.append(.forward)

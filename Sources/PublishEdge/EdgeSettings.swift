@@ -21,11 +21,11 @@ package struct EdgeSettings: Sendable {
     /// nil: no RTMPS.
     package var secure: Secure?
     package var directory: KeyDirectory
-    /// Rooms get the publisher's address in a PROXY header; they must expect it (`ingest.proxies`).
+    /// True if rooms get the publisher's address in a PROXY header; they must expect it (`ingest.proxies`).
     package var sendsProxyHeader = false
     /// Connections from these addresses must begin with a PROXY header; others must not.
     package var proxies: [AddressRange] = []
-    /// Several processes may listen on the same port of this machine; the kernel distributes connections.
+    /// True if several processes may listen on the same port of this machine; the kernel distributes connections.
     package var sharesPort = false
     /// Maximum number of connections. If another one arrives, the edge closes one that does not publish.
     package var maximumConnections = 1024

@@ -1,9 +1,8 @@
 /// Decides at which turns of a timer a publisher's socket is read: often enough for the read delay, and seldom enough
 /// that each read is worth its system calls.
 ///
-/// The cost of forwarding is system calls, TCP segments and wake-ups of the room, and only then bytes. A read of 128 KiB
-/// costs little more than one of 16 KiB. So a publisher is read every few turns: as many as it takes to fill
-/// ``usefulBytes``, but not more than the read delay allows. Pure.
+/// The cost of forwarding is system calls, TCP segments and wake-ups of the room, and only then bytes. So a publisher is read
+/// every few turns: as many as it takes to fill ``usefulBytes``, but not more than the read delay allows. Pure.
 package struct ForwardPace: Sendable {
     /// Time between two turns, in nanoseconds.
     package static let turn: Int64 = 20_000_000

@@ -2,8 +2,8 @@ import MediaTypes
 
 /// Where a room takes its publishers, as one file of the key directory tells.
 ///
-/// The file contains `HOST:PORT`, and after a space an optional name of the worker, of at most 128 bytes. If address or
-/// name change, the publisher is connected again.
+/// The file contains `HOST:PORT`, and after a space an optional name of the worker, of at most 128 bytes. If the address or
+/// the name changes, the edge closes the publisher's connection, so that its encoder connects again.
 package struct RoomLocation: Sendable, Hashable {
     /// Maximum size of the file, in bytes.
     package static let longestText = 512

@@ -4,8 +4,9 @@ import NIOCore
 
 /// Moves bytes from one socket to another with two system calls, past the channels' pipelines.
 ///
-/// Used only while neither channel reads or has pending writes of its own, on their common event loop. The end of a
-/// connection and errors are left to the channels, which learn of them anyway.
+/// Used on the event loop of both channels: ``receive(_:into:size:)`` only while the publisher's channel does not read by
+/// itself, ``send(_:_:)`` only while the room's channel has no pending writes. The end of a connection and errors are left
+/// to the channels, which learn of them anyway.
 enum SocketForwarder {
     /// Reads what has arrived into `buffer`, which is cleared first.
     ///

@@ -18,7 +18,8 @@ package protocol LiveReader: AnyObject, Sendable {
 /// readers cost an encoder at most one wake-up.
 ///
 /// States: *resting* (no packets are needed: they are dropped, and only the track configurations are kept) → ``hold()``
-/// → *awake* (tags from the next key frame on, and those since the last one) → the last ``letGo()`` → resting.
+/// → *awake* (tags are delivered from the next key frame on, and those since the latest one are kept for new readers)
+/// → the last ``letGo()`` → resting.
 package final class LiveFeed: Sendable {
     private enum Item: Sendable {
         case configuration(CodecParameters, width: Int, height: Int, isPlaced: Bool?)

@@ -3,8 +3,7 @@
 ///
 /// On a machine with the same clock it shows the age of the frame, including encoders and players.
 package enum PatternClock {
-    /// Number of blocks in the row. They fill less than half of the width, so that a side-by-side scene shows all of
-    /// them.
+    /// Number of blocks in the row.
     package static let count = 30
     /// Milliseconds after which the encoded time wraps to 0, about 17.5 minutes.
     package static let period: Int64 = 1 << 20

@@ -38,7 +38,7 @@ package indirect enum AMF0Value: Sendable, Hashable {
         }
     }
 
-    /// The first property with that name; nil if there is none, or if the value is not an object or ECMA array.
+    /// The first property with that name; nil if there is none, or if the value has no ``properties``.
     package subscript(name: String) -> AMF0Value? {
         self.properties?.first { $0.name == name }?.value
     }

@@ -15,8 +15,7 @@ struct EnhancedState {
 
 /// Enhanced RTMP messages, and HEVC as it was sent before Enhanced RTMP.
 extension FLVDemuxer {
-    /// Maximum number of audio tracks other than the main one. With the main one a source has at most four: app audio,
-    /// a microphone, and two more. Each track takes 2 MB of memory for decoded audio.
+    /// Maximum number of audio tracks other than the main one. With the main one a source has at most four.
     package static let maximumExtraAudioTracks = 3
 
     // MARK: Video

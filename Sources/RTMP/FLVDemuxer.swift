@@ -83,9 +83,9 @@ package struct FLVDemuxer: Sendable {
     /// packet's time, if that is at most two seconds away.
     package mutating func note(_ time: WallClockTime, at timestamp: UInt32) { self.noted = (time, timestamp) }
 
-    /// Removes and returns the wall-clock time noted from a data message, converted to the time of a packet
-    /// `milliseconds` after its `timestamp`. nil if no time was noted, or if it was noted for a time more than two
-    /// seconds away.
+    /// Removes and returns the wall-clock time noted from a data message, converted to the presentation time of a
+    /// packet: `milliseconds` after the packet's `timestamp`. nil if no time was noted, or if it was noted for a time
+    /// more than two seconds away.
     mutating func takeNoted(_ timestamp: UInt32, _ milliseconds: Int64) -> WallClockTime? {
         guard let noted = self.noted else { return nil }
         self.noted = nil

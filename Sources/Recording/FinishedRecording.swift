@@ -10,7 +10,7 @@ package struct FinishedRecording: Sendable, Hashable {
         package let byteCount: Int
         /// SHA-256 of the content in hexadecimal digits.
         package let checksum: String
-        /// Whether the file is one of the segments that the playlists list.
+        /// Whether the file is a segment or an initialization segment that the playlists refer to.
         package let isSegment: Bool
 
         init(name: String, byteCount: Int, checksum: String, isSegment: Bool = false) {

@@ -74,7 +74,7 @@ package struct SourceMovieFacts: Sendable, Hashable {
     /// Frames that were dropped from the full queue before the writer.
     package var droppedVideo = 0
     package var droppedAudio = 0
-    /// Video frames before the first key frame, which cannot be decoded.
+    /// Video frames that were not recorded because no key frame had arrived.
     package var beforeKeyFrame = 0
     /// Frames before or in this file that were lost because the disk could not be written or was nearly full, or because
     /// the audio's parameters changed twice before one key frame.

@@ -36,7 +36,7 @@ struct SourceMovieFile: ~Copyable {
             }
             throw folder.lost("cannot create \(path)", number)
         }
-        // Without a lock, on a file system that has none, a successor may complete the file early; nothing is lost then.
+        // On a file system without locks, a successor may complete the file while it is still being written.
         flock(self.descriptor, LOCK_EX | LOCK_NB)
         guard FileWriting.write(header, to: self.descriptor) else {
             let number = errno

@@ -30,8 +30,8 @@ package struct SourceSample: Sendable {
 /// video of a file begins with a key frame, unless none arrives among ``keyPatience`` frames.
 ///
 /// A part is one fragment per track (`moof` and `mdat`). Until a part is complete, its frames are in memory only, and are
-/// what a kill loses. Frames keep the differences between their decoding and presentation times; the edit list skips the
-/// reorder delay, so that the first frame of the earliest track is shown at time 0 of the file.
+/// lost if the worker is killed. The edit list skips the reorder delay, so that the first frame of the earliest track is
+/// shown at time 0 of the file.
 ///
 /// States: *gathering* (frames wait for the first part, whose tracks and start are then known) → *open* (the header is
 /// written) → *gathering* for the next file, after a change or ``end()``.
@@ -101,20 +101,20 @@ package struct SourceMovieFragmenter: Sendable {
     /// Number of video frames that are dropped while no key frame arrives, if the track's format is known; ten seconds at
     /// 30 frames per second.
     static let keyPatience = 300
-    /// Most tracks of a file: a video track and the audio tracks that publishers send.
+    /// Most tracks of a publication; further tracks are not recorded.
     static let mostTracks = 8
 
     private let settings: Settings
     private var lanes: [Track: Lane] = [:]
     private var bytes = 0
     private var count = 0
-    /// Decoding time of the first frame that is not written, in nanoseconds.
+    /// Earliest decoding time of the frames that are not written, in nanoseconds.
     private var partStart: Int64?
     private var isOpen = false
     private var sequence: UInt32 = 0
     private var facts = SourceMovieFacts()
-    /// Whether the open file ends at the next key frame of the video: frames of changed audio tracks wait for the next
-    /// file.
+    /// Whether the open file ends at the next key frame of the video, or when too much waits: frames of changed audio
+    /// tracks wait for the next file.
     private var switchesAtKey = false
     private var files = 0
     private var skipped: Set<SourceMovieFacts.Skipped> = []

@@ -67,7 +67,7 @@ package struct SourceMovieRecorder: ~Copyable {
 
     /// Path of the file that is being written; nil if there is none.
     package var path: String? { self.sidecar.map { self.folder.full($0.file) } }
-    /// Size of that file in bytes; 0 if there is none.
+    /// Size in bytes of the file that is being written; 0 if there is none.
     package private(set) var bytes: Int64 = 0
 
     /// Creates the directory, and completes the files of the source that killed workers have left.
@@ -125,7 +125,7 @@ package struct SourceMovieRecorder: ~Copyable {
     /// Ends the publication: the file is completed.
     package mutating func end(_ reason: SourceMovieFacts.End, _ clock: Clock) -> [Event] {
         let events = self.perform(self.fragmenter.end(reason), clock)
-        // After a failed write it would count what was lost for the next publication.
+        // After a failed write, the fragmenter would count its lost frames for the next publication.
         _ = self.fragmenter.end(reason)
         self.publicationID = nil
         return events
@@ -206,8 +206,7 @@ package struct SourceMovieRecorder: ~Copyable {
         }
     }
 
-    /// Returns the name of the next file without its extension. A recording that is stopped and started within a key frame
-    /// interval begins with the same frame again; then the number is higher than the part's.
+    /// Returns the name of the next file without its extension. If that name exists, its number is higher than the part's.
     private func freeName(_ id: String, part: Int) -> String {
         for number in part..<(part + Self.mostNames) {
             let name = "\(self.settings.prefix)\(id)" + (number == 1 ? "" : "-\(number)")

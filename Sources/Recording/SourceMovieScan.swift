@@ -2,7 +2,7 @@ import MediaTypes
 
 /// Finds the end of the last whole part in the file of a killed worker, and what the file contains.
 ///
-/// Reads only boxes' headers and the `moof` boxes. The bytes are untrusted: a damaged box counts as the end.
+/// Reads only boxes' headers and the `moov` and `moof` boxes. The bytes are untrusted: a damaged box counts as the end.
 package struct SourceMovieScan: Sendable, Hashable {
     /// Offset after the last whole part: the file is cut there.
     package private(set) var end: Int64 = 0
@@ -10,7 +10,7 @@ package struct SourceMovieScan: Sendable, Hashable {
     package private(set) var durationOffset: Int64?
     /// The tracks in the order of their ids.
     package private(set) var tracks: [Track] = []
-    /// Key frames of the first video track.
+    /// Fragments of the first video track that begin with a key frame.
     package private(set) var index: [SourceMovieHeader.IndexEntry] = []
     /// Whether the file was already finished: it ends with an index.
     package private(set) var isFinished = false

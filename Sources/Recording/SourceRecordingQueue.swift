@@ -6,7 +6,7 @@ package import MediaTypes
 /// packet of a publication without video. Configurations and ends are kept, because what follows depends on them; if too
 /// many wait, the newest configuration of each track and one end.
 package struct SourceRecordingQueue: Sendable {
-    /// Most bytes of packets that wait: several seconds of the fastest publisher.
+    /// Most bytes of packets that wait.
     package static let maximumBytes = 32 << 20
     /// Most packets that wait.
     package static let maximumCount = 16_384
@@ -14,10 +14,10 @@ package struct SourceRecordingQueue: Sendable {
     static let wakeBytes = 1 << 20
     /// Most configurations and ends that wait; before another one is added, packets and superseded ones are dropped.
     static let maximumMarks = 256
-    /// Most tracks whose configurations are kept then.
+    /// Most tracks whose configurations are kept when there are too many configurations and ends.
     static let mostTracks = 32
 
-    /// What the writer takes.
+    /// What the writer takes at once.
     package struct Batch: Sendable {
         package var items: [SourceItem] = []
         /// Packets that were dropped since the last batch.

@@ -131,7 +131,7 @@ package struct WorkerNames: Sendable, Hashable {
 
     private func kind(ofWhole name: String) -> Kind? {
         if self.fixed.contains(name) { return .note }
-        // Beside the segments of an HLS output, like the uploads' notes.
+        // Journals are in the directory of an HLS output, like the uploads' notes.
         if self.hasUploads, TrackFiles.isJournal(name) { return .note }
         switch self.tracks?.kind(of: name) {
         case .playlist?: return .playlist

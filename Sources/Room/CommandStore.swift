@@ -198,7 +198,7 @@ package final class CommandStore: Sendable {
 
     // MARK: The end
 
-    /// Makes a last attempt to write pending changes, and stops the writer thread.
+    /// Makes at most one more attempt to write pending changes, and stops the writer thread.
     ///
     /// - Parameter nanoseconds: Longest time to wait for the thread.
     package func close(within nanoseconds: Int64) {

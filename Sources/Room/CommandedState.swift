@@ -183,7 +183,7 @@ package struct CommandedState: Sendable, Equatable {
     package var attempts = 0
     /// Revision of the commanded state; see `CommandRevisions`.
     package var revision: Int64 = 1
-    /// Whether the room was asked to end.
+    /// Whether the room was asked to end, or has ended by itself.
     package var isEnded = false
     package var document: Document?
     package var onAir: Showing?

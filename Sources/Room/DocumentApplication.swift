@@ -267,8 +267,7 @@ struct DocumentApplication {
         }
     }
 
-    /// Puts another scene on air, or composes the one on air again, if the change requires it. After the preparation, this
-    /// is the only step of applying a version that can fail.
+    /// Puts another scene on air, or composes the one on air again, if the change requires it; nil if it requires neither.
     private func show(_ change: SceneChange, _ schedule: inout SceneSchedule) throws(ControlFailure) -> SceneSchedule
         .Showing?
     {

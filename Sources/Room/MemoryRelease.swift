@@ -4,7 +4,7 @@ import MediaTypes
 
 /// Releases packet memory that was not used lately, and returns free heap memory to the system.
 struct MemoryRelease {
-    /// Time between two releases, in nanoseconds. It is long enough for every GOP and segment in memory to be replaced.
+    /// Time between two releases, in nanoseconds.
     private static let interval = 60 * TimeMath.nanoseconds
 
     private var last: Int64

@@ -8,7 +8,7 @@ import RoomOutputs
 import RoomSources
 import Threading
 
-/// What the moderation of the sources uses of a room.
+/// The parts of a room that the moderation of its sources uses.
 protocol ModerationHost: SourcesHost {
     var moderation: LateBound<ModerationService> { get }
     var listeners: RoomListeners { get }
@@ -18,7 +18,7 @@ protocol ModerationHost: SourcesHost {
     var incarnation: Int64 { get }
     var program: ProgramStage { get }
     var slots: [SourceID: RoomSource] { get }
-    /// Whether no stills are made, because the room leaves out something already.
+    /// Whether no stills are made, because the machine is overloaded.
     var areStillsPaused: Bool { get }
 
     func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure)
@@ -29,7 +29,7 @@ protocol ModerationHost: SourcesHost {
 extension ModerationHost {
     /// Makes the service if the pipeline has `moderation`.
     ///
-    /// - Throws: ``MediaError`` if the URL or a secret of the webhook cannot be read.
+    /// - Throws: ``MediaError`` if the URL of the webhook cannot be read or is invalid, or if a secret cannot be read.
     func openModeration() throws(MediaError) {
         guard let settings = self.pipeline.moderation else { return }
         var store: (@Sendable (_ name: String, _ jpeg: [UInt8]) -> Void)?
@@ -55,8 +55,8 @@ extension ModerationHost {
 
     /// Carries out a command of the moderation service like one of the control API.
     ///
-    /// - Returns: Whether it has changed something: false if the source is already covered or muted, or if it has no
-    ///   publisher and is already refused.
+    /// - Returns: Whether it has changed something: false if the source is already covered or muted, or if it is a file or
+    ///   already refused without a publisher.
     private func carryOut(
         _ action: ModerationAnswer.Action, _ answer: ModerationAnswer, of id: SourceID
     ) throws(ControlFailure) -> Bool {

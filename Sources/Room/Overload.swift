@@ -1,29 +1,20 @@
 /// Decides what a room leaves out while its machine cannot keep up, and when it tries to restore it. A pure value: it
 /// receives the room's lag and returns actions.
 ///
-/// The *level* is the number of steps taken. At level 0 nothing is left out.
+/// The *level* is the number of steps taken. At level 0 nothing is left out. ``Rules`` has the limits and times.
 ///
-/// Taking steps: one step is taken when the lag has been above ``Rules/limit`` for ``Rules/observation`` without
-/// falling. The next step waits until the effect of the previous one can be seen: until the change is in force
-/// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. A falling lag takes no step.
+/// Taking steps: one step at a time, while the lag is above the limit and does not fall. The next step waits until the
+/// previous one is in force and its effect has been observed. At a level above 0, frames that wait for an encoder are
+/// dropped if the lag stays high. ``Step/hold`` is taken if that happens often.
 ///
-/// Runaway lag: if the lag grows by ``Rules/runaway`` or more, the machine has less than 40 percent of the power that
-/// the room needs. Then all steps except ``Step/hold`` are taken at once, since taking them one by one would make the
-/// playlists late. If the lag still grows half a second later, then ``Step/hold`` is taken too, and the frames that
-/// wait for an encoder are dropped. In a room that has just started (``Rules/start``), the cause may be work that
-/// occurs only once, such as the opening of encoders and filters. Then only the backlog is dropped, once per second,
-/// and ``Step/hold`` follows if that does not lower the lag.
+/// Runaway lag: if the lag grows very fast, then all steps except ``Step/hold`` are taken at once. If it still grows
+/// after that, then ``Step/hold`` is taken too. In a room that has just started, the cause may be work that occurs only
+/// once, such as the opening of encoders, so waiting frames are dropped first.
 ///
-/// Backlog: if the lag exceeds the limit by ``Rules/backlog``, then the frames that wait for an encoder are dropped, at
-/// most once per ``Rules/dropDistance``. Of the dropped frames, six to eight per second are still encoded at the usual
-/// frame rates (see `EncoderControl`). The next observation starts with little lag.
-///
-/// Undoing steps: one attempt at a time. The first is made ``Rules/firstDistance`` after the last step. An attempt
-/// fails if the lag grows beyond half of the limit before the next attempt is due. Then the previous level is restored
-/// at once, and the time to the next attempt at that level doubles. After a successful attempt, the next one undoes
-/// twice as many steps. Two attempts are at least ``Rules/attemptDistance`` apart. ``Step/hold`` has shorter times,
-/// since a frozen frame is worse than an attempt: the first attempt is made after ``Rules/firstHoldDistance``, the next
-/// after ``Rules/holdDistance``, then the time doubles, and ``Rules/attemptDistance`` does not apply.
+/// Undoing steps: one attempt at a time. An attempt fails if the lag then stays above half of the limit without falling.
+/// In that case the previous level is restored, and the time to the next attempt doubles. After a successful attempt,
+/// the next one undoes twice as many steps. ``Step/hold`` has shorter times, since a frozen frame is worse than an
+/// attempt.
 ///
 /// Invariants:
 /// 1. Steps are taken in order and undone in reverse order, so ``Step/hold`` is taken only if every other step is.
@@ -32,8 +23,8 @@
 package struct Overload: Sendable, Equatable {
     /// One measure that reduces the room's work.
     package enum Step: Sendable, Hashable {
-        /// Hidden sources, and sources shown much smaller than their size, are decoded with less quality or only key
-        /// frames.
+        /// Sources that are scaled down are decoded without the loop filter, and a hidden source that becomes visible may
+        /// wait for its next key frame.
         case decoding
         /// Outputs that no player waits for pause: raw output, stills and thumbnail sheets.
         case outputs
@@ -73,13 +64,11 @@ package struct Overload: Sendable, Equatable {
         package var shortObservation: Int64 = 500_000_000
         /// Time with the lag above the limit after which the backlog is dropped if at most ``Step/hold`` is left to take.
         package var lastObservation: Int64 = 3_000_000_000
-        /// If the backlog is dropped three times within this time, then ``Step/hold`` is taken: viewers already see as
-        /// many repeated frames as new ones.
+        /// If the backlog is dropped three times within this time, then ``Step/hold`` is taken.
         package var rareDrops: Int64 = 8_000_000_000
         /// Growth of the lag above which ``shortObservation`` suffices, in milliseconds per second.
         package var steepGrowth: Int64 = 200
-        /// Growth of the lag, in milliseconds per second, at which all steps are taken at once because taking them one
-        /// by one would take too long.
+        /// Growth of the lag, in milliseconds per second, at which all steps except ``Step/hold`` are taken at once.
         package var runaway: Int64 = 600
         /// Time over which a growth of ``runaway`` is observed.
         package var runawayObservation: Int64 = 600_000_000

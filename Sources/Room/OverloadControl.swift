@@ -108,7 +108,8 @@ final class OverloadControl: Sendable {
         }
     }
 
-    /// Saves the overload level for a successor on another thread, because the life thread must not wait for a disk.
+    /// Saves the overload level for a successor. The file is written on another thread, because the life thread must not
+    /// wait for a disk.
     private func keep(_ held: Overload.Held?) {
         guard let directory = self.directory else { return }
         let record = held.flatMap { held in held.steps.last.map { (self.name(of: $0), held.distance) } }.map {

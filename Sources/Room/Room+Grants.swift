@@ -2,16 +2,16 @@ package import Control
 import MediaTypes
 package import PipelineSpec
 
-/// Restricts the files and servers that API requests may use to those that the operator's pipeline file allows.
+/// Restricts the files, environment variables and servers that API requests may use to those that the operator allows.
 extension Room {
-    /// The files and servers that a request may use: those in the operator's file, and those granted to earlier
-    /// requests.
+    /// The files and environment variables that a request may use: those named in the pipeline file or in the current
+    /// document, and files in directories that the operator has opened to requests.
     func grants() -> ResourceGrants {
         let (written, current) = self.value.withLock { ($0.api.documents.written, $0.api.documents.current?.effective) }
         return ResourceGrants([written, current].compactMap { $0 }, in: self.pipeline.control)
     }
 
-    /// Refuses a request that uses files or servers that it may not use, before any of them is accessed.
+    /// Refuses a request that names files or environment variables that it may not use, before any of them is read.
     static func check(_ document: JSONNode, _ grants: ResourceGrants) throws(ControlFailure) {
         try self.refuse(grants.mistakes(in: document))
     }

@@ -18,7 +18,7 @@ extension Room {
     }
 
     /// Restores the previous worker's state and opens the listeners of the pipeline. If ``RoomSettings/opensListeners``
-    /// is false, then no socket is opened; the servers behind them are made in any case.
+    /// is false, then no listener is opened.
     ///
     /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets and certificates that cannot be read.
     func startListeners() async throws(MediaError) {

@@ -10,7 +10,7 @@ package import RoomOutputs
 extension Room: StagesHost, ModerationHost {
     package var isLive: Bool { self.state == .live }
     package var areOutputsPaused: Bool { self.overload.areOutputsPaused }
-    /// Whether no stills of sources are made, because the room leaves out something already.
+    /// Whether no stills of sources are made, because the room has taken a step against overload.
     var areStillsPaused: Bool { self.overload.current.taken > 0 }
 
     package func withOutputs<Result: Sendable, Failure: Error>(

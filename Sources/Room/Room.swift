@@ -14,9 +14,8 @@ import Synchronization
 
 /// One room: connects the stages, owns their threads, and decides how far a failure spreads.
 ///
-/// States: starting (``open(_:events:logger:)``) → waiting (nothing was published yet) → live → ending or draining →
-/// closed. ``run()`` goes through all of them once. Clients see ``RoomPhase``, which follows from these states and
-/// other facts.
+/// States: starting (``open(_:events:logger:)``) → waiting (the program has not started) → live → ending or draining →
+/// closed. Clients see ``RoomPhase``, which follows from these states and other facts.
 package final class Room: Sendable {
     package enum State: String, Sendable, CaseIterable {
         case starting, waiting, live, ending, draining, closed
@@ -124,7 +123,7 @@ package final class Room: Sendable {
     /// Outputs that are incomplete when ``run()`` has returned, and that the next worker can complete; nil if there are
     /// none.
     package var debt: MediaError? { self.value.withLock { $0.lifecycle.debt } }
-    /// Why the room ended if no command ended it; otherwise nil.
+    /// Error code if the room ended by itself because of a limit, such as the idle time; otherwise nil.
     package var endCode: ErrorCode? { self.value.withLock { $0.lifecycle.endCode } }
 
     /// The address to which a listener was bound; nil if it is not open.
@@ -332,8 +331,8 @@ package final class Room: Sendable {
         self.stop(.failed(error), .ending, reason: error.what)
     }
 
-    /// Stops this worker because a newer one has claimed the room, and emits `room.superseded` once. Called by the
-    /// first write that detects the claim.
+    /// Stops this worker because a newer one has claimed the room, and emits `room.superseded` once. Called when a write
+    /// detects the claim.
     package func tellSuperseded() {
         let isFirst = self.value.withLock { value -> Bool in
             defer { value.lifecycle.isSupersededTold = true }

@@ -6,7 +6,7 @@ struct RoomLifecycle: Sendable {
     var outcome: RoomOutcome?
     /// Whether the program has ended and every encoder is flushed.
     var isMade = false
-    /// Why the room ended if no command ended it; otherwise nil.
+    /// Error code if the room ended by itself because of a limit, such as the idle time; otherwise nil.
     var endCode: ErrorCode?
     var isStarted = false
     /// Wall clock time at program time 0, in nanoseconds since the Unix epoch; nil before the program has started.

@@ -23,7 +23,7 @@ struct RoomListeners {
         var origin: OriginServer?
         /// Sends media to WebRTC viewers; nil if the room has no WebRTC output.
         var webRTC: WHEPServer?
-        /// Delays viewers' requests until the worker has published; nil if viewers' requests never wait.
+        /// Makes viewers' requests wait while the worker is about to publish; nil if they never wait.
         var gate: StartupGate?
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
@@ -94,7 +94,7 @@ struct RoomListeners {
     /// - Parameters:
     ///   - live: The HTTP-FLV output; nil if the room has none.
     ///   - webRTC: The renditions for WebRTC viewers; nil if the room has no WebRTC output.
-    ///   - hasSlate: Whether viewers of an earlier worker see slate until the program begins.
+    ///   - hasSlate: Whether slate fills the time since the previous worker, so that viewers' requests wait from the start.
     ///   - status: Returns the room's status for the viewers' page.
     ///   - hasEnded: Returns whether the room is closed.
     /// - Returns: The content that is served, and the listener's address; nil if the pipeline has no viewers' listener.
@@ -148,7 +148,7 @@ struct RoomListeners {
     /// Answers viewers' requests that wait for the first segment, and lets later ones pass.
     func openGate() { self.servers.gate?.open() }
 
-    /// Delays viewers' requests until ``openGate()``.
+    /// Makes viewers' requests wait until ``openGate()``, at most five seconds.
     func holdGate() { self.servers.gate?.hold() }
 
     /// Closes the viewers' listener.
@@ -176,8 +176,8 @@ struct RoomListeners {
         return control.boundAddress
     }
 
-    /// Runs a change of the room's document that no command requested, in turn with commands. `body` returns whether it
-    /// has changed the document.
+    /// Runs a change that no API request asked for, in turn with the commands of the API. `body` returns whether it has
+    /// changed anything.
     func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
         if let control = self.servers.control { try control.carryOut(body) } else { _ = try body() }
     }
@@ -187,8 +187,8 @@ struct RoomListeners {
         self.servers.control?.renewTokens(command: command, reader: reader)
     }
 
-    /// Limits the operators' listener to probes and to the request that ends the linger time, while viewers of an ended
-    /// room are still served.
+    /// Limits the operators' listener to probes, `room:end` and `room:drain`, while viewers of an ended room are still
+    /// served.
     func leaveControl() { self.servers.control?.leave() }
 
     func stopControl() async {

@@ -6,7 +6,7 @@
 /// |---|---|
 /// | `starting` | opens its listeners |
 /// | `waiting` | has never had media, and has no publisher |
-/// | `preparing` | has a publisher, but viewers cannot play yet |
+/// | `preparing` | has or had a publisher, but viewers cannot play yet |
 /// | `live` | can be played, and a source on air sends media |
 /// | `recovering`, ``Cause/media`` | can be played, but no source on air sends: held frames, placeholders, slate |
 /// | `recovering`, ``Cause/output`` | can be played, but an output to another server cannot be reached |

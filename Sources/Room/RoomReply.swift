@@ -37,7 +37,7 @@ struct RoomReply: NamedReply {
         ReplyMember("desired", as: .words(["live", "draining", "closed"])) { $0.lifecycle.state.desired },
         ReplyMember(
             "revision",
-            "number of commands that changed something, from 1; the ETag consists of incarnation and revision",
+            "1 plus the number of commands that changed something; the ETag consists of incarnation and revision",
             as: .range(1...Int64.max)
         ) { $0.revision },
         ReplyMember("incarnation", "number of this worker among the workers of the room") { $0.facts.incarnation },

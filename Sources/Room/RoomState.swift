@@ -7,9 +7,8 @@ import RoomSources
 
 /// The state of a room as one value. It reads no clock and does no I/O.
 ///
-/// ``Room`` protects it with one mutex. A thread that holds the mutex must not build a filter graph or read a file. The
-/// only locks it may take are those of ``RoomEvents``, ``CommandStore``, `SourceRoster` and `RoomSource`. Times are
-/// those of the room's clocks.
+/// ``Room`` protects it with one mutex. A thread that holds the mutex must not build a filter graph or read a file. Times
+/// are those of the room's clocks.
 struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
     var outputs: OutputsState

@@ -23,8 +23,7 @@ package struct LoopLags: Sendable, Hashable {
 
     /// How far the tick loop may be behind without progress, in nanoseconds.
     package static let tickLimit = 3 * TimeMath.nanoseconds
-    /// How far the slowest encoder may be behind without progress, in nanoseconds. Up to three seconds of frames wait
-    /// before all encoders, and half a second before each.
+    /// How far the slowest encoder may be behind without progress, in nanoseconds.
     package static let encoderLimit = 10 * TimeMath.nanoseconds
 
     /// Time beyond the pipeline's limit that the end of a room may take before its worker counts as hanging, in

@@ -36,7 +36,7 @@ package struct MetadataService: Sendable {
         self.program = program
     }
 
-    /// Largest size of an event as viewers receive it, in bytes; the same as in comparable services.
+    /// Largest size of an event as viewers receive it, in bytes.
     private static let longestEvent = Pipeline.SEI.longestText
     /// Largest length of a state in characters, after percent-encoding. Every playlist contains it.
     private static let longestState = 512

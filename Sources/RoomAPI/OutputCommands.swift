@@ -114,8 +114,7 @@ package struct OutputCommands: OutputControlling {
         return answer.text
     }
 
-    /// Makes the next frame that the encoder of a rendition receives a key frame; see
-    /// ``OutputControlling/requestKeyframe(_:)``.
+    /// Requests a key frame from the encoder of a rendition; see ``OutputControlling/requestKeyframe(_:)``.
     package func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
         try self.host.checkOpen()
         let pictures = self.host.pipeline.pictureRenditions

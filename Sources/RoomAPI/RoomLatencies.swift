@@ -25,7 +25,7 @@ package final class RoomLatencies: Sendable {
         self.values = Mutex(Values(viewing: LatencyTracker(tracks: tracks), encoding: PartLatency(tracks: tracks)))
     }
 
-    /// Adds measurements. Allocates memory only when a table grows.
+    /// Adds measurements.
     package func update(_ body: (inout Values) -> Void) { self.values.withLock { body(&$0) } }
 
     /// Records that a segment was published.

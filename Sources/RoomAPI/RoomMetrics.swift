@@ -88,7 +88,7 @@ package struct RoomMetrics {
             $0.sample(
                 "tandem_source_alarm_level", ["uid": $2, "stream_type": $3], Int64($1.status.health.level.rawValue))
         }
-        self.each("tandem_source_received_bytes_total", .counter, "Media bytes from the publisher.") {
+        self.each("tandem_source_received_bytes_total", .counter, "Bytes received from the publisher.") {
             $0.sample(
                 "tandem_source_received_bytes_total", ["uid": $2, "stream_type": $3],
                 Int64(clamping: $1.ingest?.bytes ?? 0))
@@ -133,7 +133,8 @@ package struct RoomMetrics {
     /// - Parameter renditions: The names of the renditions with video, in the order of their tracks.
     package mutating func addViewing(_ latencies: RoomLatencies, renditions: [String]) {
         self.metrics.family(
-            "tandem_segments_total", .counter, "Segments that were published, of all renditions together.")
+            "tandem_segments_total", .counter,
+            "Published segments, slate included; a segment counts once for all renditions.")
         self.metrics.sample("tandem_segments_total", self.facts.segments)
         let (viewing, encoding) = (latencies.viewing, latencies.encoding)
         self.metrics.histograms(

@@ -11,7 +11,7 @@ package struct SourceFacts: Sendable {
     package struct Status: Sendable {
         /// The state of the source; one of ``SourceFacts/states``.
         package var state = "idle"
-        /// The size and frame rate of the source's frames as last decoded; nil before the first frame.
+        /// The size and pixel format of the frames as last decoded; nil before the first frame.
         package var format: String?
         package var videoCodec: String?
         /// Codec of each audio track, by track number.
@@ -128,12 +128,12 @@ extension SourceFacts: NamedReply {
         ReplyMember("streamType", as: APISchema.streamType) { $0.id.streamType.rawValue },
         ReplyMember("name") { $0.name },
         ReplyMember("state", as: APISchema.sourceState) { $0.status.state },
-        ReplyMember("picture", "size and frame rate last decoded") { $0.status.format },
+        ReplyMember("picture", "size and pixel format last decoded") { $0.status.format },
         ReplyMember("videoCodec") { $0.status.videoCodec },
         ReplyMember("audioTracks") { $0.audioTracks },
         ReplyMember("videoPackets") { $0.decoded.videoPackets },
         ReplyMember("audioPackets") { $0.decoded.audioPackets },
-        ReplyMember("damaged", "packets that could not be decoded") { $0.decoded.damaged },
+        ReplyMember("damaged", "packets that were damaged according to the decoder") { $0.decoded.damaged },
         ReplyMember("reopened", "how often a decoder was reopened") { $0.decoded.reopened },
         ReplyMember("dropped", "packets and frames dropped") { $0.dropped },
         ReplyMember("shown", "canvases composed with a pane of the source") { $0.shown },
@@ -161,7 +161,9 @@ extension SourceFacts: NamedReply {
         ReplyMember("thinned", "frames left out because the source has a higher frame rate than the program") {
             $0.decoded.thinned
         },
-        ReplyMember("undecoded", "packets not decoded because their frames would not have been visible") {
+        ReplyMember(
+            "undecoded", "packets not decoded because their frames would not have been visible, or because of overload"
+        ) {
             $0.decoded.undecoded
         },
     ]

@@ -115,7 +115,7 @@ private struct WebRTCReply: Reply {
         ReplyMember("damagedFrames", "frames dropped because packets of them or of an earlier frame are missing") {
             Int64(clamping: $0.statistics.damagedFrames)
         },
-        ReplyMember("dropped", "packets of media dropped because the room was full") {
+        ReplyMember("dropped", "frames dropped because the room was full, or before a key frame") {
             Int64(clamping: $0.statistics.dropped)
         },
         ReplyMember("refused", "datagrams that are not authentic, repeated, or malformed") {

@@ -15,10 +15,9 @@ package import Packager
 ///
 /// A recording keeps segments that have left the window, and the files made at the end of the room need as much space
 /// again. Therefore the recording stops earlier: when those files and a limited window would no longer fit. It resumes,
-/// with a gap, when less than 80 % is used, the files and two windows fit, and writing works. A stopped recording frees
-/// none of this space, so it does not stop and resume in turn. Attempts that record nothing are repeated at growing
-/// intervals. Writes that fail for another reason than space limit the window only after 45 s, when memory can hold few
-/// more unwritten segments.
+/// with a gap, when less than 80 % is used, the files and two windows fit, and writing works. Attempts that record
+/// nothing are repeated at growing intervals. Writes that fail for another reason than space limit the window only after
+/// 45 s, when memory can hold few more unwritten segments.
 package struct DiskGuard: Sendable {
     /// The alarm levels.
     package enum Level: Int, CaseIterable, Comparable, ReplyValue, Sendable {
@@ -179,8 +178,7 @@ package struct DiskGuard: Sendable {
     private var pause = DiskGuard.shortestStop
     /// Number of recorded segments at the last measurement.
     private var recordedSlots = 0
-    /// The reading at which sources' own recordings were suspended; nil if there is space for them. Apart from the room's
-    /// recording, which also stops for other reasons and can be started by a command.
+    /// The reading at which sources' own recordings were suspended; nil if there is space for them.
     package private(set) var fullForSources: Reading?
     /// Until when the disk counts as full because a write found no space, in nanoseconds; nil if it does not.
     private var refusedUntil: Int64?

@@ -122,8 +122,8 @@ package struct DiskState: Sendable {
         self.disk.failed(isFull: error.code == .diskFull, reason: error.what, free: free, at: now)
     }
 
-    /// Bytes that a limited window needs, computed from the sizes of the last segments. Includes the files that are
-    /// still served for three target durations after they have left the window.
+    /// Bytes that a limited window needs, computed from the sizes of the last segments, with a reserve for files that have
+    /// left the window and are still served.
     private static func reserve(_ sizes: [Int64]) -> Int64 {
         guard !sizes.isEmpty else { return 0 }
         let mean = sizes.reduce(0, &+) / Int64(sizes.count)

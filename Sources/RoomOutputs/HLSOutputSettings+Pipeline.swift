@@ -7,7 +7,7 @@ import Secrets
 extension HLSOutputSettings {
     /// The settings of the pipeline's HLS output. An existing session in the directory continues.
     ///
-    /// - Throws: ``MediaError/Code/rejected`` if frame rate, GOP and segment do not fit together;
+    /// - Throws: ``MediaError/Code/rejected`` if frame rate, GOP and segment do not fit together, and for a placeholder;
     ///   ``MediaError/Code/notReadable`` for a secret.
     init(_ output: HLSOutput, _ pipeline: Pipeline) throws(MediaError) {
         let grid = try OutputGrid(
@@ -33,7 +33,8 @@ extension HLSOutputSettings {
 extension Pipeline {
     /// The encryption of the HLS output; nil if it is not encrypted.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` if the secret cannot be read or has an unsuitable length.
+    /// - Throws: ``MediaError/Code/notReadable`` if the secret cannot be read or has an unsuitable length;
+    ///   ``MediaError/Code/rejected`` for a placeholder.
     fileprivate func encryptionSettings() throws(MediaError) -> EncryptionSettings? {
         guard let settings = self.hls?.encryption else { return nil }
         let place = "outputs.encryption"

@@ -84,10 +84,13 @@ package struct OutputReply: NamedReply {
             optional: "take", "record: number of the current recording, from 1; null: none",
             as: .orNull(.range(1...Int64.max))
         ) { $0.recording.map(\.number) },
-        ReplyMember(optional: "queuedSegments", "http and s3: segments waiting to be uploaded", as: .count) {
-            $0.upload?.statistics.waitingSlots
+        ReplyMember(
+            optional: "queuedSegments", "http and s3: sequence numbers that the store's playlists do not list yet",
+            as: .count
+        ) { $0.upload?.statistics.waitingSlots },
+        ReplyMember(optional: "objects", "http and s3: uploads that succeeded, including playlists", as: .count) {
+            $0.upload?.statistics.taken
         },
-        ReplyMember(optional: "objects", "http and s3: objects uploaded", as: .count) { $0.upload?.statistics.taken },
         ReplyMember(
             optional: "bytes",
             "rtmp: sent over all connections; http and s3: total size of the uploaded objects; webrtc: sent to all viewers",
@@ -98,18 +101,21 @@ package struct OutputReply: NamedReply {
             "rtmp: bytes of this connection acknowledged by the server; null: it does not acknowledge",
             as: .orNull(.count)
         ) { $0.push.map { $0.acknowledged.map { Int64(clamping: $0) } } },
-        ReplyMember(optional: "dropped", "rtmp: packets dropped because the server was too slow", as: .count) {
-            $0.push?.dropped
-        },
+        ReplyMember(
+            optional: "dropped", "rtmp: packets dropped because the server was too slow or a connection failed",
+            as: .count
+        ) { $0.push?.dropped },
         ReplyMember(optional: "queuedMs", "rtmp: queued media, in milliseconds", as: .count) { $0.push?.queuedMs },
-        ReplyMember(optional: "retries", "rtmp: connection attempts after the first", as: .count) {
+        ReplyMember(optional: "retries", "rtmp: connection attempts after a failure", as: .count) {
             $0.push?.retries
         },
         ReplyMember(optional: "lastError", "rtmp: why the last connection ended or failed") {
             $0.push.map(\.lastError)
         },
         ReplyMember(optional: "code", "rtmp: lastError as an error code") { $0.push.map(\.lastFailure) },
-        ReplyMember(optional: "failures", "http and s3: failed attempts", as: .count) { $0.upload?.statistics.failed },
+        ReplyMember(optional: "failures", "http and s3: uploads that failed", as: .count) {
+            $0.upload?.statistics.failed
+        },
         ReplyMember(optional: "lostSegments", "http and s3: segments that could not be uploaded", as: .count) {
             $0.upload?.statistics.lost
         },

@@ -4,7 +4,7 @@ package import PipelineSpec
 
 /// The outputs' part of the room's state: what they have written, what is missing, and what they are doing.
 package struct OutputsState: Sendable {
-    /// Number of published segments, slate included.
+    /// Number of published segments, slate included; a segment counts once for all renditions.
     package var segments: Int64 = 0
     /// Bytes of all published segments, by track.
     package var bytes: [String: Int64] = [:]

@@ -120,10 +120,11 @@ package struct PushService: OutputService {
             for row in rows { metrics.sample(name, ["output": row.outputID], value(row)) }
         }
         each("tandem_output_sent_bytes_total", "Bytes sent to the RTMP server.") { Int64(clamping: $0.bytes) }
-        each("tandem_output_dropped_packets_total", "Packets dropped because the RTMP server was too slow.") {
-            Int64($0.dropped)
-        }
-        each("tandem_output_retries_total", "Connection attempts after the first.") { Int64($0.retries) }
+        each(
+            "tandem_output_dropped_packets_total",
+            "Packets dropped because the RTMP server was too slow or a connection failed."
+        ) { Int64($0.dropped) }
+        each("tandem_output_retries_total", "Connection attempts after a failure.") { Int64($0.retries) }
         metrics.family("tandem_output_queue_seconds", .gauge, "Media waiting for the RTMP server.")
         for row in rows {
             metrics.seconds(

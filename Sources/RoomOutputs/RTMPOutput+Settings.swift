@@ -26,8 +26,7 @@ extension RTMPOutput {
         core.stallTimeout = Int64(self.stallTimeoutMs) * 1_000_000
         core.firstRetry = Int64(self.retry.initialDelayMs) * 1_000_000
         core.longestRetry = Int64(self.retry.maxDelayMs) * 1_000_000
-        // Half a second of media, from 32 KiB to 1 MiB: a server that hangs is noticed before two more acknowledgements
-        // are overdue.
+        // Half a second of media, but from 32 KiB to 1 MiB.
         core.acknowledgementWindow = UInt32(clamping: min(max(bitrate / 16, 32 << 10), 1 << 20))
         var settings = PushSettings(outputID: self.outputID, rendition: rendition, core: core)
         settings.authorities = self.tls.authorities

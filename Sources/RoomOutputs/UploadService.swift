@@ -17,7 +17,7 @@ package struct UploadService: OutputService {
 
     /// The uploaders of the pipeline's stores. Each of them receives the packager's list of files.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
+    /// - Throws: ``MediaError`` for a secret that cannot be read, and for a placeholder.
     package static func open(
         _ pipeline: Pipeline, _ packager: HLSPackager, clock: any MonotonicClock, _ host: @escaping LateHost
     ) throws(MediaError) -> [Uploader] {
@@ -44,7 +44,7 @@ package struct UploadService: OutputService {
     ///   - slate: Makes media that the store lists in place of lost segments; nil if it lists gaps.
     ///   - settling: If the room has ended: the final list of files, and the time to upload the rest in nanoseconds.
     ///     nil while the room continues.
-    /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
+    /// - Throws: ``MediaError`` for a secret that cannot be read, and for a placeholder.
     static func uploader(
         to output: Output, _ directory: any OutputDirectory, connections: Int, clock: any MonotonicClock,
         slate: (@Sendable (Segment, String) -> [UInt8]?)? = nil, settling: (listing: OutputListing, time: Int64)? = nil,
@@ -62,7 +62,7 @@ package struct UploadService: OutputService {
 
     /// The target, HTTP method and rules of a store; nil for an output that is not a store.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
+    /// - Throws: ``MediaError`` for a secret that cannot be read, and for a placeholder.
     private static func target(
         of output: Output
     ) throws(MediaError) -> (any UploadTarget, method: String, StoreRules)? {
@@ -177,11 +177,15 @@ package struct UploadService: OutputService {
             metrics.family(name, kind, help)
             for (id, statistics) in rows { metrics.sample(name, ["output": id], value(statistics)) }
         }
-        each("tandem_upload_objects_total", .counter, "Objects that the store has accepted.", \.taken)
-        each("tandem_upload_bytes_total", .counter, "Bytes of the objects that the store has accepted.", \.bytes)
+        each(
+            "tandem_upload_objects_total", .counter, "Uploads that the store has accepted, including playlists.",
+            \.taken)
+        each("tandem_upload_bytes_total", .counter, "Bytes of the uploads that the store has accepted.", \.bytes)
         each("tandem_upload_failures_total", .counter, "Upload attempts that failed.", \.failed)
         each("tandem_upload_lost_segments_total", .counter, "Segments that the store did not receive in time.", \.lost)
-        each("tandem_upload_queue_segments", .gauge, "Segments waiting to be sent.") { Int64($0.waitingSlots) }
+        each(
+            "tandem_upload_queue_segments", .gauge, "Media sequence numbers that the store's playlists do not list yet."
+        ) { Int64($0.waitingSlots) }
     }
 }
 

@@ -6,10 +6,10 @@ import Program
 /// Changes the room's scenes. Only one thread at a time can change them; threads that only read them do not wait for a
 /// change.
 ///
-/// A change may build a filter graph, which takes up to two seconds on an overloaded machine. Therefore it works on a
-/// copy of ``ScenesState/schedule``, which is written back when the change is done, and the room's state is not locked
-/// in between. The actions of ``SceneSelector`` are applied by ``settle(_:)``: in a live room a separate thread calls
-/// it, and commands that put a scene on air or change the PK; offline the program thread calls it between two ticks.
+/// A change may build a filter graph, which takes long on an overloaded machine. Therefore it works on a copy of
+/// ``ScenesState/schedule``, which is written back when the change is done, and the room's state is not locked in between.
+/// The actions of ``SceneSelector`` are applied by ``settle(_:)``: a separate thread calls it in a live room, as do commands
+/// that put a scene on air or change the PK. Offline, the program thread calls it between two ticks.
 package struct SceneChanges: Sendable {
     let host: any ScenesHost
     let parts: SceneParts

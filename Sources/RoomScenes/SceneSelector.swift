@@ -13,7 +13,7 @@ package import RoomSources
 /// 1. One phase of the PK runs at a time, and each phase begins when the previous one ends.
 /// 2. The scene that is chosen when a PK ends shows a source that is not absent, if any scene of the room does. A
 /// fallback scene without such a source does not replace a requested scene that has one.
-/// 3. If every source is live and has sent video, then the requested scene is on air with all its panes.
+/// 3. If every source is live and has sent video, then the requested scene is planned with all its panes.
 /// 4. The last pane is never hidden because its source is lost, since a placeholder is better than an empty canvas. A
 /// pane that is hidden until its source sends video is hidden even if it is the last one.
 package struct SceneSelector: Sendable {
@@ -158,7 +158,8 @@ package struct SceneSelector: Sendable {
         self.planned.without = self.leaving(self.wanted)
     }
 
-    /// The next time at which ``Event/poll(_:)`` has an effect even if no media arrives; nil if there is none.
+    /// The next time at which ``Event/poll(_:)`` has an effect even if no media arrives; nil if there is none. Stalls of
+    /// live sources are not included.
     package func deadline(after now: Int64) -> Int64? {
         let deadlines = self.sources.values.compactMap { $0.deadline(after: now) }
         return (deadlines + [self.phases.endsAt].compactMap { $0 }).min()
@@ -419,7 +420,7 @@ package struct SceneSelector: Sendable {
         }
     }
 
-    /// Determines the scene to be on air: the newest fallback scene with a source that is not absent, otherwise the
+    /// Determines the scene to be on air: the newest fallback scene that may replace the requested scene, otherwise the
     /// requested scene.
     private func picture(reason: String?) -> Show {
         let covering = self.fallbacks.last { self.hasSomebody($0.scene) || !self.hasSomebody(self.wanted) }

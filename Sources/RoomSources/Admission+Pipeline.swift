@@ -7,7 +7,7 @@ import Secrets
 extension Admission {
     /// The rules for admitting publishers in a pipeline. Reads the stream keys and the secrets of signed keys.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``, and the errors of ``PipelineSpec/Pipeline/streamKeys()``.
+    /// - Throws: The errors of ``PipelineSpec/Pipeline/streamKeys()``.
     package init(_ pipeline: Pipeline) throws(MediaError) {
         let ingest = pipeline.ingest
         self.init(app: ingest.rtmp.app, bindings: try pipeline.streamKeys())
@@ -31,8 +31,8 @@ extension Admission {
 extension Pipeline {
     /// The stream keys of all sources, including those in files and environment variables.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if two sources have the same key, since
-    ///   a publisher with that key could be either.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for a placeholder, and if two sources
+    ///   have the same key, since a publisher with that key could be either.
     package func streamKeys() throws(MediaError) -> [IngestBinding] {
         var bindings: [IngestBinding] = []
         var owners: [String: SourceID] = [:]
@@ -55,7 +55,7 @@ extension Pipeline {
 
     /// The client of the webhook that admits or rejects publishers; nil if the pipeline has no such webhook.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` for a placeholder.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for a placeholder.
     func publishHook() throws(MediaError) -> PublishWebhookClient? {
         guard let settings = self.ingest.onPublish else { return nil }
         try Secret.refusePlaceholder(settings.url, in: "the URL", place: "ingest.onPublish")

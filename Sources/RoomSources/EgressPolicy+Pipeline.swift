@@ -4,8 +4,8 @@ package import PipelineSpec
 import Secrets
 
 extension EgressPolicy {
-    /// The policy of a pipeline file: connections are allowed to the hosts in its allow list and to the servers that it
-    /// names. URLs that cannot be read are ignored.
+    /// The policy of a pipeline file: connections are allowed to the hosts in its allow list, and to the servers of its
+    /// relays, RTMP outputs and webhooks. URLs that cannot be read are ignored.
     package init(_ pipeline: Pipeline) {
         self.init(allowed: pipeline.control.egress.allowedHosts)
         func text(_ secret: Secret) -> String? { try? secret.resolved(place: "") }

@@ -3,19 +3,17 @@ package import MediaTypes
 /// Measures how far a publisher sends ahead of real time, and decides when to stop reading from its connection. Pure;
 /// times are monotonic, in nanoseconds.
 ///
-/// A publisher in real time is always read. ``forgiveness`` tolerates a clock that is slightly fast. A burst after a
-/// network stall only catches up, as does the cache that a server sends when a client starts to play. A publisher that
-/// sends a file as fast as the network allows gets further and further ahead: it is *racing*. A racing publisher is
-/// read up to ``lead`` ahead of real time, and each of its packets gets the arrival time that it would have had in real
-/// time. Therefore its video and audio play evenly.
+/// ``forgiveness`` tolerates a clock that is slightly fast. A burst after a network stall only catches up, as does the
+/// cache that a server sends when a client starts to play. A publisher that sends a file as fast as the network allows gets
+/// further and further ahead: it is *racing*. A racing publisher is read up to ``lead`` ahead of real time, and each of its
+/// packets gets the arrival time that it would have had in real time. Therefore its video and audio play evenly.
 ///
 /// States: normal → racing, until the publication ends. In both states: reading ⇄ held (the connection is not read).
 package struct PublisherPace: Sendable {
-    /// Divisor of the time that has passed, which gives the tolerated clock error: 1/50, ten times the error of the
-    /// worst clocks.
+    /// Divisor of the time that has passed, which gives the tolerated clock error: 1/50.
     static let forgiveness: Int64 = 50
     /// Divisor for the tolerated clock error while racing: 1/2500. The source's timeline follows a drift of this size
-    /// without a visible jump; it drops one frame in 83 s.
+    /// without a visible jump.
     static let racingForgiveness: Int64 = 2_500
     /// A publisher that is further ahead than this, in nanoseconds, is racing if its lead has grown in its last two GOPs, or
     /// if it sends no video.
@@ -100,8 +98,8 @@ package struct PublisherPace: Sendable {
         self.isHeld = isHeld
     }
 
-    /// How far the publisher is ahead at `now`, in nanoseconds: the lead of the track that is least ahead, because the
-    /// timestamps of the other track may only run too fast.
+    /// How far the publisher is ahead at `now`, in nanoseconds: normally the lead of the track that is least ahead, because
+    /// the timestamps of the other track may only run too fast. A track that is silent or has irregular timestamps is ignored.
     package func lead(at now: Int64) -> Int64 {
         guard let video = self.video else { return self.audio?.lead(at: now) ?? 0 }
         guard let audio = self.audio else { return video.lead(at: now) }

@@ -8,7 +8,8 @@ import WebRTC
 extension SRTSettings {
     /// The settings of a pipeline's SRT listener, with its passphrase; nil if the pipeline has none.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if the passphrase is not allowed in SRT.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if the passphrase is a placeholder, or not
+    ///   allowed in SRT.
     init?(_ pipeline: Pipeline) throws(MediaError) {
         guard let srt = pipeline.ingest.srt else { return nil }
         self.init(listen: srt.listen.description)
@@ -29,7 +30,7 @@ extension WebRTCSettings {
     /// the pipeline has none.
     ///
     /// - Throws: ``MediaError/Code/notReadable`` if a password of a TURN server or the variable with addresses cannot be
-    ///   read, ``MediaError/Code/rejected`` if the variable has no addresses.
+    ///   read; ``MediaError/Code/rejected`` for a placeholder, and if the variable contains something else.
     init?(_ pipeline: Pipeline) throws(MediaError) {
         guard let webRTC = pipeline.ingest.webRTC else { return nil }
         self.init(listen: webRTC.listen.description, udp: webRTC.udp.description)
@@ -109,7 +110,7 @@ extension Pipeline {
 extension RTMPURL {
     /// Reads the RTMP URL of a pull or a relay.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if it is not an RTMP URL.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if it is a placeholder or not an RTMP URL.
     init(_ secret: Secret, place: String) throws(MediaError) {
         guard let url = RTMPURL(try secret.resolved(place: place)) else {
             throw MediaError(.rejected, "the URL is not rtmp://host[:port]/app/key", at: place, fix: "correct the URL")

@@ -195,7 +195,8 @@ package final class RoomSource: Sendable {
     func setFormat(_ format: PictureFormat) { self.known.withLock { $0.facts.format = format } }
     /// Records the last error of the source, for the API.
     package func setError(_ error: String) { self.known.withLock { $0.facts.lastError = error } }
-    /// Records that a publication has begun or ended. Measurements of arrivals and health start anew.
+    /// Records that a publication has begun or ended. The measurements of arrivals start anew; at the beginning of a
+    /// publication, so do those of the health.
     func setPublishing(_ publishing: Bool) {
         self.known.withLock { known in
             known.arrivals = SourceArrivals()

@@ -97,8 +97,8 @@ package struct RosterChanges: Sendable {
         self.parts.program.add(newcomer.source.spec.id, newcomer.program)
     }
 
-    /// Begins to receive the media of the added sources: publishers are admitted when their keys are known, servers are
-    /// connected to, files are read. Starts their relays.
+    /// Begins to receive the media of the added sources: publishers are admitted, servers are connected to, files are read.
+    /// Also starts their relays and recordings.
     package func begin(_ change: Change) {
         for newcomer in change.joining {
             let id = newcomer.source.spec.id

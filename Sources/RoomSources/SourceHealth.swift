@@ -3,9 +3,8 @@ import MediaTypes
 
 /// How well a source's media arrives: one of four levels, with its causes. Pure; times are in nanoseconds.
 ///
-/// Each cause has its own level. The level of the source is that of its worst cause. A level rises at once, if
-/// necessary over several steps. It falls, if necessary over several steps, when nothing as bad was found for
-/// ``Rules/clearAfter``. When media returns after an absence, the measurement restarts.
+/// Each cause has its own level. The level of the source is that of its worst cause. A level rises at once. It falls when
+/// nothing as bad was found for ``Rules/clearAfter``. When media returns after an absence, the measurement restarts.
 ///
 /// The network and the publisher's encoder are distinguished by comparing timestamps with arrivals. A slow encoder
 /// sends few frames per second of its own timestamps. A slow network delivers less than one second of timestamps per
@@ -182,10 +181,10 @@ package struct SourceHealth: Sendable {
     private var damaged = 0
     /// The best frame rate that the publication has reached, in thousandths of frames per second.
     private var best: Int64 = 0
-    /// When the first packets of the publication were read; nil before that.
+    /// When the first reading of the publication was taken; nil before that.
     private var began: Int64?
-    /// Delay of the video less that of the audio, in the first window, full to within a second, since the timestamps last
-    /// jumped; nil before that.
+    /// Delay of the video less that of the audio when it was first measured since the timestamps last jumped, with which
+    /// later measurements are compared; nil before that.
     private var baseline: Int64?
     /// ``Surroundings/realigned`` when the measurement of the skew began.
     private var realigned: Int64 = 0

@@ -11,7 +11,7 @@ extension SourceIngest {
     /// - Parameters:
     ///   - admission: The rules for admitting publishers.
     ///   - certificates: Opens the certificate of the listener `rtmps` or `whip`; nil if it has none.
-    /// - Throws: ``MediaError/Code/notReadable``, and the errors of `certificates`.
+    /// - Throws: ``MediaError`` if a secret, a variable with addresses or a certificate cannot be used.
     package func configuration(
         _ admission: Admission, certificates: (TLSSettings?, _ place: String) throws(MediaError) -> CertificateStore?
     ) throws(MediaError) -> IngestConfiguration {

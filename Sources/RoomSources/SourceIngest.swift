@@ -16,7 +16,7 @@ package struct SourceIngest: Sendable {
     /// Opens the publishers' listener, and connects the decoders of the sources to it.
     ///
     /// - Returns: Name and URL of each listener (`rtmp`, `srt`, `rtmps`, `whip`), as a client on this machine can use it.
-    /// - Throws: ``MediaError/Code/bindFailed``.
+    /// - Throws: The errors of ``IngestServer/start()``.
     package func start(
         _ configuration: IngestConfiguration
     ) async throws(MediaError) -> [(name: String, address: String)] {

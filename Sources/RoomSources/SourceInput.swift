@@ -88,8 +88,8 @@ final class SourceInput: SourceSubscriber {
     private func look() {
         guard self.clock.zero != nil else { return }
         self.source.changeFlow { flow in
-            // Called while the lock is held, so that two changes cannot arrive in the wrong order. The hub only
-            // switches to its event loop.
+            // Called while the lock is held, so that two changes cannot arrive in the wrong order. The hub only passes the
+            // change on to its event loop.
             if flow.pace.look(at: self.machine.now(), waiting: self.stage.crowdingBytes) {
                 flow.hold?(flow.pace.isHeld)
             }

@@ -20,11 +20,11 @@ final class SourceRecording: SourceSubscriber {
 
     /// The state that the API and alarms show.
     struct Status: Sendable {
-        /// Path of the file that is being written; nil between publications.
+        /// Path of the file that is being written; nil if there is none, for example between publications.
         var path: String?
         /// Size of that file in bytes.
         var bytes: Int64 = 0
-        /// Why the disk cannot be written; nil if it can.
+        /// Why the recording could not be written; nil again when a file is begun.
         var failure: String?
         /// When packets were last dropped because the disk is too slow, on the monotonic clock; nil if never.
         var droppedAt: Int64?
@@ -38,7 +38,7 @@ final class SourceRecording: SourceSubscriber {
         var queue = SourceRecordingQueue()
         /// Whether the writer was woken for what waits in the queue.
         var isWoken = false
-        /// Whether the writer must not wait for more.
+        /// Whether the writer must take the queued packets at once.
         var isUrgent = false
         var stop: SourceMovieFacts.End?
         /// Why nothing is written, because the disk is nearly full; nil if there is space.
@@ -50,7 +50,7 @@ final class SourceRecording: SourceSubscriber {
 
     /// How long the writer gathers packets before it takes them, in nanoseconds.
     private static let gathering: Int64 = 500_000_000
-    /// Time between two events about dropped packets, in nanoseconds.
+    /// Least time between two events about dropped packets, in nanoseconds.
     private static let dropPace: Int64 = 10_000_000_000
 
     private let source: RoomSource
@@ -178,8 +178,8 @@ final class SourceRecording: SourceSubscriber {
         /// The audio track that the timeline follows, and when it last sent.
         var leading: (track: UInt8, arrival: Int64)?
 
-        /// Whether the timeline follows an audio track, as the decoder's does: another one only after a second without
-        /// packets.
+        /// Whether the timeline is to follow this audio track. It changes to another track only after a second without
+        /// packets of the track that it follows.
         mutating func leads(_ track: UInt8, at arrival: Int64) -> Bool {
             if let leading, leading.track != track, arrival &- leading.arrival < TimeMath.nanoseconds { return false }
             self.leading = (track, arrival)

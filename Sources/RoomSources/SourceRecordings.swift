@@ -25,7 +25,7 @@ package final class SourceRecordingService: Sendable {
 
     package init() {}
 
-    /// Begins a recording that `make` returns, unless the source is being recorded, or the room has ended.
+    /// Begins the recording that `make` returns, unless the source is being recorded or the service was stopped.
     ///
     /// - Returns: Whether it was begun.
     func start(_ source: SourceID, _ hub: SourceHub, _ make: () -> SourceRecording) -> Bool {
@@ -111,7 +111,7 @@ package struct SourceRecordings: Sendable {
         }
     }
 
-    /// Starts the recording of a source that has joined.
+    /// Starts the recording of a source that has joined, if the document says so.
     func join(_ source: Pipeline.Source) {
         if let record = source.record, record.active { self.begin(source.id, record) }
     }
@@ -217,7 +217,8 @@ package struct SourceRecordings: Sendable {
                 ])
         case .recorder(.failed(let error)):
             self.parts.logger.error(
-                "the recording of a source cannot be written", metadata: ["uid": "\(id)", "error": "\(error)"])
+                "the recording of a source cannot be written; it is tried again every 10 s",
+                metadata: ["uid": "\(id)", "error": "\(error)"])
             events.emit("source.recording_failed", ["uid": uid, "reason": .string(error.description)])
         case .dropped(let video, let audio):
             events.emit(

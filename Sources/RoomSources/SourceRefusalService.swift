@@ -89,8 +89,8 @@ package struct SourceRefusalService: Sendable {
 
     // MARK: Kick
 
-    /// Disconnects the publisher of a source, and refuses publishers of the source for `seconds`. 0 lifts a refusal. A
-    /// quarantine that lasts longer stays.
+    /// Disconnects the publisher of a source, and refuses publishers of the source for `seconds`. 0 lifts every refusal of
+    /// the source. Otherwise a quarantine that lasts longer than the kick stays.
     ///
     /// - Returns: The reply of the API, as JSON text.
     package func kick(_ uid: String, streamType: String, seconds: Int) throws(ControlFailure) -> String {

@@ -3,12 +3,11 @@
 /// States: idle (no publisher yet) → connected (a publisher was admitted) → publishing (its media arrives) → live (a
 /// frame was decoded, or audio of a source without video) ⇄ stalled (connected, but silent for too long) → lost (the
 /// publisher has left) → reconnecting (it may come back within its grace period) → live, or gone (it did not come back
-/// in time) → connected … A file is idle → connected → publishing → live → ended. Every event is allowed in every state; an event that does not
-/// fit the state changes nothing.
+/// in time) → connected … A file is idle → connected → publishing → live → ended. Every event is allowed in every state; an
+/// event that does not fit the state changes nothing.
 ///
-/// Silence counts as absence from the last packet on. The last frame of a stalled source is repeated for
-/// ``Rules/stalledHold``, and the grace period begins with that packet, whether the connection stays open, ends later,
-/// or a relay reports its end. Therefore a source is given up after one grace period, never two.
+/// Unless ``Rules/stalledHold`` is nil, silence counts as absence from the last packet on: the last frame of a stalled
+/// source is repeated for that time, and the grace period begins with that packet, even if the connection ends later.
 ///
 /// Times are monotonic, in nanoseconds.
 package struct SourceStateMachine: Sendable, Equatable {
@@ -105,8 +104,7 @@ package struct SourceStateMachine: Sendable, Equatable {
     package private(set) var since: Int64 = 0
     /// When the source was last lost; nil while it is live, and before a publisher has left for the first time.
     package private(set) var lostAt: Int64?
-    /// Since when the room has waited for the publisher to come back. A publisher that came back after its grace period
-    /// gets a new one when it leaves.
+    /// When the last grace period began.
     private var awaitedSince: Int64?
     /// When the last packet arrived before a silence that counts as absence; nil if there is no such silence, and when the
     /// source is live again.

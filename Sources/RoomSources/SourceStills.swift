@@ -9,10 +9,9 @@ import Synchronization
 /// Makes JPEG stills of single sources on request, on one thread of its own. Nothing is decoded or encoded, and there is
 /// no thread, unless a still is requested.
 ///
-/// A still shows the frame of the source that arrived last and can be shown without the frames before it: the newest
-/// frame that its decoder has output, or its last key frame, whichever arrived later. While frames are delayed before
-/// the decoder (`program.delayMs`), that is a key frame which no viewer has seen yet. Once another publisher was admitted,
-/// no frame of the publication before is shown.
+/// A still shows the newest frame that the source's decoder has output, or the source's last key frame, whichever arrived
+/// later. Viewers may not have seen the key frame yet. Frames of an earlier publication are not used while the source is
+/// published again.
 package final class SourceStills: Sendable {
     /// Receives a still, or why there is none. Called once, on any thread. It must not block.
     package typealias Answer = @Sendable (Result<SourceStill, ControlFailure>) -> Void
@@ -28,7 +27,7 @@ package final class SourceStills: Sendable {
 
     private struct State {
         var cache = StillCache<Waiter>()
-        /// The sources whose stills are requested.
+        /// The sources whose stills were requested.
         var sources: [SourceID: RoomSource] = [:]
         var counts = Counts()
         var thread: StageThread?
@@ -39,7 +38,7 @@ package final class SourceStills: Sendable {
     package struct Counts: Sendable, Equatable {
         /// JPEG files made.
         package var made = 0
-        /// Key frames decoded for them. The other files were made of frames that the source's decoder had output.
+        /// Key frames that were decoded for stills. The other files show frames that the source's decoder had output.
         package var decoded = 0
         package var failed = 0
     }
@@ -112,8 +111,8 @@ package final class SourceStills: Sendable {
         }
     }
 
-    /// Answers the requests that wait with an error, and waits for the thread to end: until the still that is being made
-    /// is finished.
+    /// Answers the waiting requests with an error, and waits for the thread to end. The thread first finishes the stills
+    /// that it is making.
     package func stop() {
         let (thread, waiters) = self.state.withLock { state -> (StageThread?, [Waiter]) in
             state.isStopped = true
@@ -129,7 +128,7 @@ package final class SourceStills: Sendable {
     // MARK: The thread
 
     private func work() {
-        // Pages and the moderation service ask for the same sizes again and again.
+        // Encoders stay open, since pages and the moderation service request the same sizes again and again.
         var writers: [JPEGWriter] = []
         while true {
             let (job, source, isStopped) = self.state.withLock { state in
@@ -147,7 +146,7 @@ package final class SourceStills: Sendable {
         }
     }
 
-    /// Most JPEG encoders that stay open, and how long they do without a request.
+    /// Largest number of JPEG encoders that are kept open, and the time without a request after which all are closed.
     private static let mostWriters = 8
     private static let idleTime = DispatchTimeInterval.seconds(60)
 
@@ -175,7 +174,7 @@ package final class SourceStills: Sendable {
             for waiter in job.waiters.values.joined() { waiter.answer(.failure(failure)) }
             return
         }
-        // Decoded once, for the largest width.
+        // The frame is decoded once, in the quality for the largest width.
         var picture: Picture?
         for (width, waiters) in job.waiters.sorted(by: { $0.key > $1.key }) {
             let result: Result<StillCache<Waiter>.File, ControlFailure>
@@ -243,7 +242,7 @@ package final class SourceStills: Sendable {
         }
         guard let key = tapped.keyFrame else { return decoded }
         if let decoded, decoded.arrival >= key.packet.arrival { return decoded }
-        // Estimated by the delay of packets that the network has not delayed, and not by the frame's own timestamp.
+        // An estimate from the arrival time: the frame's own timestamp is not used.
         let wait = (source.decode.timing.buffered ?? source.decode.jitterBuffer) &+ source.decode.wantedOffset
         return Frame(
             id: .coded(key.packet.arrival), content: .key(key), arrival: key.packet.arrival,

@@ -2,8 +2,8 @@ package import MediaTypes
 
 /// The last JPEG files of each source, and the requests that wait for new ones. A pure value.
 ///
-/// All requests for one source that arrive while its still is being made, or waits to be made, share one decoded frame;
-/// those with the same width share one file.
+/// All requests that wait for stills of one source form one job, whose files show the same frame; requests with the same
+/// width share one file.
 package struct StillCache<Waiter: Sendable>: Sendable {
     /// Which frame a file shows. Equal ids mean the same frame.
     package enum FrameID: Sendable, Hashable {
@@ -38,8 +38,7 @@ package struct StillCache<Waiter: Sendable>: Sendable {
     package static var capacity: Int { 128 }
     /// Most widths of a source whose files are kept. Pages ask for one or two.
     package static var widths: Int { 4 }
-    /// Time in nanoseconds for which a file of a decoded frame also answers requests for later frames: at most five files
-    /// per second and width are made.
+    /// Time in nanoseconds for which a file of a decoded frame also answers requests for later decoded frames.
     package static var freshness: Int64 { 200_000_000 }
 
     private var files: [SourceID: [(width: Int, file: File)]] = [:]
@@ -49,9 +48,10 @@ package struct StillCache<Waiter: Sendable>: Sendable {
 
     package init() {}
 
-    /// The file to answer a request with: one of this frame, or one of a decoded frame that was made within ``freshness``.
+    /// The file to answer a request with; nil if a new one must be made. It shows this frame, or, if both are decoded frames,
+    /// an earlier one if the file was made less than ``freshness`` ago.
     ///
-    /// - Parameter anyAge: Whether every earlier file of a decoded frame will do.
+    /// - Parameter anyAge: Whether the file of an earlier decoded frame may have any age.
     package func file(of source: SourceID, width: Int, frame: FrameID, now: Int64, anyAge: Bool = false) -> File? {
         guard let file = self.files[source]?.first(where: { $0.width == width })?.file else { return nil }
         if file.frame == frame { return file }
@@ -61,7 +61,7 @@ package struct StillCache<Waiter: Sendable>: Sendable {
 
     /// Adds a request.
     ///
-    /// - Returns: False if too many wait; it was not added then.
+    /// - Returns: False if ``capacity`` requests wait; then the request was not added.
     package mutating func add(_ waiter: Waiter, for source: SourceID, width: Int) -> Bool {
         guard self.waiting < Self.capacity else { return false }
         if self.jobs[source] == nil { self.order.append(source) }
@@ -70,7 +70,7 @@ package struct StillCache<Waiter: Sendable>: Sendable {
         return true
     }
 
-    /// Takes the requests of the source that has waited longest.
+    /// Takes all requests of the source that has waited longest; nil if none waits.
     package mutating func next() -> Job? {
         guard !self.order.isEmpty else { return nil }
         let source = self.order.removeFirst()

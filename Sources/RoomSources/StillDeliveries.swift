@@ -32,7 +32,7 @@ package struct StillDeliveries<Still: Sendable>: Sendable {
     private var sending: Set<SourceID> = []
     package private(set) var counts = Counts()
     package private(set) var failures = 0
-    /// When the first of the consecutive failures happened, on the monotonic clock; nil if the last attempt succeeded.
+    /// When the first of the consecutive failures happened, on the monotonic clock; nil if there are none.
     package private(set) var failingSince: Int64?
     /// Reason of the last failure.
     package private(set) var reason = ""
@@ -98,7 +98,8 @@ package struct StillSchedule: Sendable {
 
     package init() {}
 
-    /// The sources of which a still is due. The first one of a publication is due at once.
+    /// The sources of which a still is due. The first still of a source that was not published at the last call is due at
+    /// once.
     ///
     /// - Parameters:
     ///   - published: All published sources; the others are forgotten.
@@ -115,13 +116,13 @@ package struct StillSchedule: Sendable {
                 continue
             }
             sources.append(source)
-            // Steps that come late do not add up, unless a whole interval was left out.
+            // A late call does not delay the next still, unless it is a whole interval late.
             self.due[source] = time &+ interval > now ? time &+ interval : now &+ interval
         }
         return sources
     }
 
-    /// Records that there was no new still of a source.
+    /// Records that there was no new still of a source, so that one is due again after ``retry``.
     package mutating func failed(_ source: SourceID, now: Int64) {
         guard let time = self.due[source] else { return }
         self.due[source] = min(time, now &+ Self.retry)

@@ -5,7 +5,7 @@ import Threading
 
 extension ResourceGrants {
     /// The files and environment variables that requests may use: those named in `documents`, and files in the
-    /// directories that the operator has opened to requests. Of directories of recordings, also the default one.
+    /// directories that the operator has opened to requests. Requests may also use the default directory of recordings.
     package init(_ documents: [JSONNode], in control: Pipeline.Control) {
         self.init(documents) { resource in
             switch resource.use {

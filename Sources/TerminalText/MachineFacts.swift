@@ -55,9 +55,10 @@ package struct MachineFacts: Sendable, Equatable {
     package var ports: [Part] = []
     package var directory = "."
     package var disk = Disk.failed("not measured")
-    /// Whether each kind of address exists.
+    /// Whether a listener can be opened at 127.0.0.1, and at ::1.
     package var hasLoopback4 = false
     package var hasLoopback6 = false
+    /// IPv4 and IPv6 addresses of the machine, without loopback and link-local ones.
     package var addresses4: [String] = []
     package var addresses6: [String] = []
 

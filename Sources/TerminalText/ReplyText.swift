@@ -23,8 +23,7 @@ package struct ReplyText: Sendable {
 
     package init(style: TerminalStyle) { self.style = style }
 
-    /// Returns the text for a reply, which ends with a line break; the reply itself, without control characters, if it is
-    /// not JSON.
+    /// Returns the text for a reply. A reply that is not JSON is returned as it is, with `?` in place of control characters.
     package func text(_ reply: [UInt8], _ kind: Kind) -> String {
         guard kind != .text, let node = JSONParser.parse(reply, limit: reply.count).faultless else {
             return TextWidth.cleanLines(String(decoding: reply, as: UTF8.self))
@@ -42,8 +41,8 @@ package struct ReplyText: Sendable {
         return (lines.isEmpty ? ["none"] : lines).map { $0 + "\n" }.joined()
     }
 
-    /// Returns the text for a refused request: what is wrong, the remedy and the error code; the reply itself,
-    /// without control characters, if it is not a problem in JSON. It ends with a line break.
+    /// Returns the text for a refused request: what is wrong, the remedy and the error code; the reply itself, with `?` in
+    /// place of control characters, if it is not a problem in JSON. It ends with a line break.
     package static func refusal(_ reply: [UInt8]) -> String {
         guard let node = JSONParser.parse(reply, limit: reply.count).faultless,
             let detail = node[key: "detail"]?.string

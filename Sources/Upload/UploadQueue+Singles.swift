@@ -23,7 +23,8 @@ extension UploadQueue {
         self.singles.append(UploadSingle(name: name, bytes: bytes, contentType: contentType))
     }
 
-    /// Returns the request for the next object. They are sent one at a time, so that they leave the connections to media.
+    /// Returns the request for the next object; `nil` if none is due. Only one such request is in flight at a time, so that
+    /// the other connections are free for media.
     mutating func nextSingle(_ now: Int64) -> UploadRequest? {
         guard let single = self.singles.first, self.singleLane.isFree(at: now) else { return nil }
         let request = self.request(

@@ -10,7 +10,7 @@ enum AccessUnit {
     ///
     /// - Parameters:
     ///   - parameterSets: Put before a key frame that has none of its own.
-    /// - Returns: Empty for a packet without slices, or with lengths that do not fit.
+    /// - Returns: Empty for a packet without slices.
     static func units(of packet: CodedPacket, parameterSets: [[UInt8]]) -> [[UInt8]] {
         let bytes = packet.withBytes { Array($0) }
         let all = Self.split(bytes) ?? AnnexB.units(of: bytes)

@@ -1,7 +1,7 @@
 /// How many bytes a viewer may be sent now: a late group of frames is spread over some time, so that it does not overflow the
 /// queues of the network.
 package struct PaceBudget: Sendable {
-    /// Least rate in bytes per second, and how many times the bit rate of the stream it is.
+    /// The rate is ``speed`` times the bit rate of the stream, but at least this, in bytes per second.
     private static let leastRate: Int64 = 2_500_000
     private static let speed: Int64 = 10
     /// Bytes that are sent without waiting: more than a usual frame.

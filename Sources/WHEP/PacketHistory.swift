@@ -29,7 +29,7 @@ package struct PacketHistory: Sendable {
         /// Packets for retransmission are kept for this time in nanoseconds, and at most ``packets`` of them.
         package var repair: Int64 = 1_000_000_000
         package var packets = 2_000
-        /// The packets since the latest key frame are kept beyond that, within these limits.
+        /// Packets since the latest key frame are kept longer, up to this many bytes and this ``age`` in nanoseconds.
         package var bytes = 16 << 20
         package var age: Int64 = 10_000_000_000
 

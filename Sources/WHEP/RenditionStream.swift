@@ -3,10 +3,9 @@ import WebRTC
 
 /// One rendition as RTP packets, made once for all viewers.
 ///
-/// Bound to the event loop of the viewers. It has no clock and no lock.
+/// Bound to the event loop of the viewers. Time is passed in.
 package final class RenditionStream {
-    /// Largest RTP payload in bytes: with the headers of RTP, rtx, SRTP, UDP and IPv6 a datagram stays below 1,280 bytes, which
-    /// every path takes.
+    /// Largest RTP payload of video in bytes. With all headers a datagram stays below 1,280 bytes, which every IPv6 path carries.
     package static let largestPayload = 1_160
     static let videoRate: Int64 = 90_000
     static let audioRate: Int64 = 48_000
@@ -37,7 +36,7 @@ package final class RenditionStream {
         self.needsKey = true
     }
 
-    /// Adds a frame of video or an Opus packet. Frames before the first key frame are dropped.
+    /// Adds a frame of video or an Opus packet. Video frames before the first key frame are dropped.
     package func receive(_ packet: CodedPacket, now: Int64) {
         packet.kind == .video ? self.receiveVideo(packet, now) : self.receiveAudio(packet, now)
     }

@@ -9,7 +9,7 @@ package struct TrackSender: Sendable {
     private struct Run: Sendable {
         /// Index in the history.
         var start: Int64
-        /// Extended sequence number of that packet.
+        /// Extended RTP sequence number of the packet at ``start``.
         var sequence: Int64
         var catchUp: CatchUp?
     }
@@ -19,7 +19,7 @@ package struct TrackSender: Sendable {
     private struct CatchUp: Sendable {
         /// The last frame of the group.
         var frame: Int64
-        /// Its time, in ticks.
+        /// Time of the last frame, in ticks.
         var time: Int64
         /// Ticks between two frames.
         var step: Int64
@@ -27,9 +27,9 @@ package struct TrackSender: Sendable {
 
     /// Runs that are remembered for retransmissions.
     private static let mostRuns = 8
-    /// A packet is sent again after this time at the earliest, in nanoseconds: requests for it are repeated meanwhile.
+    /// Shortest time between two retransmissions of a packet, in nanoseconds.
     private static let repairInterval: Int64 = 20_000_000
-    /// Repairs that are remembered for that.
+    /// Number of retransmissions whose times are remembered for ``repairInterval``.
     private static let mostRepairs = 256
     /// Packets whose protected bytes are kept for viewers without rtx.
     private static let mostKept = 512
@@ -45,7 +45,7 @@ package struct TrackSender: Sendable {
 
     /// Index of the next packet in the history; nil: nothing is sent before ``begin(_:)``.
     package private(set) var next: Int64?
-    /// Extended sequence number of the next packet.
+    /// Extended RTP sequence number of the next packet that is sent.
     private var sequence: Int64
     private var repairSequence: UInt16
     private var runs: [Run] = []
@@ -58,7 +58,7 @@ package struct TrackSender: Sendable {
     package private(set) var packets: UInt32 = 0
     package private(set) var octets: UInt32 = 0
 
-    /// - Parameter random: At least 64 random bits; they need not be secret.
+    /// - Parameter random: Random bits; they need not be secret.
     package init(_ track: NegotiatedTrack, sources: ViewerSources, random: UInt64) {
         self.kind = track.kind
         self.ssrc = track.kind == .video ? sources.video : sources.audio
@@ -72,7 +72,7 @@ package struct TrackSender: Sendable {
         self.repairSequence = UInt16(truncatingIfNeeded: random >> 48) & 0x7FFF
     }
 
-    /// Extended sequence number of the next packet.
+    /// Extended RTP sequence number of the next packet that is sent.
     package var position: Int64 { self.sequence }
 
     // MARK: Beginning
@@ -84,7 +84,7 @@ package struct TrackSender: Sendable {
         self.add(Run(start: index, sequence: self.sequence, catchUp: nil))
     }
 
-    /// Continues with a group of frames, of which the last one in the history is the present.
+    /// Continues with a group of frames that reaches to the newest one in the history.
     ///
     /// - Parameter index: The first packet of a key frame.
     package mutating func beginGroup(at index: Int64, in history: PacketHistory) {
@@ -115,7 +115,8 @@ package struct TrackSender: Sendable {
     /// Makes the next packet and goes on to the one after it.
     ///
     /// - Parameter bytes: Is replaced by the packet in clear. The capacity is kept.
-    /// - Returns: False if there is none: the viewer has everything, or what it needs next is not kept any more.
+    /// - Returns: False if there is no packet: sending has not begun, the viewer has everything, or the next packet is not
+    ///   kept any more.
     package mutating func take(from history: PacketHistory, into bytes: inout [UInt8]) -> Bool {
         guard let next, let packet = history[next], let run = self.runs.last else { return false }
         let time = Self.time(of: packet, run)

@@ -32,12 +32,12 @@ final class Viewer {
         self.settings = settings
     }
 
-    /// A feed, its packets, and who watches it.
+    /// A feed, its packets, and its viewers.
     final class Rendition {
         let feed: WHEPFeed
         let stream: RenditionStream
         var viewers: [Int: Viewer] = [:]
-        /// Runs while nobody watches and the feed is still awake.
+        /// Task that ends the demand for the feed; set while it has no viewers and is still awake.
         var rest: Scheduled<Void>?
 
         init(feed: WHEPFeed, stream: RenditionStream) {

@@ -1,5 +1,5 @@
-/// Decides whether a viewer gets video: one that loses much of it, or that is not heard of, gets none until a later key frame,
-/// so that the rest arrives whole and its network recovers.
+/// Decides whether a viewer gets video. A viewer that loses much of it gets none for some seconds, so that its network
+/// recovers. A viewer that sends nothing is silent and gets no media.
 ///
 /// Pure; times in nanoseconds of one monotonic clock.
 package struct ViewerFlow: Sendable {
@@ -9,14 +9,14 @@ package struct ViewerFlow: Sendable {
         package var bad: UInt8 = 64
         /// Share up to which a report is good.
         package var good: UInt8 = 13
-        /// Video pauses after bad reports for this time.
+        /// Video pauses once reports have been bad for this time.
         package var patience: Int64 = 3_000_000_000
         /// The first pause; each further one is twice as long, up to ``longestPause``.
         package var pause: Int64 = 1_000_000_000
         package var longestPause: Int64 = 8_000_000_000
-        /// Good reports for this time make the next pause short again.
+        /// Once reports have been good for this time, the next pause is short again.
         package var recovery: Int64 = 10_000_000_000
-        /// Without any authentic datagram, the viewer gets nothing. Players send a report each second.
+        /// Without any authentic datagram for this time, the viewer gets nothing. Players send a report each second.
         package var silence: Int64 = 6_000_000_000
 
         package init() {}

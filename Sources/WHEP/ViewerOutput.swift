@@ -24,7 +24,7 @@ package struct ViewerOutput: SessionOutput {
         }
     }
 
-    /// Packets in one ``Datagram`` at most, and their bytes: limits of the kernel's segmentation.
+    /// Maximum number of packets in one ``Datagram``, and of their bytes: within the kernel's limits for segmentation.
     private static let mostSegments = 40
     private static let mostBytes = 60_000
 
@@ -45,7 +45,7 @@ package struct ViewerOutput: SessionOutput {
             if packet.count <= size, self.datagrams[last].bytes.count + packet.count <= Self.mostBytes {
                 self.datagrams[last].segment = size
                 self.datagrams[last].bytes += packet
-                // A shorter packet can only be the last one.
+                // No packet can follow a shorter one in the same datagram.
                 self.segments = packet.count < size ? 0 : self.segments + 1
                 return
             }

@@ -8,7 +8,7 @@ extension ViewerSession {
     /// How long an estimate of the viewer is used, in nanoseconds. Browsers send one each second.
     private static let estimateTime: Int64 = 3_000_000_000
 
-    /// Sends the sender reports: which RTP times of sound and video belong to the same instant of the program.
+    /// Sends the sender reports: which RTP times of audio and video belong to the same instant of the program.
     ///
     /// Spec: RFC 3550 §6.4.1.
     func report(_ stream: RenditionStream, _ now: Int64, into output: inout ViewerOutput) {
@@ -59,7 +59,7 @@ extension ViewerSession {
             let units =
                 NTPTime.middle(stream.clock.ntp(now: now)) &- block.lastSenderReport
                 &- block.delaySinceLastSenderReport
-            // Up to a minute; more is no answer to a report of this session.
+            // A minute or more is no round trip: the block does not answer a report of this session.
             if units < 60 << 16 { self.roundTrip = Int64(units) * 1_000_000_000 >> 16 }
         }
         guard block.ssrc == self.video?.ssrc else { return }
@@ -101,8 +101,8 @@ extension ViewerSession {
         }
     }
 
-    /// The viewer asks for a key frame. The encoder's grid stays as it is: the next key frame of the grid is at most about a
-    /// second away. Only a viewer that has not had one since it began gets the cached group again.
+    /// Answers a request for a key frame. The encoder makes none for it. If the viewer was sent the cached group and no key frame
+    /// came since, then it gets this group once more.
     private func answerPictureLoss(_ stream: RenditionStream, _ now: Int64, into output: inout ViewerOutput) {
         guard let sent = self.groupSent, stream.video.keyStart == sent.keyStart, self.video?.next == stream.video.end,
             now &- sent.at >= self.limits.groupInterval

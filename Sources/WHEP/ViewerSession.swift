@@ -43,7 +43,8 @@ package final class ViewerSession {
     private var isBehind = false
     /// Addresses whose TCP connection is full.
     private var full: Set<ICEAddress> = []
-    /// When the viewer was last sent a group of frames from its cached beginning, and how many key frames came since.
+    /// When the viewer was last sent the cached group of frames (`.max` after it was repeated), and the index of its first
+    /// packet.
     var groupSent: (at: Int64, keyStart: Int64)?
     /// Key frame up to which groups have been counted as skipped.
     private var countedKey: Int64 = -1
@@ -54,7 +55,7 @@ package final class ViewerSession {
 
     /// - Parameters:
     ///   - credentials: This side's ICE credentials in the answer.
-    ///   - random: Random bits for sequence numbers and time stamps; two numbers.
+    ///   - random: Random bits for sequence numbers and time stamps, for video and for audio.
     /// - Throws: ``MediaError`` if no fingerprint of the offer can be used.
     package init(
         _ negotiated: NegotiatedSession, credentials: ICECredentials, identity: DTLSIdentity, sources: ViewerSources,
@@ -83,12 +84,12 @@ package final class ViewerSession {
     /// The protection profile; nil before the end of the handshake.
     package var cipher: String? { self.transport.cipher }
     package var end: SessionEnd? { self.transport.end }
-    /// Whether media is sent.
+    /// Whether the handshake is complete and the session has not ended.
     package var isConnected: Bool { self.transport.isConnected }
-    /// Whether a valid check came from the address, and consent lasts.
+    /// Whether a valid check came from the address, and the consent to send there has not expired.
     package func isKnown(_ address: ICEAddress, now: Int64) -> Bool { self.transport.isKnown(address, now: now) }
     /// Whether the session uses the address, so that no other session may get its datagrams: its handshake is not complete,
-    /// or its last report came from there within the time of silence.
+    /// or the viewer was last heard there within the time of silence.
     package func isUsing(_ address: ICEAddress, now: Int64) -> Bool {
         self.transport.isUsing(address, now: now, silence: self.limits.flow.silence)
     }
@@ -128,7 +129,7 @@ package final class ViewerSession {
 
     private var lastSend: Int64 = 0
 
-    /// Begins to send: sound with the present, video with the latest key frame, or with the next one if there is none.
+    /// Begins to send: audio with the next packet, video with the latest key frame, or with the next one if there is none.
     func beginMedia(_ stream: RenditionStream, now: Int64) {
         self.audio?.begin(stream.audio.end)
         self.nextReport = now
@@ -218,7 +219,7 @@ package final class ViewerSession {
 
     // MARK: Time
 
-    /// Sends what is due, and ends the session when its time is over.
+    /// Sends what is due, and ends the session if it has timed out.
     package func advance(_ stream: RenditionStream, to now: Int64, into output: inout ViewerOutput) {
         self.transport.advance(to: now, into: &output)
         guard self.end == nil else { return }

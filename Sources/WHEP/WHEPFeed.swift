@@ -6,8 +6,7 @@ import Synchronization
 /// The encoders' threads only append packets to a list; RTP packets are made on the event loop of the viewers. The encoders
 /// wake it at most once for all packets that it has not taken yet.
 ///
-/// The frames since the latest key frame are always kept, as references, so that a viewer begins without a key frame of its
-/// own.
+/// The frames since the latest key frame are kept, so that a viewer begins without waiting for the next one.
 package final class WHEPFeed: Sendable {
     /// What the event loop takes over.
     enum Item: Sendable {
@@ -46,8 +45,7 @@ package final class WHEPFeed: Sendable {
     private let awake = Atomic<Bool>(false)
 
     /// - Parameter setDemand: Called with true when the first viewer joins, and with false 30 s after the last one has left,
-    ///   or at the end. Audio needs to be encoded only in between. Must not block; called on the event loop of the viewers or
-    ///   the thread that stops the server.
+    ///   or at the end. Audio needs to be encoded only in between. Called on the event loop of the viewers; must not block.
     package init(
         name: String, hasVideo: Bool, hasAudio: Bool, setDemand: @escaping @Sendable (Bool) -> Void = { _ in }
     ) {
@@ -139,9 +137,9 @@ package final class WHEPFeed: Sendable {
     /// Sets what is called when there are items; nil: nothing any more. It is called on the encoders' threads.
     func attach(_ wake: (@Sendable () -> Void)?) { self.state.withLock { $0.wake = wake } }
 
-    /// Declares that packets are needed, or no longer.
+    /// Declares whether packets are needed.
     ///
-    /// - Returns: False if that was so before.
+    /// - Returns: False if nothing changed.
     @discardableResult
     func demand(_ isNeeded: Bool) -> Bool {
         let isNew = self.state.withLock { state in

@@ -40,7 +40,7 @@ extension WHEPListener {
         guard self.viewers.count < self.settings.maxViewers else {
             throw .overloaded("the room has as many WebRTC viewers as it takes", retryAfter: 5)
         }
-        // Before the answer, so that the profile of the stream is known, and sound is encoded from now on.
+        // Before the answer, so that the profile of the stream is known, and audio is encoded from now on.
         self.wake(rendition)
         do throws(WHIPError) {
             let (viewer, path, answer) = try self.viewer(of: rendition, offer)

@@ -24,7 +24,7 @@ final class WHEPListener: ChannelInboundHandler {
     private static let shortestTimer: Int64 = 2_000_000
     /// How long a feed stays awake after its last viewer has left.
     private static let restDelay = TimeAmount.seconds(30)
-    /// Datagrams whose segments the kernel makes; nil if it cannot.
+    /// Whether the kernel can split a buffer into several datagrams.
     private static let canSegment = System.supportsUDPSegmentationOffload
 
     let settings: WHEPSettings
@@ -160,7 +160,7 @@ final class WHEPListener: ChannelInboundHandler {
 
     /// Sends what a session has left in ``output``, without a flush.
     private func perform(_ viewer: Viewer) {
-        // Taken out: a change may end sessions, which leave something in it as well.
+        // Copied and cleared first: the changes may end other sessions, which use ``output`` too.
         let output = self.output
         self.output.clear()
         for datagram in output.datagrams { self.write(datagram, viewer) }

@@ -12,14 +12,14 @@ package enum WHEPDecision: Sendable, Hashable {
     case restart(id: String, remote: ICECredentials)
 }
 
-/// Decides on the requests of viewers and makes the replies. Fields of CORS that depend on the origin are added by the
-/// listener.
+/// Decides on the requests of viewers and makes the replies. The playback listener adds the CORS fields that depend on the
+/// origin.
 ///
 /// | request | result |
 /// |---|---|
 /// | `POST` to an endpoint | 415 for another type, else ``WHEPDecision/play(rendition:offer:)`` |
 /// | `DELETE` of a session | ``WHEPDecision/delete(id:)``; 404 for a session that has ended |
-/// | `PATCH` of a session | 204 for candidates, ``WHEPDecision/restart(id:remote:)``, or 428, 412, 415, 400 |
+/// | `PATCH` of a session | 204 for candidates, ``WHEPDecision/restart(id:remote:)``, or 428, 412, 415, 413, 400 |
 /// | `GET`, `HEAD` of a session | 204 |
 /// | `GET`, `HEAD` of an endpoint | 200 with the type of an offer |
 /// | `OPTIONS` | 204 with `Accept-Post` or `Accept-Patch` |

@@ -28,8 +28,8 @@ package struct CodedFrame: Sendable {
     package let orientation: UInt8?
     /// Frame size; nil for frames other than key frames, and for an H.264 key frame whose SPS cannot be parsed.
     package let size: FrameSize?
-    /// H.264 key frames: the `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15 §5.3.3.1) of the parameter sets that it
-    /// refers to. Otherwise nil.
+    /// H.264 key frames: the `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15 §5.3.3.1) with the parameter sets that are
+    /// valid at this frame. Otherwise nil.
     package let configuration: [UInt8]?
 
     package init(

@@ -13,7 +13,7 @@ package struct FramedStream: Sendable {
         case tooLong(Int)
     }
 
-    /// Largest accepted packet in bytes. STUN, DTLS and RTP fit in 1,500; more is no peer of ours.
+    /// Largest accepted packet in bytes. Peers send STUN, DTLS and RTP packets of at most 1,500 bytes.
     package static let largestPacket = 4096
 
     private var bytes: [UInt8] = []

@@ -14,8 +14,8 @@ import MediaTypes
 /// Spec: RFC 6184 §5.6 (single NAL units), §5.7.1 (STAP-A), §5.8 (FU-A). Packet types of the interleaved mode are
 /// malformed.
 package struct H264Depacketizer: VideoDepacketizer {
-    /// Most NAL units of an access unit. A 1080p frame has 68 rows of macroblocks, which encoders use as slices at
-    /// most.
+    /// Maximum number of NAL units in an access unit. Encoders make at most one slice for each row of macroblocks; 1080p
+    /// has 68 rows.
     static let mostUnits = 1024
     /// Maximum number of SPS and PPS in an access unit; each is compared with all known sets.
     static let mostParameterSets = 64
@@ -65,7 +65,7 @@ package struct H264Depacketizer: VideoDepacketizer {
     }
 
     /// - Parameter announced: Value of the format parameter `sprop-parameter-sets` (RFC 6184 §8.1), if there is one.
-    ///   Only the first 32 elements are read; a list that contains anything but parameter sets is ignored.
+    ///   Only its first 32 elements are read.
     package init(announced: String?) {
         let parts = (announced ?? "").split(separator: ",").prefix(32)
         self.init(announced: parts.compactMap { Base64.decode(String($0)) })
@@ -90,12 +90,12 @@ package struct H264Depacketizer: VideoDepacketizer {
             if isSameFrame {
                 self.damage(.lost, &results)
             } else {
-                // An open frame lacks at least its end.
+                // Packets are lost between two frames: an open frame lacks at least its end.
                 self.close()
                 if self.hasBegun { results.append(.damaged(.lost)) }
             }
         } else if self.buffer.isOpen, !isSameFrame {
-            // A sender that does not mark the last packet.
+            // The sender has not marked the last packet of the open frame.
             self.finish(&results)
         }
         self.hasBegun = true
@@ -120,7 +120,7 @@ package struct H264Depacketizer: VideoDepacketizer {
         guard let header = payload.first, header & 0x80 == 0 else { return .malformed }
         let type = header & 0x1F
         if type == Self.fuA { return self.takeFragment(payload, header) }
-        // A new unit before the fragmented one has ended.
+        // A new NAL unit begins before the fragmented one has ended.
         guard self.fragment == nil else { return .malformed }
         switch type {
         case 1...23: return self.takeUnit(payload)
@@ -185,7 +185,7 @@ package struct H264Depacketizer: VideoDepacketizer {
         return nil
     }
 
-    /// - Parameter offset: Four bytes there are in the buffer.
+    /// - Parameter offset: Where to write four bytes that the buffer already has.
     private mutating func writeLength(_ length: Int, at offset: Int) {
         for index in 0..<4 {
             self.buffer.bytes[offset + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index))
@@ -264,7 +264,7 @@ package struct H264Depacketizer: VideoDepacketizer {
     private mutating func makeFrame() -> FrameResult {
         if self.types.contains(.idr) { return self.makeKeyFrame() }
         let memory = self.payload(without: self.current)
-        // Messages about a frame are in its own access unit.
+        // Only SEI of the frame's own access unit is searched for a recovery point.
         if self.types.contains(.sei), RecoveryPoint.isAtOnce(memory, in: 0..<memory.count),
             case .whole(let frame) = self.makeKeyFrame()
         {
@@ -286,7 +286,7 @@ package struct H264Depacketizer: VideoDepacketizer {
             guard let sequence = sets.sequenceSet(ofPicture: slice.pictureSet) else {
                 return .damaged(.noParameterSets)
             }
-            // Once: a large set that cannot be parsed would cost as much for each of a thousand slices.
+            // Only for the first slice: to parse a large set for each of a thousand slices would cost too much.
             if isParsed { continue }
             isParsed = true
             size = SequenceParameterSet(nalUnit: sequence).map { FrameSize(width: $0.width, height: $0.height) }

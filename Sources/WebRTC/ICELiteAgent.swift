@@ -1,10 +1,10 @@
-/// The ICE side of one publisher: answers its connectivity checks and selects the address that media is exchanged with.
+/// This program's ICE agent for one peer: answers its connectivity checks and selects the address for media.
 ///
 /// An ICE-lite agent sends no checks of its own and is always in the controlled role. An address is known once a check with
 /// the right password came from it; until then nothing is sent there except the answer to that check, which is never
 /// longer than the check. The selected address is the one last nominated by USE-CANDIDATE, or before any nomination the
-/// first known one. TCP is selected only if no valid check arrived by UDP for some seconds, because TCP delays media after a
-/// loss.
+/// first known one. But a TCP address replaces a selected UDP address only after no valid check came from that for 6 s,
+/// because TCP delays media after a loss.
 ///
 /// Pure: time is passed in, as nanoseconds of a monotonic clock.
 ///
@@ -15,7 +15,7 @@ package struct ICELiteAgent: Sendable {
         /// Time from the start within which a valid check must arrive.
         package var firstCheck: Int64 = 10_000_000_000
         /// Time from the last valid check until the session ends, and until an address is no longer known (RFC 7675 §5.1).
-        /// Publishers send a check every 2.4 to 5 s.
+        /// Peers send a check every 2.4 to 5 s.
         package var consent: Int64 = 30_000_000_000
 
         package init() {}
@@ -38,7 +38,7 @@ package struct ICELiteAgent: Sendable {
         /// For another session, or for credentials that an ICE restart has replaced.
         case unknownUfrag
         case wrongIntegrity
-        /// The transaction of another address: a copy of a check, not one that the publisher sent from here.
+        /// Another address has already sent a check with this transaction ID, so this one is a copy.
         case replayed
         /// The answer would be longer than the request.
         case tooShort
@@ -75,14 +75,14 @@ package struct ICELiteAgent: Sendable {
     /// Transactions that are remembered: those of more than a minute at usual rates.
     private static let mostTransactions = 64
 
-    /// How long an address of UDP is preferred to one of TCP after its last check, in nanoseconds: clients send one every 2.4 to
-    /// 5 s while the address works.
+    /// How long after its last check a selected UDP address is kept although a TCP address could replace it, in nanoseconds.
+    /// Clients send a check every 2.4 to 5 s while the address works.
     private static let preferenceForUDP: Int64 = 6_000_000_000
 
     private let limits: Limits
     private let start: Int64
     private var current: ICECredentials
-    /// After a restart, until the first valid check with them.
+    /// New credentials during an ICE restart, until the first valid check with them.
     private var next: ICECredentials?
     private var known: [KnownAddress] = []
     private var transactions: [Transaction] = []
@@ -130,7 +130,7 @@ package struct ICELiteAgent: Sendable {
         return self.receive(message, from: address, now: now, hmac: hmac)
     }
 
-    /// As ``receive(_:from:now:hmac:)-`` for a message that was parsed to find the agent.
+    /// Takes a STUN message that was parsed already, for example to find the agent.
     package mutating func receive(
         _ message: STUNMessage, from address: ICEAddress, now: Int64, hmac: STUNMessage.HMAC
     ) -> Outcome {
@@ -231,7 +231,7 @@ package struct ICELiteAgent: Sendable {
             return (writer.finished(password: password, hmac: hmac), false)
         }
         if message.controlledTieBreaker != nil {
-            // RFC 8445 §7.3.1.1: the publisher has to take the controlling role, since a lite agent cannot.
+            // RFC 8445 §7.3.1.1: the peer has to take the controlling role, since a lite agent cannot.
             var writer = STUNWriter(.error, transactionID: message.transactionID)
             writer.addError(487, "Role Conflict")
             return (writer.finished(password: password, hmac: hmac), false)

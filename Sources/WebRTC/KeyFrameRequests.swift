@@ -5,14 +5,14 @@
 package struct KeyFrameRequests: Sendable {
     /// Shortest time between two requests in nanoseconds.
     package static let interval: Int64 = 300_000_000
-    /// The same for a sender that does not answer.
+    /// Shortest time between two requests to a sender that does not answer them.
     package static let rareInterval: Int64 = 30_000_000_000
-    /// A key frame within this time of a request, plus the round trip, is its effect.
+    /// A key frame counts as the effect of a request if it arrives within this time plus the round trip.
     private static let answerTime: Int64 = 1_000_000_000
 
     /// Whether the sender can be asked at all.
     package let isPossible: Bool
-    /// Since when a key frame is wanted, and not yet there.
+    /// Since when a key frame is wanted; nil: none is.
     private var wantedSince: Int64?
     private var lastSent: Int64?
     /// First request since the last key frame.
@@ -46,14 +46,14 @@ package struct KeyFrameRequests: Sendable {
         if self.lastSent == nil, !self.isEffective { self.lastSent = now }
     }
 
-    /// Returns true if a request is due, which the caller must then send; it is counted as sent.
+    /// Whether the caller must send a request now. If so, the request is counted as sent.
     package mutating func take(at now: Int64, roundTrip: Int64) -> Bool {
         guard let deadline = self.deadline, now >= deadline else { return false }
         if let firstSent = self.firstSent, now - firstSent > Self.answerTime + roundTrip {
             self.failures = min(6, self.failures + 2)
             self.firstSent = nil
             guard self.isEffective else {
-                // Judged just now: the next one is rare.
+                // The sender has just turned out to ignore requests: the next one follows after the rare interval.
                 self.lastSent = now
                 return false
             }

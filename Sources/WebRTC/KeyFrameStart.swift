@@ -5,7 +5,7 @@ package enum KeyFrameStart {
     /// Whether a key frame can begin with this payload.
     ///
     /// Spec: RFC 6184 §5.4 (H.264), RFC 7741 §4 (VP8), RFC 9628 §4.2 (VP9). For H.264, an SPS counts, since it
-    /// precedes the IDR frame. Always true for other codecs.
+    /// precedes the IDR frame. Always true for codecs other than these three.
     package static func isAt(_ payload: ArraySlice<UInt8>, codec: CodecName) -> Bool {
         switch codec {
         case .h264: self.isH264(payload)

@@ -108,7 +108,7 @@ package struct MediaAssembly: Sendable {
     }
 
     private mutating func receiveFrame(_ frame: CodedFrame, _ items: inout [SourceItem]) {
-        // Frames that are dropped may be the only ones that say so.
+        // Also of frames that are dropped: no later frame may carry the orientation.
         if let byte = frame.orientation { self.orientation = VideoOrientation(coordination: byte) }
         if frame.isKey {
             self.isWaiting = false

@@ -36,7 +36,7 @@ extension MediaOffer {
         return found
     }
 
-    /// Whether the publisher waits for our first DTLS message.
+    /// Whether the offerer is the DTLS server, so that this side has to send the first DTLS message.
     ///
     /// Spec: RFC 5763 §5, RFC 4145 §4. Without the attribute the offerer is active.
     static func isServer(

@@ -1,16 +1,17 @@
-/// What an offer and its answer agreed on: the tracks, and what is needed to reach and authenticate the publisher.
+/// What an offer and its answer agreed on: the tracks, and what is needed to authenticate the peer.
 package struct NegotiatedSession: Sendable, Hashable {
     /// At most one video and one audio track, in the order of the offer.
     package var tracks: [NegotiatedTrack]
-    /// The publisher's ICE user name fragment, 4 to 256 characters.
+    /// The peer's ICE user name fragment, 4 to 256 characters.
     package var remoteUfrag: String
-    /// The publisher's ICE password, 22 to 256 characters. Secret.
+    /// The peer's ICE password, 22 to 256 characters. Secret.
     package var remotePassword: String
-    /// Digests of the publisher's certificate. The certificate must match one of them. Never empty.
+    /// Digests of the peer's certificate. The certificate must match one of them. Never empty.
     package var fingerprints: [SDPFingerprint]
-    /// Whether the publisher is the DTLS server, so that this program has to send the first message.
+    /// Whether the peer is the DTLS server, so that this program has to send the first message.
     package var peerIsDTLSServer: Bool
-    /// What the offer says about its program, as visible ASCII of at most 64 characters; nil if it says nothing.
+    /// The name of the peer's software according to its offer, as visible ASCII of at most 64 characters; nil if the offer
+    /// has none.
     package var software: String?
 
     package init(

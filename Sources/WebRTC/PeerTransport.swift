@@ -22,18 +22,18 @@ package final class PeerTransport {
 
     /// What became of a connectivity check.
     package enum CheckResult: Sendable, Equatable {
-        /// It has no answer, or the session has ended.
+        /// The check gets no answer, or the session has ended.
         case ignored
-        /// It was answered with an error.
+        /// The check was answered with an error.
         case error
         case valid
-        /// It is valid, but its address has not proved itself: a check was sent there instead of the answer.
+        /// The check is valid, but its address has not proved itself: a check was sent there instead of the answer.
         case probed
     }
 
     /// What a datagram that is no connectivity check contains.
     package enum Content: Sendable, Equatable {
-        /// It came from an address without a valid check, or the session has ended.
+        /// The datagram came from an address without a valid check, or the session has ended.
         case stranger
         /// Neither DTLS, RTP nor RTCP.
         case malformed
@@ -48,8 +48,8 @@ package final class PeerTransport {
     }
 
     private static let checkInterval: Int64 = 500_000_000
-    /// Bytes of a ClientHello, sent twice. A DTLS client answers no check before it received so many more bytes: the checks of a
-    /// peer that gets no answer are repeated, while those of FFmpeg end with the first answer.
+    /// Bytes of two ClientHello messages. If this side is the DTLS client, it answers the peer's checks only after it may send so
+    /// many bytes in addition: a peer repeats checks without an answer, but FFmpeg stops them after the first answer.
     private static let firstFlights = 2 * 166
     /// Shortest time between two checks to one address, in nanoseconds.
     private static let probeInterval: Int64 = 400_000_000
@@ -111,8 +111,8 @@ package final class PeerTransport {
     package var isConnected: Bool { self.connectedAt != nil && self.end == nil }
     /// The address to send to; nil before the first valid check.
     package var selected: ICEAddress? { self.agent.selected }
-    /// Where any number of bytes may be sent, and what protects them; nil before the handshake, after the end, and while the
-    /// selected address has not proved itself.
+    /// Where any number of bytes may be sent, and what protects them; nil before the handshake is complete, after the end, and
+    /// while the selected address has not proved itself.
     package var media: (sender: SRTPSender, address: ICEAddress)? {
         guard let sender, self.end == nil, let address = self.agent.selected, self.allowance.isProven(address) else {
             return nil
@@ -177,8 +177,8 @@ package final class PeerTransport {
         }
     }
 
-    /// Sends a check to a selected address that has not proved itself, such as a new one of a peer that has moved. It takes
-    /// the place of the answer to the peer's check, which is repeated.
+    /// Sends a check to a selected address that has not proved itself, such as a new one of a peer that has moved. The caller
+    /// sends this check instead of an answer; the peer repeats its own check.
     ///
     /// - Returns: Whether a check was sent.
     private func sendProbe(to address: ICEAddress, _ now: Int64, into output: inout some SessionOutput) -> Bool {
@@ -234,8 +234,8 @@ package final class PeerTransport {
         }
     }
 
-    /// Protects a compound RTCP packet and sends it to the selected address. It is dropped before the handshake, and beyond the
-    /// allowance of the address.
+    /// Protects a compound RTCP packet and sends it to the selected address. The packet is dropped if the handshake is not
+    /// complete or the address may not be sent so many bytes.
     package func sendRTCP(_ packet: [UInt8], into output: inout some SessionOutput) {
         var bytes = packet
         guard let sender, let address = self.agent.selected, sender.protectRTCP(&bytes) == .ok else { return }

@@ -5,7 +5,7 @@ struct PictureID: Sendable, Hashable {
     let value: UInt16
     private let mask: UInt16
 
-    /// - Returns: nil if the bytes end before.
+    /// - Returns: nil if the bytes end before the number does.
     init?(_ reader: inout ByteReader) {
         guard let first = reader.next() else { return nil }
         guard first & 0x80 != 0 else {
@@ -33,7 +33,7 @@ struct ByteReader: Sendable {
     /// The next byte; nil at the end.
     mutating func next() -> UInt8? { self.bytes.popFirst() }
 
-    /// - Returns: Whether there were so many bytes.
+    /// - Returns: False if fewer bytes were left; then none is skipped.
     mutating func skip(_ count: Int) -> Bool {
         guard count <= self.bytes.count else { return false }
         self.bytes = self.bytes.dropFirst(count)

@@ -28,7 +28,7 @@ extension RTCPPacket {
         return packets
     }
 
-    /// Reads the body of one packet. A body that is too short for its type makes `.other`.
+    /// Reads the body of one packet. A report or feedback message with a body that is too short becomes `.other`.
     private struct Reader {
         let bytes: [UInt8]
         let body: Range<Int>

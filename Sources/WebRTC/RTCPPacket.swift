@@ -17,7 +17,7 @@ package enum RTCPPacket: Sendable, Hashable {
     /// The highest bit rate that a receiver wants, in bits per second.
     case remb(sender: UInt32, bitRate: UInt64, ssrcs: [UInt32])
     case transportFeedback(RTCPTransportFeedback)
-    /// Answer to a receiver reference time (RFC 3611 §4.5), one for each report block.
+    /// Answers to receiver reference times (RFC 3611 §4.5).
     case delaySinceReferenceTime([RTCPDelayBlock])
     /// Receiver reference time (RFC 3611 §4.4), as an NTP time stamp.
     case referenceTime(ssrc: UInt32, ntp: UInt64)
@@ -30,7 +30,7 @@ package struct RTCPSenderReport: Sendable, Hashable {
     package var ssrc: UInt32
     /// NTP time stamp of the sender's clock: seconds since 1900 in units of 2⁻³² s.
     package var ntp: UInt64
-    /// The same instant as an RTP time of this SSRC.
+    /// RTP time of this SSRC at the instant of ``ntp``.
     package var timestamp: UInt32
     package var packets: UInt32
     package var octets: UInt32
@@ -47,7 +47,7 @@ package struct RTCPSenderReport: Sendable, Hashable {
 /// Reception report block (RFC 3550 §6.4.1).
 package struct RTCPReportBlock: Sendable, Hashable {
     package var ssrc: UInt32
-    /// Lost packets since the previous report, in units of 1/256.
+    /// Share of the packets since the previous report that were lost, in units of 1/256.
     package var fractionLost: UInt8
     /// −2²³…2²³ − 1.
     package var cumulativeLost: Int32
@@ -56,7 +56,7 @@ package struct RTCPReportBlock: Sendable, Hashable {
     package var jitter: UInt32
     /// Middle 32 bits of the NTP time stamp of the last SR; 0: none so far.
     package var lastSenderReport: UInt32
-    /// Since that SR arrived, in units of 1/65,536 s.
+    /// Time since the last SR arrived, in units of 1/65,536 s.
     package var delaySinceLastSenderReport: UInt32
 
     package init(
@@ -89,7 +89,7 @@ package struct RTCPDelayBlock: Sendable, Hashable {
     package var ssrc: UInt32
     /// Middle 32 bits of the reference time; 0: none so far.
     package var lastReference: UInt32
-    /// Since that reference time arrived, in units of 1/65,536 s.
+    /// Time since the reference time arrived, in units of 1/65,536 s.
     package var delay: UInt32
 
     package init(ssrc: UInt32, lastReference: UInt32, delay: UInt32) {
@@ -105,10 +105,10 @@ package struct RTCPTransportFeedback: Sendable, Hashable {
     package var media: UInt32
     /// Transport-wide number of the first reported packet.
     package var base: UInt16
-    /// Number of this message.
+    /// Number of this message among the sender's feedback messages, modulo 256.
     package var number: UInt8
-    /// For each packet since ``base``, its arrival in units of 250 µs since the receiver's beginning of time modulo
-    /// 2²⁴ × 64 ms; nil if it did not arrive.
+    /// For each packet from ``base`` on, its arrival in units of 250 µs of the receiver's clock, which wraps; nil if it did
+    /// not arrive.
     package var arrivals: [Int64?]
 
     package init(sender: UInt32, media: UInt32, base: UInt16, number: UInt8, arrivals: [Int64?]) {

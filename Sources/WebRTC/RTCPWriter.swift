@@ -72,7 +72,7 @@ package struct RTCPWriter: Sendable {
         for entry in entries { self.word(entry) }
     }
 
-    /// Entries of one NACK, so that a datagram holds at least one message besides it.
+    /// Maximum number of entries in one NACK, so that a datagram has space for another message.
     static let mostNACKEntries = 250
 
     /// PLI: asks for a key frame.

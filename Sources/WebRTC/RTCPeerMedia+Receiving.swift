@@ -4,7 +4,7 @@ extension RTCPeerMedia {
     /// - Parameters:
     ///   - bytes: The whole packet. Slices of it are given out, so it should not be larger than the packet.
     ///   - now: Its arrival.
-    ///   - output: Packets that are in order now are appended, with those of other tracks in order of arrival.
+    ///   - output: Packets that are in order now are appended.
     package mutating func receiveRTP(
         _ bytes: [UInt8], at now: Int64, into output: inout [TrackPacket]
     ) -> RTPVerdict {
@@ -109,7 +109,7 @@ extension RTCPeerMedia {
             KeyFrameStart.isAt(packet.bytes[payload], codec: self.streams[stream].codec)
         {
             self.streams[stream].keyFrames.receivedKeyFrame(at: now, roundTrip: self.assumedRoundTrip)
-            // The next FIR is a new request; before, it is a repetition.
+            // FIRs until the next key frame are one request, with this number.
             self.streams[stream].intraNumber &+= 1
         }
         if outcome == .recovered, let requested, isRetransmission || self.tracks[track].rtxPayloadType == nil {
@@ -151,7 +151,7 @@ extension RTCPeerMedia {
     /// Own clock for reference times (RFC 3611 §4.4), whose beginning is arbitrary.
     static func ntp(_ now: Int64) -> UInt64 { NTPTime.timestamp(now &+ 1_000_000_000_000_000) }
 
-    /// The target of a track has changed: it is put in order from now on, and has to begin with a key frame.
+    /// Call when the target layer of a track has changed: its packets are put in order from now on, and a key frame is wanted.
     mutating func chooseLayer(track: Int, at now: Int64) {
         guard let choice = self.layers[track] else { return }
         for index in self.streams.indices where self.streams[index].track == track {
@@ -180,7 +180,7 @@ extension RTCPeerMedia {
 }
 
 extension OrderedPacket {
-    /// The same packet as the first one of another layer.
+    /// The same packet, marked as one after a loss, since its layer has just become the current one.
     fileprivate var afterLoss: OrderedPacket {
         OrderedPacket(
             sequence: self.sequence, timestamp: self.timestamp, marker: self.marker, payload: self.payload,

@@ -34,19 +34,18 @@ package struct TrackPacket: Sendable, Hashable {
     /// a key frame and has ``OrderedPacket/isAfterLoss``; layers number their packets independently.
     package let layer: Int
     package let packet: OrderedPacket
-    /// Time of the packet's frame in nanoseconds, on one line for all tracks of the peer (``SenderClock``). The first
-    /// frame of another layer may have the time of the last frame before it.
+    /// Time of the packet's frame in nanoseconds, on one line for all tracks of the peer (``SenderClock``).
     package let time: Int64
 }
 
 /// What ``RTCPeerMedia`` did with an RTP packet.
 package enum RTPVerdict: Sendable, Hashable {
-    /// It belongs to a track. Not necessarily anything was given out.
+    /// The packet belongs to a track. It may still wait for others, or may have been dropped.
     case taken
-    /// It is no RTP packet.
+    /// The bytes are no RTP packet.
     case malformed
-    /// No negotiated track has its payload type.
+    /// No negotiated track has the packet's payload type.
     case unknownPayloadType
-    /// Its SSRC belongs to no stream; see ``StreamTable/Match/refused``.
+    /// The packet's SSRC belongs to no stream; see ``StreamTable/Match/refused``.
     case refusedSource
 }

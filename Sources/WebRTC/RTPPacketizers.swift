@@ -15,7 +15,7 @@ package struct RTPPayload: Sendable, Hashable {
 /// Spec: RFC 6184 §6.2 (mode 1): consecutive small units are aggregated (STAP-A), large ones fragmented (FU-A). In mode
 /// 0 each unit is one payload, which the encoder has to limit in size.
 package struct H264Packetizer: Sendable {
-    /// Largest payload in bytes, at least 16; mode 0 does not keep it.
+    /// Largest payload in bytes, at least 16; ignored in mode 0.
     package let largestPayload: Int
     /// Whether units may be aggregated and fragmented.
     package let isModeOne: Bool
@@ -50,7 +50,7 @@ package struct H264Packetizer: Sendable {
     }
 
     private static func aggregate(_ units: [[UInt8]]) -> [UInt8] {
-        // The importance of the most important unit.
+        // The highest NRI of the units.
         var bytes: [UInt8] = [units.reduce(0) { max($0, ($1.first ?? 0) & 0x60) } | 24]
         for unit in units {
             bytes += [UInt8(truncatingIfNeeded: unit.count >> 8), UInt8(truncatingIfNeeded: unit.count)]
@@ -124,7 +124,7 @@ package struct VP9Packetizer: Sendable {
     }
 }
 
-/// Makes RTP payloads of Opus packets: one of each, unchanged.
+/// Makes RTP payloads of Opus packets: each packet becomes one payload, unchanged.
 ///
 /// Spec: RFC 7587 §4.2.
 package enum OpusPacketizer {

@@ -13,11 +13,11 @@
 package struct ReceiveTrack: Sendable {
     /// Times in nanoseconds.
     package struct Timing: Sendable, Hashable {
-        /// From when a packet is missed until it is requested: packets may overtake each other.
+        /// Time from when a packet is missed until it is requested, since packets may overtake each other.
         package var firstRequest: Int64 = 8_000_000
         /// Shortest time between two requests of the same packet.
         package var shortestRepeat: Int64 = 40_000_000
-        /// From when a packet is missed until it is abandoned, unless an answer is on its way.
+        /// Time from when a packet is missed until it is abandoned, unless an answer is on its way.
         package var wait: Int64
         /// Whether the sender resends packets. If not, then missing ones are not requested.
         package var isRepaired: Bool
@@ -34,15 +34,15 @@ package struct ReceiveTrack: Sendable {
 
     /// What happened to a packet.
     package enum Outcome: Sendable, Hashable {
-        /// It arrived as an original.
+        /// The packet was received without having been requested.
         case taken
-        /// It was missing and has been requested.
+        /// The packet was missing and had been requested.
         case recovered
-        /// It arrived before, or it contains nothing new; it is no loss.
+        /// The packet had arrived before, or contains nothing new; it is no loss.
         case duplicate
-        /// It was abandoned before.
+        /// The packet had been abandoned.
         case late
-        /// Its number is far from the others, and the sender did not restart.
+        /// The packet's number is far from the others, and no second packet has confirmed a restart of the sender.
         case stray
     }
 
@@ -60,9 +60,9 @@ package struct ReceiveTrack: Sendable {
     private static let longestGrace: Int64 = 100_000_000
     /// libwebrtc ignores requests for a packet that it resent less than its estimate of the round trip plus 5 ms ago.
     private static let senderMargin: Int64 = 5_000_000
-    /// Number of the first request for a packet that is sent twice. Requests are lost, too, and few are left.
+    /// From the third request for a packet on, each is sent twice: requests are lost, too, and few are left.
     private static let firstCopied = 3
-    /// From a request to its copy, in nanoseconds: a short burst of loss should not take both.
+    /// Time from a request to its copy, in nanoseconds: a short burst of loss should not take both.
     private static let copyDelay: Int64 = 10_000_000
 
     private struct Missing {
@@ -243,7 +243,7 @@ package struct ReceiveTrack: Sendable {
         self.nextRequest = earliest
     }
 
-    /// Gives out everything that waits and forgets the numbers, since another SSRC continues the track.
+    /// Gives out everything that waits. The next packet may have any number: another SSRC or a restarted sender continues.
     package mutating func restart(into ordered: inout [OrderedPacket]) {
         while !self.missing.isEmpty { self.abandon(into: &ordered) }
         self.next = nil

@@ -1,8 +1,8 @@
 /// Estimates the round-trip time to a peer.
 ///
-/// A peer that only sends media receives no reports that would measure it. Two other sources are used: the answer to a
-/// receiver reference time (RFC 3611 §4.5), and the time from a request for a packet to its retransmission, which
-/// includes the peer's own delay and counts only while there are no answers.
+/// This side sends no media to the peer, so the peer's reports do not measure the time. Two other sources are used: the
+/// answer to a receiver reference time (RFC 3611 §4.5), and the time from a request for a packet to its retransmission,
+/// which includes the peer's own delay and counts only while there are no answers.
 package struct RoundTripTime: Sendable {
     /// Smoothed, in nanoseconds; nil while unknown.
     package private(set) var estimate: Int64?

@@ -71,7 +71,7 @@ struct SDPAnswer {
 
     private func formats(_ section: SessionDescription.Section, _ track: NegotiatedTrack) -> [String] {
         let type = track.payloadType
-        // As offered: encoding names are case-insensitive, but not every client compares them so.
+        // The encoding name is repeated as offered, because some clients compare its case.
         let map = section.attributes.byPayloadType(named: "rtpmap")[type]?.split(separator: " ").first ?? ""
         var lines = ["a=rtpmap:\(type) \(map)"]
         let parameters = self.parameters(track)

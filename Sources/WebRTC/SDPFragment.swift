@@ -1,7 +1,6 @@
-/// The body of a PATCH: candidates of the publisher, or new credentials for an ICE restart.
+/// The body of a PATCH: candidates of the client, or its new credentials for an ICE restart.
 ///
-/// Candidates are counted and otherwise ignored: the publisher's address is where its connectivity checks come from, and
-/// an address that a client names is never contacted.
+/// Candidates are counted and otherwise ignored: media uses the address from which connectivity checks came.
 ///
 /// Spec: RFC 8840 §9, RFC 9725 §4.3.
 package struct SDPFragment: Sendable, Hashable {

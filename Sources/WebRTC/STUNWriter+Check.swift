@@ -5,7 +5,7 @@ extension STUNWriter {
     /// Spec: RFC 8445 §7.1, RFC 7675 §5.1.
     ///
     /// - Parameters:
-    ///   - transactionID: 12 bytes of a cryptographic generator. Only who receives the check can know them.
+    ///   - transactionID: 12 bytes of a cryptographic generator, so that only a receiver of the check can know them.
     ///   - remote: Credentials of the peer.
     package static func check(
         transactionID: [UInt8], remote: ICECredentials, localUfrag: String, hmac: STUNMessage.HMAC

@@ -1,7 +1,7 @@
 /// Limits what is sent to addresses that have not proved that they receive it: never more bytes than came from there.
 ///
-/// A connectivity check proves that its sender knows the password, not that it has the address: a publisher could send checks
-/// with the address of somebody else. TCP proves an address by itself.
+/// A connectivity check proves that its sender knows the password, not that it has the address: a client could forge the
+/// sender address of its checks. TCP proves an address by itself.
 ///
 /// Pure.
 package struct SendAllowance: Sendable {
@@ -11,7 +11,7 @@ package struct SendAllowance: Sendable {
         var left: Int?
     }
 
-    /// Addresses that are remembered: those that an ``ICELiteAgent`` knows. A forgotten one begins anew with nothing.
+    /// Maximum number of remembered addresses, as many as an ``ICELiteAgent`` knows. A forgotten one begins again with 0 bytes.
     private static let mostAddresses = 8
 
     private var entries: [Entry] = []

@@ -27,17 +27,18 @@ package struct SenderClock: Sendable {
         var unwrapper = RTPTimeUnwrapper()
         /// Extended RTP time from which ``offset`` counts; nil before the first packet and after a restart.
         var origin: Int64?
-        /// Time on the line of ``origin``.
+        /// Time of ``origin`` on the common time line, in nanoseconds.
         var offset: Int64 = 0
         /// What ``offset`` should be, by sender reports; nil without any.
         var target: Int64?
         /// NTP time of ``origin`` in nanoseconds by each of the last five reports.
         var reports: [Int64] = []
         var lastTicks: Int64 = 0
-        /// Last time on the line; nil before the first packet.
+        /// Time of the last packet on the common time line, in nanoseconds; nil before the first packet.
         var lastTime: Int64?
         var lastArrival: Int64 = 0
-        /// Usual arrival minus time on the line. Changes slowly with the drift between the two clocks.
+        /// Usual difference between the arrival of a packet and its time on the common time line. Changes slowly with the
+        /// drift between the two clocks.
         var usualLag: Int64 = 0
         var lagsSince: Int64?
         /// Sum of the corrections.
@@ -61,7 +62,7 @@ package struct SenderClock: Sendable {
     /// Stream that does not move at its first report.
     private let reference: Int?
     private var hasReference = false
-    /// NTP time of the line's zero, in nanoseconds since 1900; nil before the first report.
+    /// NTP time at which the common time line is 0, in nanoseconds since 1900; nil before the first report.
     private var lineStart: Int64?
 
     /// Jumps of RTP times, restarts excluded.

@@ -88,7 +88,7 @@ package struct SessionDescription: Sendable, Hashable {
 
     private static func append(_ attribute: Attribute, to list: inout [Attribute]) throws(WHIPError) {
         guard list.count < Limits.attributes else {
-            throw .tooLarge("a section has more than \(Limits.attributes) attributes")
+            throw .tooLarge("a section or the session level has more than \(Limits.attributes) attributes")
         }
         list.append(attribute)
     }

@@ -1,4 +1,4 @@
-/// What a session leaves to its caller, in order.
+/// What a session leaves to its caller: datagrams to send and changes of its state, each in order.
 package protocol SessionOutput {
     var changes: [SessionChange] { get set }
 

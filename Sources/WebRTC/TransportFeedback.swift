@@ -19,11 +19,11 @@ package struct TransportFeedback: Sendable {
     private var unwrapper = SequenceUnwrapper()
     /// Arrival in units of 250 µs by number modulo ``capacity``; −1: did not arrive. Empty before the first packet.
     private var arrivals: [Int64] = []
-    /// First number that the next report contains.
+    /// First packet number that the next report contains.
     private var begin: Int64 = 0
-    /// After the highest number that arrived.
+    /// The packet number after the highest one that arrived.
     private var end: Int64 = 0
-    /// Number of the next message.
+    /// Number of the next feedback message, modulo 256.
     private var number: UInt8 = 0
     /// When the next report is due; nil if nothing arrived since the last one.
     package private(set) var deadline: Int64?

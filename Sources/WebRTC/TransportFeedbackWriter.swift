@@ -25,7 +25,7 @@ struct TransportFeedbackWriter {
         self.last = self.reference * 256
     }
 
-    /// Size of the message so far in bytes, without zero padding.
+    /// Upper bound of the size of the message so far in bytes, without zero padding.
     var byteCount: Int { 20 + self.chunks.count + self.deltas.count + (self.size == 0 ? 0 : self.isRun ? 2 : 4) }
 
     mutating func lost() { self.add(0) }

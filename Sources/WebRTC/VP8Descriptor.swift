@@ -7,7 +7,7 @@ struct VP8Descriptor: VPXDescriptor, Hashable {
     /// Whether the packet begins a frame: S is set, and PID is 0.
     let beginsFrame: Bool
     let pictureID: PictureID?
-    /// Only the marker bit says so.
+    /// Always false: a VP8 descriptor does not say it; the marker bit of the RTP packet does.
     var endsFrame: Bool { false }
     var spatialLayer: UInt8 { 0 }
 

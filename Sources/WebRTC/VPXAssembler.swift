@@ -52,14 +52,14 @@ struct VPXAssembler<Descriptor: VPXDescriptor, Header: VPXFrameHeader>: Sendable
         if hasLoss {
             self.lose(descriptor, isSameFrame: isSameFrame, &results)
         } else if !isSameFrame {
-            // A sender that does not mark the last packet.
+            // The sender has not marked the last packet of the open frame.
             self.finish(&results)
         }
         self.hasBegun = true
         let isFirst = !self.buffer.isOpen
         if isFirst {
             self.buffer.open(packet, time: time)
-            // Its first packet is among the lost ones, which have been reported.
+            // The first packet of the frame is among the lost ones, which have been reported.
             if hasLoss, let descriptor, !descriptor.beginsFrame { self.buffer.damage() }
         }
         if !self.buffer.count(packet) { self.damage(.tooLarge, &results) }

@@ -2,8 +2,8 @@ import MediaTypes
 
 /// Answers the offers of WHEP viewers.
 ///
-/// A section whose codec is missing on one side is declined, so that a viewer without Opus still gets the video. An offer of
-/// video without H.264 is refused, since a viewer that sees no picture would not know why.
+/// An audio section without Opus is declined, so that the viewer still gets the video. If the program has video, then an offer
+/// with a video section without H.264 is refused, since its viewer would see nothing and not know why.
 ///
 /// Spec: draft-ietf-wish-whep §4.2; RFC 9429 §5.3 (answers); RFC 9143 (bundle).
 package enum ViewerNegotiation {
@@ -11,7 +11,7 @@ package enum ViewerNegotiation {
     package struct Program: Sendable, Hashable {
         package var hasVideo: Bool
         package var hasAudio: Bool
-        /// `profile_idc` of the H.264 stream; nil while unknown. Of the offered payload types, one of this profile is taken.
+        /// `profile_idc` of the H.264 stream; nil while unknown. An offered payload type with this profile is preferred.
         package var profile: UInt8?
 
         package init(hasVideo: Bool, hasAudio: Bool, profile: UInt8? = nil) {

@@ -5,8 +5,8 @@ package enum WHIPDecision: Sendable, Hashable {
     /// Send this reply. It is complete, with its CORS fields.
     case reply(WHIPReply)
     /// Check the key, then answer the offer with ``SDPNegotiation`` and reply with
-    /// ``WHIPRequests/created(path:etag:answer:origin:)`` or ``WHIPRequests/refused(_:origin:)``. `isKeyInHeader`: requests
-    /// for the session have to repeat the key.
+    /// ``WHIPRequests/created(path:etag:answer:origin:)`` or ``WHIPRequests/refused(_:origin:)``. `isKeyInHeader`: DELETE and
+    /// PATCH of the session have to repeat the key.
     case publish(key: String, isKeyInHeader: Bool, offer: [UInt8])
     /// End the session, then reply with ``WHIPRequests/deleted(origin:)``.
     case delete(id: String)
@@ -20,7 +20,7 @@ package struct WHIPSessionState: Sendable, Hashable {
     package var etag: String
     /// The publisher's current ICE user name fragment.
     package var remoteUfrag: String
-    /// The key that requests for the session have to send; nil if the POST had it in its path. Secret.
+    /// The key that DELETE and PATCH have to send; nil if the POST had it in its path. Secret.
     package var key: String?
 
     package init(etag: String, remoteUfrag: String, key: String?) {

@@ -5,7 +5,7 @@ extension WHIPError {
         WHIPError(
             400, "malformedDescription", title: "Malformed session description",
             detail: line.map { "line \($0): \(detail)" } ?? detail,
-            fix: "send the client's offer unchanged, as application/sdp")
+            fix: "send the offer or fragment as the client's WebRTC library wrote it")
     }
 
     /// The text exceeds a limit of its size.
@@ -15,7 +15,7 @@ extension WHIPError {
         WHIPError(413, "descriptionTooLarge", title: "Session description too large", detail: detail, fix: fix)
     }
 
-    /// The offer is valid, but not one that a WHIP endpoint can accept.
+    /// The offer is valid, but not one that a WHIP or WHEP endpoint can accept.
     package static func unacceptable(_ detail: String, fix: String) -> WHIPError {
         WHIPError(422, "unacceptableOffer", title: "Offer cannot be accepted", detail: detail, fix: fix)
     }

@@ -47,8 +47,9 @@ extension WHIPError {
         fix: "create a session with a POST to the endpoint")
 
     package static let noSuchEndpoint = WHIPError(
-        404, "noSuchEndpoint", title: "No such endpoint", detail: "this path is not the WHIP endpoint of the room",
-        fix: "check the WHIP URL of the publisher")
+        404, "noSuchEndpoint", title: "No such endpoint",
+        detail: "this path is not a WHIP or WHEP endpoint of the room",
+        fix: "check the WHIP or WHEP URL of the client")
 
     package static func methodNotAllowed(allowed: String) -> WHIPError {
         WHIPError(

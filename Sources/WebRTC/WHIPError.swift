@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// A refusal of a WHIP request: HTTP status and problem details.
+/// A refusal of a WHIP or WHEP request: HTTP status and problem details.
 ///
 /// Spec: RFC 9457 §3, with the additional member `fix`.
 package struct WHIPError: Error, Sendable, Hashable {

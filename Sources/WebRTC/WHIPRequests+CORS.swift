@@ -34,7 +34,7 @@ extension WHIPRequests {
         return reply
     }
 
-    /// The value of `Access-Control-Allow-Origin`; nil for requests that are not of another origin, or not allowed.
+    /// The value of `Access-Control-Allow-Origin`; nil without an `Origin`, or if it is not allowed.
     private func allowedOrigin(_ origin: String?) -> String? {
         guard let origin else { return nil }
         if self.settings.allowedOrigins.contains("*") { return "*" }

@@ -8,7 +8,7 @@ extension CtlCommand {
         enum Which: String, ExpressibleByArgument, CaseIterable { case set, cleared, all }
 
         static let configuration = CommandConfiguration(
-            abstract: "Print the current alarms, and those of the last five minutes.")
+            abstract: "Print the current alarms, and those cleared in the last five minutes.")
         @Option(help: "Which alarms: set, cleared or all.") var state = Which.all
         @OptionGroup var control: ControlOptions
         func run() async throws {

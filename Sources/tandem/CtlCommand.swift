@@ -140,7 +140,7 @@ struct CtlCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print statistics of every source and of the program.")
         @Flag(help: "Include counters of repaired and dropped data.") var debug = false
-        @Flag(help: "Continue with one line per second until the room ends.") var follow = false
+        @Flag(help: "Print the statistics every second until the room ends.") var follow = false
         @OptionGroup var control: ControlOptions
         func run() async throws {
             let level = "level=\(self.debug ? "debug" : "standard")"

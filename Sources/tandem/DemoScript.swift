@@ -12,8 +12,8 @@ final class DemoScript: Sendable {
 
     var summary: RoomSummary? { self.result.withLock { $0 } }
 
-    /// The scenes of the demo with their durations in seconds, from the room's first frame on. If the demo has an end,
-    /// each scene takes a third.
+    /// The scenes of the demo with their durations in seconds, repeated without end; if the demo has a duration, each of
+    /// three scenes takes about a third of it.
     private var steps: [(scene: String, seconds: Int)] {
         guard let duration = self.duration else { return [("solo", 10), ("pk", 20)] }
         let third = max(1, duration / 3)

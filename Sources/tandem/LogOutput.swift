@@ -17,7 +17,7 @@ enum LogFormat: String, ExpressibleByArgument, CaseIterable {
 
 /// Writes log lines to standard error, each in one piece: as text, or as one JSON object per line.
 struct LogOutput: LogHandler {
-    /// Metadata keys that identify the worker. They are in every JSON line and are left out of text lines.
+    /// Metadata keys that identify the worker. They are left out of text lines.
     enum Whose {
         static let room = "room"
         static let instance = "instance"

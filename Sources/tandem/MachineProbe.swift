@@ -10,7 +10,7 @@ import Threading
 
 /// Measures this machine for `tandem doctor`.
 enum MachineProbe {
-    /// Measures everything. Blocks until twenty small durable writes to the directory's disk are done.
+    /// Measures everything. Blocks while it makes up to twenty small durable writes to the directory's disk.
     ///
     /// - Parameters:
     ///   - pipeline: The pipeline whose ports are tried; `nil`: none.
@@ -102,7 +102,7 @@ enum MachineProbe {
     private static let longestMeasurement: Int64 = 5_000_000_000
 
     private static func disk(_ directory: String, _ clock: SystemClock) -> MachineFacts.Disk {
-        // An interrupt would leave the file behind. It is ignored for the few seconds that this takes at most.
+        // A signal would leave the file behind. It is ignored while the disk is measured, usually for less than a second.
         let signals = [SIGINT, SIGTERM, SIGHUP].map { ($0, signal($0, SIG_IGN)) }
         defer { for (number, handler) in signals { signal(number, handler) } }
         let path = "\(directory)/.tandem-doctor-\(getpid())"

@@ -75,7 +75,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("no source imports Foundation, which would quadruple the size of a static binary")
+    @Test("no source imports Foundation")
     func noFoundation() {
         for file in self.sources {
             #expect(!file.lines.contains { $0.hasSuffix("import Foundation") }, "\(file.path) imports Foundation")

@@ -188,7 +188,7 @@ struct OpenAPITests {
         for failure in failures { #expect(code.contains(failure.code)) }
     }
 
-    @Test("the operator page's files need no token, and have a Content-Security-Policy without inline scripts")
+    @Test("the operator page's files need no token; its document's Content-Security-Policy allows nothing inline")
     func page() throws {
         let responder = ControlResponder(
             room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "0.0.0.0", port: 1), token: "t"))

@@ -13,7 +13,7 @@ struct PageModuleTests {
         var height: Int
     }
 
-    @Test("panes have the rectangles that the room computes, for each layout and for lengths in percent")
+    @Test("panes have the expected rectangles in the layouts solo, pip, grid, hostAndGuests and auto, and with lengths in percent")
     func rectangles() throws {
         let script = """
             import { resolvedPanes } from "./geometry.js";

@@ -23,8 +23,8 @@ struct EncoderOptionTests {
         return String(decoding: bytes[start...].prefix { (0x20...0x7e).contains($0) }, as: UTF8.self)
     }
 
-    /// A dearer or worse setting must be a decision: a change is accepted with `UPDATE_GOLDEN=1`, and
-    /// benchmarks/presets.json and the guides then need new measurements.
+    /// Changed options are accepted with `UPDATE_GOLDEN=1`; benchmarks/presets.json and the guides then need new
+    /// measurements.
     @Test("libx264's options of every preset are those of the golden file")
     func golden() throws {
         let text = try VideoEncoding.Preset.allCases.map { "\($0.rawValue): \(try Self.options($0))\n" }.joined()

@@ -36,7 +36,7 @@ struct OpusFramerTests {
         #expect(frames.allSatisfy { $0.position == 0 || $0.isContinued })
     }
 
-    @Test("samples that were already there are ignored")
+    @Test("samples of a block that overlap the previous block are ignored")
     func overlap() {
         var framer = OpusFramer()
         var frames = framer.add(Self.block(0), at: 0)
@@ -56,7 +56,7 @@ struct OpusFramerTests {
         #expect(again.map(\.position) == [101_024] && again.map(\.isContinued) == [false])
     }
 
-    @Test("the encoder makes a packet per frame, labeled with the time that its samples have after the decoder's delay")
+    @Test("the encoder makes a packet per frame, whose pts is earlier by a constant delay of at most 960 samples")
     func packets() throws {
         let encoder = try OpusEncoder.open(bitrate: 128_000, place: "test")
         var packets: [CodedPacket] = []

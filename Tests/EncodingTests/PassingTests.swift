@@ -21,7 +21,7 @@ struct PassingTests {
     }
 
     @Test(
-        "a rendition switches to passthrough and back at given ticks, with IDR frames; the other is encoded throughout"
+        "one rendition switches to passthrough and back at given ticks, with IDR frames; another is encoded throughout"
     )
     func inAndOut() throws {
         let words = Mutex<[Int: [Word]]>([:])
@@ -74,7 +74,7 @@ struct PassingTests {
         #expect(ladder.control.enteredByAll == 39)
     }
 
-    @Test("while frames are dropped, the first frame after passthrough is not a repeat of one from before it")
+    @Test("while frames are dropped, the first frame after passthrough repeats no frame from before passthrough")
     func heldBehind() throws {
         let sizes = Mutex<[Int64: Int]>([:])
         func rung(_ name: String, _ width: Int) -> EncodedRendition {

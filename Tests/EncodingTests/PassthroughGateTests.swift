@@ -123,7 +123,7 @@ struct PassthroughRoom {
 struct PassthroughGateTests {
     typealias Room = PassthroughRoom
 
-    @Test("passthrough starts only after the startup segments, which a resized canvas ends")
+    @Test("passthrough starts only after the startup segments; a resize of the canvas ends these segments at once")
     func opening() throws {
         let opening = try #require(StartupSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1]))
         var room = Room()
@@ -255,7 +255,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "passthrough is refused for interlaced video and for a codec, size, profile or level that the rendition lacks",
+        "interlaced or rotated video, and a codec, profile or level that the rendition lacks, is not passed through",
         arguments: ["codec", "size", "format", "profile", "level"])
     func refused(why: String) {
         var room = Room(profile: why == "profile" ? 66 : 100)

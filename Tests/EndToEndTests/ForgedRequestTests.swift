@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Forged requests to the listeners of a live room")
+    @Suite("Forged requests to the viewers' listener of a live room")
     struct ForgedRequestTests {
         private typealias Protection = EndToEnd.ProtectionTests
 

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Stores {
     /// Commands without a room, and those of the README, are run by ``Unhurried/Pictures/ExampleTests``.
     @Suite("Commands of the guides, run against a live room")
     struct GuideTests {

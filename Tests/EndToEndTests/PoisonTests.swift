@@ -33,7 +33,7 @@ extension EndToEnd {
             let library = try Self.poison(work)
             let directory = work.path("out")
             let pipeline = Rooms.live(directory, renditions: Self.room, canvas: (320, 180), scene: "pk")
-            // When the fatal publisher was admitted: some tenths of a second before.
+            // When the fatal publisher was admitted, some tenths of a second before the crash.
             var fatal: Double?
             for run in 1...3 {
                 // Like a supervisor: restart at once.

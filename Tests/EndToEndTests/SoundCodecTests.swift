@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension Unhurried.Stores {
     @Suite("Older audio codecs of FLV")
     struct SoundCodecTests {
         private struct Kind {

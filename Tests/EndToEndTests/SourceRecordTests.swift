@@ -24,7 +24,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "three publications and a killed worker leave a file each, with every frame that was sent but those of the last part"
+            "each of three publications has a file with all its frames; a killed worker's file lacks at most its last 2.5 s"
         )
         func reconnects() throws {
             let media = try Media.require()
@@ -77,7 +77,7 @@ extension Unhurried.Stores {
             let kept = try media.frameCount(path)
             let tracks = try Self.sidecar(path)["tracks"] as? [[String: Any]]
             #expect(tracks?.first?["frames"] as? Int == kept)
-            // The last part of one second, and up to a second in which the writer gathers packets.
+            // The last part of one second, the time in which the writer gathers packets, and a margin.
             #expect(Double(kept) >= (sent - 2.5) * 30)
             EndToEnd.report("\(kept) frames kept of a publication killed after \(sent) s")
             start = room.now

@@ -36,7 +36,7 @@ struct TimingBarTests {
         expectOnTime(["late": 3, "lost": 0], isLateAllowed: true)
     }
 
-    @Test("a test of a suite with .steadyMachine can read the measurement", .steadyMachine)
+    @Test("a test with .steadyMachine can read the measurement", .steadyMachine)
     func measured() throws {
         let steadiness = try #require(SteadyMachineTrait.measurement?.steadiness)
         #expect(steadiness.worstPause >= 0 && (0...100).contains(steadiness.stolen))

@@ -74,7 +74,7 @@ extension Unhurried.Doors {
             #expect(browser.errors.isEmpty, "\(browser.errors)")
         }
 
-        @Test("the page stops asking for the playlist once the room has ended, and asks again on request")
+        @Test("the page stops asking for the playlist once the room has ended, and shows a button to check again")
         func ended() throws {
             let browser = try Browser.start()
             defer { browser.close() }

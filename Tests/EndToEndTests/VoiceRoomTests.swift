@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Unhurried.Doors {
+extension Unhurried.Pictures {
     @Suite("Rooms without video")
     struct VoiceRoomTests {
         /// ffmpeg as a publisher of a tone alone.

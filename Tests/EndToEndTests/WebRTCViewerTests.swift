@@ -95,7 +95,9 @@ extension EndToEnd {
             #expect(isEnded == "1", "the page shows the end of the room")
         }
 
-        @Test("requests that play nothing get the statuses of WHEP")
+        @Test(
+            "a WHEP request of another type, for an unknown rendition, or with a broken offer is refused; OPTIONS gets 204"
+        )
         func statuses() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Self.room(work.path("out")))

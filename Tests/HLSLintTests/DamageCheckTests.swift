@@ -39,7 +39,8 @@ struct DamageCheckTests {
         DamageCheck.damagedFrames(configuration: record, memory: PacketMemory(bytes), samples: samples)
     }
 
-    @Test("slices as the encoder wrote them are intact; bytes overwritten in one slice are found, wherever they are")
+    @Test(
+        "slices as the encoder wrote them are intact; overwritten bytes are found in the first, middle and last frames")
     func damage() throws {
         let (record, bytes, samples) = try Self.segment()
         #expect(samples.count == 60)

@@ -37,7 +37,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "a finished live or EVENT directory has no finding; after one segment is deleted it has one, for that file",
+        "a finished live or EVENT directory has no finding; after one segment is deleted it has one: a missing resource",
         arguments: [true, false])
     func finished(isEvent: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)").path
@@ -107,7 +107,7 @@ struct DirectoryTests {
             #expect(Set(linter.findings.map(\.rule)) == [rule], "\(linter.findings.map { $0.text(since: 0) })")
             try text.write(toFile: list, atomically: true, encoding: .utf8)
         }
-        // A byte outside of the fragment, and the segments of another key.
+        // An I-frame with a wrong offset, and segments listed with the key of another period.
         try expect(.iFrameRange, in: "\(folder)/720p-iframes.m3u8") { text in
             let place = text.firstRange(of: "@")?.upperBound ?? text.startIndex
             return text.replacingCharacters(in: place...place, with: text[place] == "1" ? "2" : "1")

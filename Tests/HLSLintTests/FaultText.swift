@@ -42,7 +42,7 @@ extension String {
         self.numbered.compactMap { $0.number == number ? change($0.line) : $0.line }.map { $0 + "\n" }.joined()
     }
 
-    /// Moves all dates of segments from `first` on by so many milliseconds (below 1,000).
+    /// Moves dates of segments from `first` on by so many milliseconds (below 1,000), except into the next minute.
     func movingDates(from first: Int, by milliseconds: Int) -> String {
         self.fromSegment(first) { line in
             guard line.hasPrefix("#EXT-X-PROGRAM-DATE-TIME:"), let ms = Int(line.suffix(4).dropLast()) else {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Lint: a presentation without a fault")
 struct GoodPresentationTests {
-    @Test("the linter fetches all segments and parts of an 80 s low-latency room and reports no finding")
+    @Test("the linter fetches all segments and most parts of an 80 s low-latency room and reports no finding")
     func nothing() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Fault()).run()
         for finding in linter.findings { Issue.record("\(finding.text(since: 0))") }

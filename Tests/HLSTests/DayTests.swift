@@ -2,9 +2,9 @@ import HLS
 import MediaTypes
 import Testing
 
-/// Cases 3, 25 and 58 of the case table: a day of playlists with a simulated clock, twenty years after the origin,
-/// where 32-bit decode times have long wrapped. A canvas has an integer frame rate; 29.97 is refused when the pipeline
-/// is read (`PipelineMistakeTests`), and `OutputGrid` cannot express it.
+/// A day of playlists with a simulated clock, from twenty years after the origin on, where 32-bit decode times have
+/// long wrapped. A canvas has an integer frame rate; 29.97 is refused when the pipeline is read
+/// (`PipelineMistakeTests`), and `OutputGrid` cannot express it.
 @Suite("Playlists of a whole day: Apple HLS authoring specification 8.1, rfc8216bis §6.2.1")
 struct DayTests {
     private static let twentyYears: Int64 = 20 * 365 * 86_400
@@ -24,7 +24,7 @@ struct DayTests {
             var listed: Int64 = 0
             var low: Int64 = 0, high: Int64 = 0
             var longest = 0
-            // The list is rendered after every eighth segment only: rendering is most of the test's time.
+            // The playlist is rendered after every eighth segment only: rendering is most of the test's time.
             var truth: [Int64] = []
             while slot < last {
                 let start = Self.start(slot, grid, kind)

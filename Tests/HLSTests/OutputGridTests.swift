@@ -28,7 +28,8 @@ struct OutputGridTests {
 
     @Test("the target duration covers an audio frame that reaches past the segment's end")
     func overhangIsCovered() throws {
-        // 2.49 s of video can need 117 AAC frames: 2.496 s; 2.4999 s can need 118: 2.517 s, which rounds to 3.
+        // 149 frames at 60 fps, 2.483 s, can need 117 AAC frames at 48 kHz: 2.496 s. At 8 kHz they can need 20: 2.56 s,
+        // which rounds to 3.
         #expect(try OutputGrid(fps: 60, gopFrames: 149, segmentGops: 1, partFrames: 149).targetDuration == 2)
         #expect(try OutputGrid(fps: 48, gopFrames: 119, segmentGops: 1, partFrames: 119).targetDuration == 2)
         #expect(try OutputGrid(fps: 12, gopFrames: 29, segmentGops: 1, partFrames: 29).targetDuration == 2)

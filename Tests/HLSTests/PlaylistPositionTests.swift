@@ -41,7 +41,7 @@ struct PlaylistPositionTests {
         #expect(Self.decide(query) == (isServed ? .serve : .hold))
     }
 
-    @Test("a part number after the last complete segment's blocks until the next segment's first part")
+    @Test("a part number past those of the last complete segment blocks until the next segment's first part")
     func behindTheLast() {
         let fresh = PlaylistPosition(nextMediaSequence: 21, partCount: 0, lastPartCount: 4, isEnded: false)
         #expect(Self.decide([("_HLS_msn", "20"), ("_HLS_part", "4")], fresh) == .hold)

@@ -27,7 +27,8 @@ struct PlaylistWindowTests {
         #expect(window.segments.count == (fits ? 1 : 0))
     }
 
-    @Test("when the window is full, each new segment makes one removable, and only its lines leave the playlist")
+    @Test(
+        "in a full window, a new segment makes one removable; only its lines and the old EXT-X-MEDIA-SEQUENCE then go")
     func slides() throws {
         var window = try Self.filled(6)
         #expect(window.removableCount == 0)
@@ -119,7 +120,7 @@ struct PlaylistWindowTests {
         #expect(numbers[49] == 3)
     }
 
-    @Test("over all updates, a media sequence number names the same segment and the header tags stay the same")
+    @Test("over 10,000 updates, a media sequence number names the same segment and the target duration stays the same")
     func history() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 20), targetDuration: 2)
         var names: [Int64: String] = [:]

@@ -54,7 +54,7 @@ struct DatagramSocketTests {
         withExtendedLifetime(socket) {}
     }
 
-    @Test("a socket that nobody has any more is not opened again")
+    @Test("if its DatagramSocket was released, a UDP socket that an error has closed is not opened again")
     func forgotten() throws {
         let (loop, network) = (EmbeddedEventLoop(), Network())
         _ = try DatagramSocket.open(port: 8_189, on: loop) { network.open($0, on: loop) }.wait()

@@ -67,7 +67,7 @@ struct ProxiedClientTests {
         await listener.stop()
     }
 
-    @Test("a malformed header closes the connection; a header of another address than a proxy's is no HTTP")
+    @Test("a malformed proxy header closes the connection; a header from an address that is not a proxy's gets an error status")
     func refused() async throws {
         let listener = try await Self.start()
         await #expect(throws: HTTPProbe.Failure.self) {

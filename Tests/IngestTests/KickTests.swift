@@ -35,7 +35,7 @@ struct KickTests {
         }
     }
 
-    @Test("an added source accepts its publisher at once; a removed one closes it, and its key is unknown")
+    @Test("an added source accepts its publisher at once; removing it closes the publisher, whose key is then refused")
     func comingAndGoing() async throws {
         let third = SourceID(uid: "3003")
         func admission(_ keys: [SourceID: String]) -> Admission {
@@ -99,7 +99,7 @@ struct KickTests {
         }
     }
 
-    @Test("a wrong key is refused after a delay, too many are dropped; a right key from the same address is accepted")
+    @Test("a wrong key is refused after a delay, too many are closed without an answer; a right key is still accepted")
     func wrongKeys() async throws {
         try await TestServer.with({ $0.wrongKeyDelay = 300_000_000 }) { server in
             let clock = ContinuousClock()

@@ -109,7 +109,7 @@ struct PullTests {
         }
     }
 
-    @Test("while readers are full and nothing is read, the server is checked once per timeout")
+    @Test("while readers are full, a server is not disconnected as idle, and the check runs once per idle timeout")
     func full() async throws {
         let server = try await PlayServer.start([.media([], then: .holds)])
         let clock = NotingClock()

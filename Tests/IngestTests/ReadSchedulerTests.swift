@@ -80,7 +80,7 @@ struct ReadPacerTests {
         #expect(pacer.mark == 1)
     }
 
-    @Test("the mark has an upper limit; with a read delay of 0 there is none")
+    @Test("the mark has an upper limit; with a read delay of 0 no mark is set")
     func bounds() {
         var pacer = Self.pacer()
         for second in 1...10 {

@@ -224,7 +224,7 @@ struct RelayTests {
         }
     }
 
-    @Test("a source that ends while its relay is connecting closes the relay")
+    @Test("a source that ends while its relay is connecting ends that connection attempt")
     func goesMeanwhile() async throws {
         try await TestServer.with { far in
             let hub = SourceHub(source: SourceID(uid: "anna"))

@@ -193,7 +193,7 @@ struct SRTFrontTests {
         #expect(front.count == 1)
     }
 
-    @Test("a peer that is silent for a long time is reported, one that sends is not")
+    @Test("a peer that has sent nothing for 16 seconds is reported as silent, one that has sent is not")
     func silence() throws {
         var front = Self.front()
         _ = try Self.relaying(&front, "a")

@@ -93,7 +93,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("a client that is gone without a word is lost two seconds after its last packet; media again publishes again")
+    @Test("a client that sends nothing for two seconds is reported as lost; with its next media it publishes again")
     func silence() async throws {
         let clock = ForwardClock()
         try await Self.with(clock: clock) { server, url in
@@ -240,7 +240,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("clients that never send a check are refused after ten seconds, and nothing of them is left")
+    @Test("clients that never send a check are refused after ten seconds, and their sessions are gone")
     func neverChecked() async throws {
         let clock = ForwardClock()
         try await Self.with(clock: clock, { $0.maximumWaitingPerAddress = 64 }) { server, url in
@@ -276,7 +276,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("no key, user name fragment, password or session id is in logs and events, or in another session's URL")
+    @Test("no key, user name fragment, password or session id is in logs and events")
     func secrets() async throws {
         try await Self.with { server, url in
             let offer = try WebRTCPeer().offer()
@@ -319,7 +319,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("a wildcard UDP address without public addresses does not start")
+    @Test("a server with a wildcard UDP address does not start without public addresses")
     func wildcard() async throws {
         await #expect(throws: MediaError.self) {
             try await Self.with({ $0.webRTC?.udp = "0.0.0.0:0" }) { _, _ in }
@@ -333,7 +333,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("the end of the server closes its clients with close_notify")
+    @Test("a server that stops sends its clients close_notify")
     func stop() async throws {
         let client = try await Self.connectAndStop()
         await client.outcomes.wait { $0.contains(.closed) }

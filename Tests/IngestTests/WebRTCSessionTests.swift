@@ -176,7 +176,7 @@ struct WebRTCSessionTests {
         #expect(pair.sentBytes(to: Pair.stranger) <= received && !pair.session.isConnected)
     }
 
-    @Test("a DTLS server gets no answer to a check before a ClientHello may be sent twice")
+    @Test("a peer that is the DTLS server gets no answer to a check before two ClientHellos may be sent")
     func passivePeer() throws {
         let pair = try Pair(WebRTCPeer(isDTLSServer: true))
         var received = 0
@@ -333,7 +333,7 @@ struct WebRTCFrameGateTests {
         }
     }
 
-    @Test("everything is dropped while paused, and video until the next key frame")
+    @Test("everything is dropped while paused, and then video until the next key frame")
     func pause() {
         var gate = WebRTCFrameGate()
         #expect(self.kinds(&gate, [self.packet(.video), self.packet(.audio)]) == ["frame", "audio"])

@@ -20,7 +20,7 @@ struct WebRTCManifestTests {
     }
 
     @Test(
-        "in a pod, the node's address is that of publishers, and the UDP port, the TCP port of its number and WHIP are host ports"
+        "in a pod, WebRTC publishers get the node's address, and the WHIP port, the UDP port and the TCP port of its number are host ports"
     )
     func pod() throws {
         let text = try Self.text(Self.room(#"{ "udp": "127.0.0.1:0" }"#), for: "k8s")
@@ -32,7 +32,7 @@ struct WebRTCManifestTests {
         #expect(!text.contains("key: node-ip"), "it is no secret")
     }
 
-    @Test("written addresses stay, and need no variable", arguments: ["k8s", "nomad"])
+    @Test("a pipeline that names the addresses for WebRTC publishers keeps them, and gets no variable", arguments: ["k8s", "nomad"])
     func written(engine: String) throws {
         let text = try Self.text(Self.room(#"{ "publicAddresses": ["192.0.2.1"] }"#), for: engine)
         #expect(text.contains("192.0.2.1") && !text.contains("publicAddressesEnv") && !text.contains("NODE_IP"))
@@ -40,14 +40,14 @@ struct WebRTCManifestTests {
         #expect(bound.contains("192.0.2.1:7000") && !bound.contains("publicAddressesEnv"))
     }
 
-    @Test("a variable of the pipeline stays, and the operator learns that it has to be set")
+    @Test("publicAddressesEnv of the pipeline stays, and a note in the manifest says to set the variable")
     func ownVariable() throws {
         let text = try Self.text(Self.room(#"{ "publicAddressesEnv": "EDGE_IPS" }"#), for: "k8s")
         #expect(text.contains(#""publicAddressesEnv": "EDGE_IPS""#) && !text.contains("NODE_IP"))
         #expect(text.contains("ingest.webrtc.publicAddressesEnv: set the variable EDGE_IPS of the room"))
     }
 
-    @Test("a TCP port that another listener has is published once")
+    @Test("the TCP port of the WebRTC UDP port's number is not published if another listener has it")
     func samePort() throws {
         let text = try Self.text(
             Self.room(#"{ "publicAddresses": ["192.0.2.1"], "udp": "0.0.0.0:8090" }"#, http: 8090), for: "k8s")
@@ -73,7 +73,7 @@ struct WebRTCManifestTests {
         #expect(one.contains("hostPort: 8190, protocol: UDP") && !one.contains("name: wheptcp"))
     }
 
-    @Test("Nomad reserves each number once, and has the address of the host in a variable")
+    @Test("a Nomad job reserves the port number of WebRTC once, and publicAddressesEnv names Nomad's variable")
     func nomad() throws {
         let text = try Self.text(Self.room(#"{ "udp": "127.0.0.1:0" }"#), for: "nomad")
         #expect(text.contains(#""publicAddressesEnv": "NOMAD_IP_webrtc""#) && text.contains("port \"webrtc\" {"))
@@ -81,7 +81,7 @@ struct WebRTCManifestTests {
     }
 
     @Test(
-        "without a variable for the machine's address, the operator learns what to list",
+        "in manifests for Swarm and systemd, a note says to list ingest.webrtc.publicAddresses",
         arguments: ["swarm", "systemd"])
     func notes(engine: String) throws {
         let text = try Self.text(Self.room(#"{ "udp": "127.0.0.1:0" }"#), for: engine)

@@ -42,7 +42,7 @@ struct DechunkTests {
         #expect(assembler.finish().bytes == message)
     }
 
-    @Test("a header of another chunk stream stops the copy before it")
+    @Test("copying a message stops before a header of another chunk stream")
     func foreignHeader() {
         var assembler = PacketAssembler(expecting: 10)
         var progress = ChunkProgress(chunkLeft: 4, messageLeft: 10)

@@ -30,7 +30,9 @@ struct DTLSHandshakeTests {
         #expect(ours.localKey != ours.remoteKey && ours.localSalt != ours.remoteSalt)
     }
 
-    @Test("two transports agree on GCM with six datagrams of at most 1,200 bytes, each key on the right side")
+    @Test(
+        "two transports agree on GCM in six datagrams of at most 1,200 bytes; one's local key is the other's remote key"
+    )
     func agree() throws {
         let (client, server) = try self.pair(timer: .long)
         let network = DTLSNetwork()
@@ -43,7 +45,7 @@ struct DTLSHandshakeTests {
         #expect(client.handleTimeout().isEmpty && server.handleTimeout().isEmpty)
     }
 
-    @Test("a server sends less than it has received before an address repeats its cookie, and keeps no state")
+    @Test("until an address repeats its cookie, a server answers with fewer bytes than it receives and runs no timer")
     func cookie() throws {
         let (client, server) = try self.pair(timer: .long)
         let hello = try #require(client.start().first)
@@ -67,7 +69,7 @@ struct DTLSHandshakeTests {
         #expect(server.hasAnswer && server.keys != nil)
     }
 
-    @Test("a forged HelloVerifyRequest is no answer of the peer")
+    @Test("a forged HelloVerifyRequest does not count as an answer of the peer")
     func forgedCookie() throws {
         let (client, other) = try (self.pair(timer: .long).client, self.pair(timer: .long).server)
         let hello = try #require(client.start().first)
@@ -143,7 +145,7 @@ struct DTLSHandshakeTests {
     }
 
     @Test(
-        "another implementation's settings: both profiles, both roles; keys are the exporter's of RFC 5764 §4.2",
+        "a transport's keys are those that OpenSSL's exporter gives its peer (RFC 5764 §4.2), in both profiles and roles",
         arguments: [false, true], ["SRTP_AES128_CM_SHA1_80", "SRTP_AEAD_AES_128_GCM"])
     func exporter(isServer: Bool, profile: String) throws {
         let peer = try RawPeer(isClient: isServer, profiles: profile)
@@ -161,7 +163,7 @@ struct DTLSHandshakeTests {
     }
 
     @Test(
-        "one of several fingerprints is enough, by SHA-256, SHA-384 or SHA-512",
+        "one matching fingerprint of several is enough, by SHA-256, SHA-384 or SHA-512",
         arguments: ["sha-256", "SHA-384", "sha-512"])
     func fingerprints(algorithm: String) throws {
         let peer = try RawPeer(isClient: true)

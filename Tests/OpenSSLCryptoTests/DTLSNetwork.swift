@@ -27,12 +27,12 @@ extension DTLSTransport: DTLSEnd {
 
 /// Carries datagrams between two ends, and loses, repeats and reorders some.
 final class DTLSNetwork {
-    /// Fractions of the datagrams.
+    /// Fraction of the datagrams that are lost, and of the others that are delivered twice.
     var loss = 0.0
     var duplicates = 0.0
-    /// Number of waiting datagrams of which one is delivered next.
+    /// The next datagram is chosen at random from this number of the oldest waiting ones.
     var reordering = 1
-    /// Decides about a datagram after the above; arguments are whether it is for the second end, and its bytes.
+    /// Replaces a datagram that was not lost; arguments are whether it is for the second end, and its bytes.
     var filter: (Bool, [UInt8]) -> [[UInt8]] = { [$1] }
     /// All datagrams that were sent, by whether they were for the second end.
     private(set) var sent: [(toSecond: Bool, bytes: [UInt8])] = []
@@ -63,7 +63,7 @@ final class DTLSNetwork {
 
     /// Starts both ends and delivers until neither waits for anything any more, with timeouts.
     ///
-    /// - Returns: Whether that was so within the number of timeouts.
+    /// - Returns: Whether both have stopped waiting within that number of timeouts.
     func run(_ first: some DTLSEnd, _ second: some DTLSEnd, timeouts: Int = 60) -> Bool {
         self.send(first.start(), toSecond: true)
         self.send(second.start(), toSecond: false)

@@ -35,7 +35,7 @@ struct DTLSRefusalTests {
     }
 
     @Test(
-        "without a fingerprint by SHA-2 there is no transport",
+        "a transport is not created without a valid SHA-2 fingerprint of the peer",
         arguments: [[], [("sha-1", 20)], [("md5", 16), ("sha-256", 31)], [("sha-256", 0)], [("sha-257", 32)]])
     func unusableFingerprints(_ given: [(String, Int)]) throws {
         let fingerprints = given.map { DTLSFingerprint(algorithm: $0.0, bytes: Array(repeating: 1, count: $0.1)) }
@@ -94,7 +94,9 @@ struct DTLSRefusalTests {
         return (transport, peer, try #require(transport.keys, "\(transport.state)"))
     }
 
-    @Test("renegotiation is refused, and the keys stay", arguments: [DTLSRole.client, .server])
+    @Test(
+        "renegotiation is refused with an alert and changes no keys; the peer's alert then ends the connection",
+        arguments: [DTLSRole.client, .server])
     func renegotiation(role: DTLSRole) throws {
         let (transport, peer, keys) = try self.connected(role)
         let request = try #require(peer.renegotiate().first)
@@ -178,7 +180,7 @@ struct DTLSRefusalTests {
         #expect(transport.discarded == 0)
     }
 
-    @Test("a handshake reads at most 128 datagrams")
+    @Test("a handshake reads at most 128 datagrams, and fails at the next")
     func tooMany() throws {
         let transport = try self.transport(.server, [self.identity.fingerprint])
         for _ in 0..<DTLSTransport.mostHandshakeDatagrams {
@@ -189,7 +191,9 @@ struct DTLSRefusalTests {
         #expect(transport.failure?.contains("128") == true)
     }
 
-    @Test("a handshake with flipped bits or cut datagrams never gives different keys", arguments: 0..<120)
+    @Test(
+        "a handshake with flipped bits or truncated datagrams never gives the two ends different keys",
+        arguments: 0..<120)
     func damaged(seed: UInt64) throws {
         final class Source {
             var random: TestRandom

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SRTP: the same packets as libsrtp2", .serialized)
 struct SRTPComparisonTests {
-    /// The shape of packet number `number`: any sources, extension and payload.
+    /// The RTP packet of this number, with a random size of sources, extension and payload.
     private static func rtp(_ number: Int, _ random: inout TestRandom) -> [UInt8] {
         SRTPSamples.rtp(
             UInt16(truncatingIfNeeded: number), ssrc: UInt32(number % 3 + 1),
@@ -12,7 +12,9 @@ struct SRTPComparisonTests {
             words: Bool.random(using: &random) ? nil : Int.random(in: 0...4, using: &random))
     }
 
-    @Test("10,000 RTP packets with wraps and 300 RTCP packets, byte for byte", arguments: SRTPKeys.Profile.allCases)
+    @Test(
+        "10,000 RTP packets with wraps and 300 RTCP packets are byte for byte the same as libsrtp2's",
+        arguments: SRTPKeys.Profile.allCases)
     func same(profile: SRTPKeys.Profile) throws {
         let (ours, theirs) = SRTPSamples.keys(profile, seed: 9)
         let sender = try SRTPSender(keys: ours)
@@ -43,7 +45,9 @@ struct SRTPComparisonTests {
         }
     }
 
-    @Test("lost, late, repeated and damaged packets get the same verdict", arguments: SRTPKeys.Profile.allCases)
+    @Test(
+        "late, repeated and damaged packets are accepted or refused as by libsrtp2, also after losses",
+        arguments: SRTPKeys.Profile.allCases)
     func verdicts(profile: SRTPKeys.Profile) throws {
         let (ours, theirs) = SRTPSamples.keys(profile, seed: 11)
         let sender = try SRTPSender(keys: ours)

@@ -32,7 +32,8 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "one flipped bit anywhere is refused, and leaves the receiver as it was", arguments: SRTPKeys.Profile.allCases)
+        "a packet with one flipped bit is refused, and the unchanged packet is accepted after it",
+        arguments: SRTPKeys.Profile.allCases)
     func flippedBits(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
         var first = try SRTPSamples.protected(SRTPSamples.rtp(100), sender)
@@ -61,7 +62,7 @@ struct SRTPReceiverTests {
         #expect(rtcp == SRTPSamples.rtcp())
     }
 
-    @Test("packets cut anywhere are refused", arguments: SRTPKeys.Profile.allCases)
+    @Test("packets that are truncated anywhere are refused", arguments: SRTPKeys.Profile.allCases)
     func truncated(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
         let rtp = try SRTPSamples.protected(SRTPSamples.rtp(1, payload: 20, sources: 2, words: 1), sender)
@@ -77,7 +78,7 @@ struct SRTPReceiverTests {
         }
     }
 
-    @Test("lengths in the header that exceed the packet are malformed")
+    @Test("packets that are empty, of another version or shorter than their header says are malformed, and not sent")
     func lyingLengths() throws {
         let (sender, receiver) = try SRTPSamples.pair(.aes128GCM)
         var bad = [
@@ -110,7 +111,9 @@ struct SRTPReceiverTests {
         #expect(receiver.unprotectRTCP(&report) == .malformed)
     }
 
-    @Test("each packet is accepted once; 1,023 packets late is not too late", arguments: SRTPKeys.Profile.allCases)
+    @Test(
+        "each packet is accepted once; one that is 1,023 packets late is accepted, one that is 1,024 late is not",
+        arguments: SRTPKeys.Profile.allCases)
     func replays(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
         let packets = try (0..<1_100).map {
@@ -137,7 +140,9 @@ struct SRTPReceiverTests {
         }
     }
 
-    @Test("the sequence number wraps several times, with losses and reordering", arguments: SRTPKeys.Profile.allCases)
+    @Test(
+        "packets are decrypted also after the sequence number has wrapped several times, with losses and reordering",
+        arguments: SRTPKeys.Profile.allCases)
     func wraps(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
         var random = TestRandom(seed: 3)
@@ -181,7 +186,9 @@ struct SRTPReceiverTests {
         }
     }
 
-    @Test("a stranger's packets do not move the window of a sender", arguments: SRTPKeys.Profile.allCases)
+    @Test(
+        "packets protected with another key do not change which packets of the sender are accepted",
+        arguments: SRTPKeys.Profile.allCases)
     func strangers(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
         let stranger = try SRTPSender(keys: SRTPSamples.keys(profile, seed: 2).0)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("SRTP vectors: RFC 3711 appendix B, RFC 7714 §16 and §17")
 struct SRTPVectorTests {
-    @Test("the key stream of counter mode: RFC 3711 B.2")
+    @Test("the key stream of counter mode is that of RFC 3711 B.2")
     func keyStream() throws {
         let stream = try #require(
             SRTPKeyDerivation.keyStream(
@@ -17,7 +17,7 @@ struct SRTPVectorTests {
         for (number, block) in blocks { #expect(Array(stream[number * 16..<number * 16 + 16]) == hex(block)) }
     }
 
-    @Test("session keys: RFC 3711 B.3")
+    @Test("session keys are those of RFC 3711 B.3")
     func sessionKeys() throws {
         let (key, salt) = (hex("E1F97A0D3E018BE0D64FA32C06DE4139"), hex("0EC675AD498AFEEBB6960B3AABE6"))
         let keys = try SRTPKeyDerivation.sessionKeys(.aes128CMSHA1, key: key, salt: salt, forRTCP: false)
@@ -73,7 +73,7 @@ struct SRTPVectorTests {
         deadbeef 841dd968 3dd78ec9 2ae58790 125f62b3 000005d4
         """)
 
-    @Test("AES-128-GCM for RTP: RFC 7714 §16.1.1 and §16.1.2")
+    @Test("AES-128-GCM protects and unprotects the RTP packet of RFC 7714 §16.1.1 and §16.1.2")
     func gcmRTP() throws {
         var packet = Self.rtp
         #expect(try SRTPSender(rtp: Self.gcm, rtcp: Self.gcm).protectRTP(&packet) == .ok)
@@ -82,7 +82,9 @@ struct SRTPVectorTests {
         #expect(packet == Self.rtp)
     }
 
-    @Test("AES-128-GCM for RTCP: RFC 7714 §17.1; what is not encrypted (§17.3) is refused")
+    @Test(
+        "AES-128-GCM protects and unprotects the RTCP packet of RFC 7714 §17.1; the unencrypted one of §17.3 is refused"
+    )
     func gcmRTCP() throws {
         var packet = Self.rtcp
         #expect(try SRTPSender(rtp: Self.gcm, rtcp: Self.gcm, firstRTCPIndex: 0x5D4).protectRTCP(&packet) == .ok)
@@ -94,7 +96,7 @@ struct SRTPVectorTests {
         #expect(receiver.unprotectRTCP(&clear) == .malformed)
     }
 
-    @Test("AES-CM with HMAC-SHA1-80: the reference packet of RFC 3711's keys of B.3")
+    @Test("AES-CM with HMAC-SHA1-80 protects and unprotects libsrtp's reference packet")
     func counterMode() throws {
         // libsrtp's test/srtp_driver.c, srtp_validate: the same keys, in wide use as a vector.
         let keys = SRTPKeys(

@@ -39,7 +39,7 @@ struct ViewerPageScriptTests {
         #expect(printed == "zh ko en 1:02 1:02:03")
     }
 
-    @Test("thumbnails are found by time, and a sheet that has changed gets another address")
+    @Test("a thumbnail is found by its time; its sheet's address has the page's signature and the number of thumbnails in it")
     func thumbnails() throws {
         let printed = try Self.run(
             [.thumbnails],

@@ -64,7 +64,7 @@ struct ViewerPageTests {
         #expect(page.contains("data-playlist=\"live.m3u8\"") && !page.contains("index.m3u8"))
     }
 
-    @Test("the page names thumbnails, still and recording")
+    @Test("the page names the configured thumbnails, still and recording")
     func options() {
         let page = Self.html { options in
             options.thumbnails = "still.vtt"
@@ -113,7 +113,7 @@ struct ViewerPageTests {
         #expect(page.reply(path: "/player.js")?.fields[.contentType] == "text/javascript; charset=utf-8")
     }
 
-    @Test("the embedded page is the player without title and playlist URL")
+    @Test("the body of the embedded page has the class embed, and that of the other page the class page")
     func embedded() {
         let options = ViewerPage.Options(title: "Room")
         #expect(ViewerPage.html(options, isEmbedded: true).contains("<body class=\"embed\">"))
@@ -129,7 +129,7 @@ struct ViewerPageTests {
         return (reply.fields, String(decoding: bytes, as: UTF8.self))
     }
 
-    @Test("the status is answered with 200 in every state")
+    @Test("GET /status.json gets 200 with the room's state, whether it can be played, and the program's start, also after its end")
     func status() async {
         let responder = OriginResponder(
             content: MemoryContent(), policy: CORSPolicy(allowOrigins: []), page: ViewerPage.Options(title: "R"),
@@ -144,7 +144,7 @@ struct ViewerPageTests {
             await Self.status("/status.json", ended).1 == #"{"state":"ended","playable":true,"programStart":null}"#)
     }
 
-    @Test("if URLs are signed, the status of an unsigned URL is that it is refused, and the page needs no signature")
+    @Test("if URLs are signed, /status.json without a signature has only the state refused; the page needs no signature")
     func signed() async {
         let gate = SignedURLVerifier(room: "r", secrets: ["a secret of the room"]) { 1_000 }
         let responder = OriginResponder(

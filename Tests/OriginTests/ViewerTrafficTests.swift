@@ -69,7 +69,7 @@ struct ViewerTrafficTests {
         #expect(estimate.viewers(watched, at: now) == 0)
     }
 
-    @Test("a few requests at the start are not many players")
+    @Test("right after the start, requests for 12 s of playback count as no player, and for 20 s as one")
     func start() {
         var estimate = ViewerEstimate()
         estimate.note(0, at: 0)

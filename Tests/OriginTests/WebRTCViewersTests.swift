@@ -48,13 +48,13 @@ struct WebRTCViewersTests {
         #expect(self.server.seen.withLock { $0 } == (isPassed ? ["\(method.rawValue) \(path)"] : []))
     }
 
-    @Test("without a WebRTC output these paths are like any other")
+    @Test("without a WebRTC output, POST /whep gets 405 and GET /whep 404")
     func without() async {
         #expect(await self.reply(.post, "/whep", hasServer: false).status == .methodNotAllowed)
         #expect(await self.reply(.get, "/whep", hasServer: false).status == .notFound)
     }
 
-    @Test("allowed origins can read Location and ETag; other origins get no permission")
+    @Test("pages of allowed origins can read the reply's Location; other origins get no permission")
     func cors() async {
         let all = await self.reply(.post, "/whep", fields: [.origin: "https://a.example"])
         #expect(all.fields[.accessControlAllowOrigin] == "*")

@@ -21,7 +21,9 @@ struct BlockCipherTests {
         #expect(BlockCipher.opened(sealed.bytes, key: Self.key, vector: Self.vector) == clear)
     }
 
-    @Test("data of any length decrypts; truncated data does not; keys and vectors of another length are refused")
+    @Test(
+        "encrypted data of 0 to 70 bytes decrypts, truncated data does not; a key or vector of a wrong length is refused"
+    )
     func lengths() throws {
         for count in 0...70 {
             let clear = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }

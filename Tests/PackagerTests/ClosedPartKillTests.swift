@@ -1,4 +1,5 @@
 import HLS
+import HLSTestKit
 import MediaKernels
 import MediaTypes
 import Packager

@@ -100,7 +100,7 @@ struct ConfigurationChangeTests {
         #expect(store.text("720p.m3u8").contains("#EXT-X-MAP:URI=\"720p-1-1.mp4\""))
     }
 
-    @Test("a successor continues a room that was on another canvas, with its own map")
+    @Test("a successor of a room that was on another canvas lists the map of its own codec configuration")
     func successor() throws {
         let store = MemoryStore()
         let one = try Output(store)

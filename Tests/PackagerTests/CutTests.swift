@@ -1,4 +1,5 @@
 import HLS
+import HLSTestKit
 import MediaTypes
 import Packager
 import Testing
@@ -77,7 +78,9 @@ struct CutTests {
         #expect(output.events.published.map(\.frames) == [0..<40, 40..<100, 100..<130, 130..<194, 194..<258])
     }
 
-    @Test("the discontinuity is listed with its first part, also if another rendition is a part ahead")
+    @Test(
+        "a cut in a rendition that lags by a part gives one discontinuity per playlist, no gap, and a hint with the new map"
+    )
     func edge() throws {
         let store = MemoryStore()
         let output = try Output(store)

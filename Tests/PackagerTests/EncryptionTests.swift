@@ -1,4 +1,5 @@
 import HLS
+import HLSTestKit
 import LibAV
 import MediaTypes
 import Packager

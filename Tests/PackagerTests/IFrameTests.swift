@@ -28,7 +28,7 @@ struct IFrameTests {
         return entries
     }
 
-    @Test("the multivariant playlist lists one per rendition; every range starts with a moof of an existing file")
+    @Test("the multivariant playlist lists an I-frame playlist per rendition, whose ranges start with a moof")
     func listed() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -59,7 +59,7 @@ struct IFrameTests {
         #expect(output.packager.mediaPlaylistNames.count == 5)
     }
 
-    @Test("numbers and ranges continue over a restart; a removed rendition's playlist is removed")
+    @Test("numbers and ranges continue over a restart; a removed rendition's I-frame playlist is deleted")
     func continued() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings())

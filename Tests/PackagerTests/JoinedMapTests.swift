@@ -1,4 +1,5 @@
 import HLS
+import HLSTestKit
 import MediaTypes
 import Packager
 import Testing
@@ -54,7 +55,7 @@ struct JoinedMapTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("if the map lacks them, the successor gets a new map after a discontinuity")
+    @Test("if the map lacks the parameter sets of the successor's encoder, a new map follows a discontinuity")
     func other() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let lists = try Self.succeed(store, viewer, Output.otherH264, at: 0)

@@ -1,5 +1,6 @@
 import Dispatch
 import HLS
+import HLSTestKit
 import MediaTypes
 import Packager
 import Testing

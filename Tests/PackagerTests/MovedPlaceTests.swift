@@ -111,7 +111,9 @@ struct MovedPlaceTests {
         #expect(try Self.list(path, "720p").uris.count == 7)
     }
 
-    @Test("segments removed with the directory become gaps with the same name, and the rest is written again")
+    @Test(
+        "if all files are removed, listed segments become gaps of the same names, and other listed files are written again"
+    )
     func emptied() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }

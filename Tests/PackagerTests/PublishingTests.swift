@@ -188,7 +188,9 @@ struct PublishingTests {
         }
     }
 
-    @Test("an output of only audio, or only video, lists it without a group", arguments: [true, false])
+    @Test(
+        "the multivariant playlist of an output with only audio or only video has no EXT-X-MEDIA group",
+        arguments: [true, false])
     func singleTrack(isSound: Bool) throws {
         let store = MemoryStore()
         let output = try Output(store, tracks: [isSound ? Output.audio : Output.video("v")])

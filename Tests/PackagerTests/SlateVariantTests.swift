@@ -1,9 +1,10 @@
 import HLS
+import HLSTestKit
 import MediaTypes
 import Packager
 import Testing
 
-@Suite("Slate for renditions with half the frame rate and several audio codecs")
+@Suite("Slate for renditions with half the frame rate and several audio bit rates")
 struct SlateVariantTests {
     private static let tracks = VariantTests.tracks
     private static let names = ["720p", "360p", "hi", "lo"]

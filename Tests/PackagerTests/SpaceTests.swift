@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import HLS
+import HLSTestKit
 import MediaKernels
 import MediaTypes
 import Packager

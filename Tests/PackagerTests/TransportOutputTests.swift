@@ -132,7 +132,7 @@ struct TransportOutputTests {
         #expect(sealed.streams.object(named: "720p-9.key") == nil && sealed.streams.object(named: ".keys.json") == nil)
     }
 
-    @Test("segments that the output did not accept in time, and that the fMP4 output removed, become gaps")
+    @Test("segments whose listings were dropped because too many waited become gaps, and a discontinuity follows")
     func behind() throws {
         let pair = try Pair(waits: false)
         _ = try pair.begin()
@@ -153,7 +153,7 @@ struct TransportOutputTests {
         #expect(pair.streams.made.segments == Int64(listed - gaps))
     }
 
-    @Test("if no segment was written yet, the playlist starts after the refused ones, without gaps")
+    @Test("if no segment was made yet, the playlist starts after the dropped segments, without gaps")
     func behindFromTheStart() throws {
         let first = try Pair()
         _ = try first.begin()

@@ -1,11 +1,12 @@
 import Foundation
 import HLS
+import HLSTestKit
 import MediaTypes
 import Packager
 import Synchronization
 import Testing
 
-@Suite("Several audio codecs, audio only, half the frame rate: rfc8216bis §4.4.6, §6.2.4")
+@Suite("Several audio bit rates, audio only, half the frame rate: rfc8216bis §4.4.6, §6.2.4")
 struct VariantTests {
     static func sound(_ name: String, _ bitrate: Int64) -> TrackDescription {
         var track = Output.audio

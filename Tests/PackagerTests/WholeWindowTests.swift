@@ -122,7 +122,7 @@ struct WholeWindowTests {
         return "[\(fields.joined(separator: ","))\(tail)"
     }
 
-    @Test("the live playlists have the last minute, the others the whole window, with the same numbers and names")
+    @Test("live playlists list the last minute of media; the `-dvr` playlists list all segments of the window")
     func lists() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings(900, iFrames: true))
@@ -153,7 +153,7 @@ struct WholeWindowTests {
         #expect(ended.lines.last == "#EXT-X-ENDLIST" && ended.uris.count == 320 && ended.mediaSequence == 0)
     }
 
-    @Test("what leaves the whole window is deleted once no player can know it")
+    @Test("the file of a segment that left the whole window stays for some time; the oldest files are deleted")
     func deletion() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings(660))
@@ -170,7 +170,9 @@ struct WholeWindowTests {
         #expect(output.packager.object(named: "360p-2-\(unlisted).m4s") == nil)
     }
 
-    @Test("state and live playlists need for a segment at a day's window at most twice as many bytes as at a minute's")
+    @Test(
+        "with a window of a day, state, journal and live playlists take at most twice the bytes per segment of a minute's"
+    )
     func bytes() throws {
         let minute = CountingStore()
         let short = try Output(minute, settings: Self.settings(60))
@@ -193,7 +195,7 @@ struct WholeWindowTests {
         #expect(whole.uris.count > 40_000 && whole.count("#EXT-X-GAP") == 0, "\(whole.uris.count)")
     }
 
-    @Test("a successor continues both kinds of playlists; numbers do not decrease and names stay")
+    @Test("a second worker continues the live playlists and those of the whole window with the same segment names")
     func successor() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings(900, iFrames: true))
@@ -213,7 +215,8 @@ struct WholeWindowTests {
         #expect(ListText(store.text("720p-dvr-iframes.m3u8")).mediaSequence == 0)
     }
 
-    @Test("the previous version continues where the live playlists end; this version then deletes what it did not know")
+    @Test(
+        "after a rollback to a version without the archive, the newer version deletes the segments that it left behind")
     func rollback() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings(900))
@@ -252,7 +255,7 @@ struct WholeWindowTests {
         }
     }
 
-    @Test("while disk space is short, the whole window is three of its target durations, and no listed file is deleted")
+    @Test("while disk space is short, playlists of the whole window list three target durations, all with their files")
     func limited() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings(900))
@@ -270,7 +273,7 @@ struct WholeWindowTests {
         #expect(!store.contains("720p-1-0.m4s"))
     }
 
-    @Test("a full disk: viewers' playlists of the whole window list no file that was deleted to make space")
+    @Test("on a full disk, the playlists of the whole window that viewers get list no deleted file")
     func full() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings(900))
@@ -291,7 +294,9 @@ struct WholeWindowTests {
         }
     }
 
-    @Test("an older version's state with a long window becomes short live playlists, and nothing is lost")
+    @Test(
+        "if the next worker has a window of 900 s instead of 600 s, its live playlists are short and no segment is lost"
+    )
     func upgrade() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Output.settings { $0.windowSeconds = 600 })
@@ -342,7 +347,7 @@ struct WholeWindowTests {
         #expect(store.files.keys.filter { $0.hasSuffix(".journal") }.count == 1, "\(store.files.keys.sorted())")
     }
 
-    @Test("a journal that cannot be written stays in the state file, and a damaged line loses only itself")
+    @Test("rows of a journal that cannot be written stay in the state file; an incomplete last line is ignored")
     func journal() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings(660))

@@ -10,7 +10,7 @@ struct AudioRenditionTests {
         return Pipeline.parse(text.replacing(#"{ "path": "out" }"#, with: #"{ "path": "out"\#(output) }"#))
     }
 
-    @Test("by default there is one audio rendition of 128 kbit/s, used by the video rendition; its preset is veryfast")
+    @Test("by default the video rendition has the preset veryfast and uses one audio rendition of 128 kbit/s")
     func defaults() throws {
         let pipeline = try Self.read(Self.pictures).result.get()
         #expect(pipeline.audioRenditions == [AudioRendition(name: "audio", bitrate: 128_000)])

@@ -9,7 +9,7 @@ struct GuideWordTests {
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc")
 
     @Test(
-        "every ingest codec, layout, adaption, transition and event type is named in its guide",
+        "every word for an ingest codec, layout, adaption, transition and event type is in its guide",
         arguments: [
             ("Publishing.md", Pipeline.Ingest.Codec.allCases.map(\.rawValue)),
             ("Scenes.md", Layout.allCases.map(\.rawValue)), ("Scenes.md", Adaption.allCases.map(\.rawValue)),

@@ -17,7 +17,7 @@ struct ModerationSpecTests {
                 """.utf8))
     }
 
-    @Test("stills are sent at an interval or on request, to a webhook, a store, or both")
+    @Test("moderation stills are accepted with an interval and a webhook, or with a store alone")
     func valid() {
         let stills = Self.report(
             #"{ "stills": { "intervalSeconds": 5, "webhook": { "url": "https://a.example/m" } } }"#,
@@ -32,7 +32,7 @@ struct ModerationSpecTests {
     }
 
     @Test(
-        "each mistake is explained",
+        "each mistake in moderation is reported at its path",
         arguments: [
             (#"{}"#, "moderation.stills"), (#"{ "stills": {} }"#, "moderation.stills.webhook"),
             (#"{ "stills": { "webhook": {} } }"#, "moderation.stills.webhook.url"),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Files and environment variables named in a document, and which of them a request may name")
 struct NamedResourceTests {
-    @Test("every member of the pipeline schema that names a file or an environment variable is found")
+    @Test("every member of the pipeline schema whose name ends in File or Env is found as a named resource")
     func all() throws {
         var members: Set<String> = []
         for text in Documents.full {

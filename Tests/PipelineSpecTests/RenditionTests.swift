@@ -51,7 +51,7 @@ struct RenditionTests {
         #expect(ladder(patched) == names)
         let change = try DocumentChange(from: old, to: patched)
         #expect(change.isChange && change.paths == ["room.title"])
-        // Tracks of this version's ladder, or of no earlier version's ladder, keep this version's; then explicit ones.
+        // Other tracks do not change the default ladder, and explicit renditions stay too.
         let present = names + ["240p", "audioOnly"]
         for (tracks, hasAudioOnly) in [(present, true), (names, true), (["1080p"], false)] {
             var other = try document()

@@ -342,7 +342,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("an older revision, or the same with other content, is superseded; the same with equal content is no change")
+    @Test("an older revision, or an equal one with other content, is superseded; an equal document is no change")
     func revisions() throws {
         func version(_ revision: String, _ title: String) throws -> RoomDocument {
             try Self.read(

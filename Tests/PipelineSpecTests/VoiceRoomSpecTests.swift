@@ -6,7 +6,7 @@ struct VoiceRoomSpecTests {
     private static let video = #"[ { "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } } ]"#
     private static let voice = #"[ { "name": "voice", "video": null } ]"#
 
-    /// The room of the other tests, without video and with these changes.
+    /// Parses ``Documents/room`` with these changes; by default without video.
     private static func read(
         renditions: String = Self.voice, members: String = "", outputs: String = "", scene: String = ""
     ) -> SpecReport {
@@ -17,7 +17,7 @@ struct VoiceRoomSpecTests {
                 .replacing(#""uids": ["1001"] }"#, with: "\"uids\": [\"1001\"]\(scene) }"))
     }
 
-    @Test("a room whose renditions have no video is valid, with one variant for each audio rendition")
+    @Test("a room whose only rendition has no video is valid, and the rendition uses every audio rendition by default")
     func isValid() throws {
         let pipeline = try Self.read(
             members:
@@ -29,7 +29,7 @@ struct VoiceRoomSpecTests {
     }
 
     @Test(
-        "in a room without video, everything that needs video is an error with its path and a fix",
+        "in a room without video, raw and image outputs, sei and a speaking ring are errors with a path and a fix",
         arguments: [
             ("", #", { "type": "raw", "path": "c.y4m" }"#, "", "outputs[1]"),
             ("", #", { "type": "image", "path": "i.jpg" }"#, "", "outputs[1]"),

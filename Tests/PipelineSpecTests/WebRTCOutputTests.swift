@@ -17,7 +17,7 @@ struct WebRTCOutputTests {
             """)
     }
 
-    @Test("the output has defaults: the largest rendition, without B-frames and lookahead")
+    @Test("a webrtc output has defaults: the largest rendition, without B-frames and lookahead")
     func defaults() throws {
         let report = Self.report()
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
@@ -31,7 +31,7 @@ struct WebRTCOutputTests {
         #expect(pipeline.summary().contains("over WebRTC at /whep"), "\(pipeline.summary())")
     }
 
-    @Test("only the named renditions get the preset, whatever the preset of the hls output")
+    @Test("named renditions without a preset of their own get tandem-realtime, others the preset of the hls output")
     func named() throws {
         let report = Self.report(
             #"{ "type": "webrtc", "publicAddresses": ["192.0.2.1"], "rendition": ["b", "a"] }"#,
@@ -46,7 +46,7 @@ struct WebRTCOutputTests {
         #expect(pipeline.renditions.map(\.video.preset) == [.tandemRealtime, .veryfast, .tandemFast])
     }
 
-    @Test("a rendition whose files would be below /whep is refused, if there is a webrtc output")
+    @Test("a rendition or audio rendition named whep is refused, if there is a webrtc output")
     func reservedPath() {
         let video = #"[{ "name": "whep", "width": 640, "height": 360 }]"#
         let audio = #", "audioRenditions": [{ "name": "low" }, { "name": "whep" }]"#
@@ -57,7 +57,7 @@ struct WebRTCOutputTests {
     }
 
     @Test(
-        "each error has its path and says what to do",
+        "each mistake in a webrtc output is an error that has its path and says what is wrong",
         arguments: [
             (#"{ "type": "webrtc" }"#, #"{ "path": "out" }"#, "outputs[1].publicAddresses", "is empty"),
             (
@@ -88,7 +88,7 @@ struct WebRTCOutputTests {
     }
 
     @Test(
-        "explicit B-frames of a rendition for WebRTC viewers are refused, those of other renditions are not",
+        "B-frames, explicit or by preset, are refused for a rendition for WebRTC viewers and accepted for others",
         arguments: [
             (#"{ "preset": "tandem-fast" }"#, "renditions[0].video.preset"),
             (#"{ "bFrames": 2 }"#, "renditions[0].video.bFrames"),
@@ -103,7 +103,7 @@ struct WebRTCOutputTests {
         #expect(report.mistakes.map(\.path) == (path.map { [$0] } ?? []), "\(report.text(file: "f"))")
     }
 
-    @Test("the UDP port must differ from those of SRT and WebRTC publishers")
+    @Test("a webrtc output with the UDP port of WebRTC publishers is refused")
     func ports() {
         let report = Self.report(
             #"{ "type": "webrtc", "udp": "127.0.0.1:8189" }"#,
@@ -111,7 +111,7 @@ struct WebRTCOutputTests {
         #expect(report.mistakes.map(\.path) == ["outputs[1].udp"], "\(report.text(file: "f"))")
     }
 
-    @Test("an offline job has no WebRTC viewers")
+    @Test("a webrtc output is refused in an offline room")
     func offline() {
         let report = Pipeline.parse(
             """

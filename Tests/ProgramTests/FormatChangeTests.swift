@@ -100,7 +100,7 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("with an operator's rotation of 90°, the same capture gives the sizes in the other order")
+    @Test("an operator's rotation of 90° swaps the width and height of every format of a source")
     func turned() throws {
         let result = self.decode(try Self.capture(), rotation: 1)
         #expect(result.log.formats.withLock { $0 } == ["90x160", "160x90"])

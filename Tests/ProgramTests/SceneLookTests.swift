@@ -4,7 +4,7 @@ import Program
 import Threading
 import Testing
 
-@Suite("Rendered scenes: z-order, crop, corners, borders, bars, texts, countdowns")
+@Suite("Rendered scenes: z-order, crop, corners, borders, bars, texts, countdowns, speaking rings")
 struct SceneLookTests {
     /// One canvas of the scene at a tick, each source in its color.
     private func compose(

@@ -156,7 +156,7 @@ struct SourceTimelineFaultTests {
         }
     }
 
-    @Test("one track stops and the other is not affected", arguments: TrackKind.allCases)
+    @Test("a track that stops does not affect the other track of the source", arguments: TrackKind.allCases)
     func oneTrackStops(gone: TrackKind) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<5_000, video: { $0 }, audio: { $0 })

@@ -52,7 +52,7 @@ struct SpeakingDetectorTests {
         #expect((3_000...3_022).contains(found[1].at) && (800...822).contains(found[1].decided - found[1].at))
     }
 
-    @Test("a click, and clicks that are rarer than silence, are not speech")
+    @Test("a short click, and short clicks with longer silence between them, are not speech")
     func clicks() {
         #expect(self.changes([(-80, 500), (-10, 150), (-80, 1_000)]).isEmpty)
         #expect(self.changes(Array(repeating: [(-10, 90), (-80, 200)], count: 30).flatMap { $0 }).isEmpty)
@@ -73,7 +73,7 @@ struct SpeakingDetectorTests {
         #expect(self.changes([(-30, 500), (between, 3_000)]).map(\.isSpeaking) == [true])
     }
 
-    @Test("steady noise below the limit raises the threshold; a steady loud tone stays speech")
+    @Test("steady noise of −52 LUFS raises the threshold; a steady level of −35 LUFS stays speech")
     func noise() {
         // 9 dB above a noise of −52 LUFS is −43.
         #expect(self.changes([(-52, 10_000), (-44, 2_000)]).isEmpty)

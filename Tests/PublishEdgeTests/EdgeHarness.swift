@@ -24,7 +24,7 @@ final class EdgeHarness {
 
     /// What a lookup finds, by its number from 0; nil: the test answers it.
     var lookup: (Int) -> EdgeSession.Found? = { _ in .room(RoomLocation(host: "10.0.0.1", port: 1935)) }
-    /// Whether the connection at this attempt from 0 succeeds; nil: it stays open without an answer.
+    /// Whether the connection attempt with this number, from 0, succeeds; nil: it gets no answer.
     var reaches: (Int) -> Bool? = { _ in true }
     var roomConfiguration = RTMPServerConfiguration()
     var roomDecision: PublishDecision? = .accept

@@ -149,7 +149,7 @@ struct EdgeSessionTests {
         #expect(edge.statusCodes == [] && edge.end == .unknownKey)
     }
 
-    @Test("if the key directory cannot be read, the lookup is repeated, and the connection closed without a status")
+    @Test("if the key directory cannot be read, the lookup is repeated; if it stays so, the connection is closed")
     func brokenDirectory() {
         let edge = EdgeHarness()
         edge.lookup = { $0 < 3 ? .failed : .room(RoomLocation(host: "h", port: 1)) }

@@ -105,7 +105,9 @@ struct RecorderTests {
         #expect(linter.playlistCount == 2 && linter.segmentCount == 2 * 9)
     }
 
-    @Test("a recording without segments is empty and gives no files; one stopped by a full disk reports missing parts")
+    @Test(
+        "a recording without segments is empty; if a full disk stopped it before the first segment, making files fails with the reason"
+    )
     func nothing() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }

@@ -13,7 +13,8 @@ struct SourceMovieFragmenterTests {
         (SourceMovieFragmenter(settings: .init(partDuration: Self.ms(partMs))), Kit.Files())
     }
 
-    /// Frames of 40 ms with a key frame every `gop` frames, and audio of 20 ms that begins later.
+    /// Feeds video frames of 40 ms with a key frame every `gop` frames, and audio frames of 20 ms from `audioFrom`
+    /// milliseconds on.
     private static func feed(
         _ fragmenter: inout SourceMovieFragmenter, _ files: inout Kit.Files, frames: Range<Int64>, gop: Int64 = 25,
         audioFrom: Int64 = 0
@@ -27,7 +28,7 @@ struct SourceMovieFragmenterTests {
         }
     }
 
-    @Test("the header and the first part have the expected bytes")
+    @Test("a file of one part has the expected bytes")
     func golden() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -69,7 +70,7 @@ struct SourceMovieFragmenterTests {
         10000000186d6461744c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c
         """
 
-    @Test("every frame keeps its times; the edit list skips the reorder delay and waits for the later track")
+    @Test("every frame keeps its times; the edit lists skip the reorder delay and delay the track that starts later")
     func times() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -113,7 +114,7 @@ struct SourceMovieFragmenterTests {
         #expect(files.files[0].parts.count == 20)
     }
 
-    @Test("video before the first key frame is counted and not recorded; audio before it is")
+    @Test("video before the first key frame is counted and not recorded; earlier audio is recorded")
     func beforeKeyFrame() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -125,7 +126,7 @@ struct SourceMovieFragmenterTests {
         #expect(Kit.edits(files.files[0].bytes) == [[[200 * 90, -1], [0, 0]], [[0, 0]]])
     }
 
-    @Test("a hole of a second is a gap: later frames keep their times")
+    @Test("a hole of three seconds in the timestamps is listed as a gap, and later frames keep their times")
     func gap() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -137,7 +138,7 @@ struct SourceMovieFragmenterTests {
         #expect(Kit.rows(files.files[0].bytes, track: 1)[25].dts == 100 * 3_600)
     }
 
-    @Test("timestamps that do not increase are moved by a tick; the presentation times stay")
+    @Test("decoding times that do not increase are moved to a tick after the last; presentation times stay")
     func equalTimes() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -150,7 +151,7 @@ struct SourceMovieFragmenterTests {
         #expect(rows.map(\.pts) == [0, 3_600, 4_500, 5_400, 7_200])
     }
 
-    @Test("a change of the video begins a file at its first frame; a change of the audio waits for a key frame")
+    @Test("a change of the video's format begins a new file at once; a change of the audio's waits for a key frame")
     func formatChange() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -174,7 +175,7 @@ struct SourceMovieFragmenterTests {
         #expect(facts[1].zero == Self.ms(1_200) && facts[1].frames == 70)
     }
 
-    @Test("a codec that MP4 files of this kind do not have is skipped once, and the other track is recorded")
+    @Test("an MP3 track is reported once as not recorded, and the video track is recorded")
     func skipped() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -185,7 +186,8 @@ struct SourceMovieFragmenterTests {
         #expect(files.files[0].facts.tracks.map(\.frames) == [30] && files.files[0].facts.skipped.count == 1)
     }
 
-    @Test("a track that comes before the first part is written joins the file; a later one begins the next")
+    @Test(
+        "a track that is configured before the first part is written joins the file; a later one begins the next file")
     func lateTrack() {
         for start in [10, 100] as [Int64] {
             var (fragmenter, files) = Self.make()
@@ -199,7 +201,7 @@ struct SourceMovieFragmenterTests {
         }
     }
 
-    @Test("a stream without further key frames is recorded after a wait")
+    @Test("a stream without key frames is recorded after 300 dropped frames")
     func intraRefresh() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -208,7 +210,7 @@ struct SourceMovieFragmenterTests {
         #expect(files.files[0].facts.tracks.map(\.frames) == [99] && files.files[0].facts.beforeKeyFrame == 300)
     }
 
-    @Test("a recording of the audio alone, and of a source without video")
+    @Test("with video switched off, the file has the audio track only, in parts of one second")
     func audioOnly() {
         var settings = SourceMovieFragmenter.Settings(partDuration: Kit.second)
         settings.video = false
@@ -221,7 +223,7 @@ struct SourceMovieFragmenterTests {
         #expect(files.files[0].facts.tracks.map(\.kind) == [.audio] && files.files[0].parts.count == 4)
     }
 
-    @Test("a file that is cut at any byte of its last part plays up to the part before")
+    @Test("if a file is cut at any byte of its last part, the scan ends after the part before")
     func killed() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -243,7 +245,7 @@ struct SourceMovieFragmenterTests {
         }
     }
 
-    @Test("damaged bytes never end the process, and what is read before them stays")
+    @Test("a damaged byte in the header or the first part does not crash the scan")
     func damaged() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))

@@ -18,7 +18,7 @@ enum SourceMovieKit {
         return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    /// A frame whose content is its decoding time.
+    /// A frame filled with the low byte of its decoding time in milliseconds.
     static func sample(
         _ kind: TrackKind, dts: Int64, pts: Int64? = nil, isKey: Bool = true, size: Int = 16, track: UInt8 = 0
     ) -> SourceSample {
@@ -68,7 +68,7 @@ enum SourceMovieKit {
         var isKey: Bool
     }
 
-    /// The frames of a track, in ticks of its media time, and its edit list.
+    /// The frames of a track, with times in ticks of its media time.
     static func rows(_ bytes: [UInt8], track: UInt32) -> [Row] {
         let reader = BoxReader(bytes: bytes)
         var rows: [Row] = []

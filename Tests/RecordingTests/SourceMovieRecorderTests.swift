@@ -62,7 +62,7 @@ struct SourceMovieRecorderTests {
         #expect(sidecar[key: "tracks"]?.array?.first?[key: "frames"]?.integer == 100)
     }
 
-    @Test("a successor completes the file of a killed worker up to its last whole part, and starts another")
+    @Test("a successor completes the file of a killed worker up to its last whole part, and the file's sidecar")
     func killed() throws {
         let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -108,7 +108,7 @@ struct SourceMovieRecorderTests {
         #expect(try Self.sidecar(directory)[key: "reason"]?.string == "stopped")
     }
 
-    @Test("a directory that cannot be written is tried again after ten seconds, and the lost frames are counted")
+    @Test("a directory that cannot be created is tried again after ten seconds, and the lost frames are counted")
     func failing() throws {
         let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(at: directory) }

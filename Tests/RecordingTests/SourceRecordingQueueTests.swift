@@ -58,7 +58,7 @@ struct SourceRecordingQueueTests {
         #expect(ends == 1 && audio == [SourceMovieKit.aac] && video.last?.configuration == [UInt8(399 & 0xFF)])
     }
 
-    @Test("a publication without video resumes with any frame")
+    @Test("after drops, the queue of a publication without video resumes with any frame")
     func audio() {
         var queue = SourceRecordingQueue()
         _ = queue.offer(.configuration(SourceMovieKit.aac))

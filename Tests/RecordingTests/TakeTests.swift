@@ -78,7 +78,7 @@ struct TakeGateTests {
 struct TakeTests {
     private static let origin: Int64 = 1_700_000_000_000_000_000
 
-    @Test("the state file survives a round trip; a truncated or invalid one is refused")
+    @Test("the session file survives a round trip; a truncated or invalid one is refused")
     func book() {
         for state in [RecordingSessionFile.State.recording, .stopped, .over] {
             let book = RecordingSessionFile(roomID: "88231", last: 3, state: state)
@@ -299,7 +299,7 @@ struct TakeTests {
         #expect(try slots.kept() == [0, 2, 3])
     }
 
-    @Test("the new state file is synced before it replaces the old one; if the sync fails, the old one stays")
+    @Test("the new session file is synced before it replaces the old one; if the sync fails, the old one stays")
     func durable() throws {
         let slots = try Slots()
         defer { slots.remove() }

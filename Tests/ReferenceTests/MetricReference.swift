@@ -1,6 +1,6 @@
 /// The table of every metric, from the calls of `MetricsText` in the sources.
 struct MetricReference {
-    /// One family of samples.
+    /// A metric with its name, type, labels and help text.
     struct Family {
         let name: String
         let kind: String

@@ -145,7 +145,7 @@ struct BucketRetentionTests {
         #expect(bucket.keys == before.filter { !$0.hasPrefix("live/a/") || foreign.contains($0) })
     }
 
-    @Test("if a removal is killed before any deletion, the next run finds the rest of the ended room and removes it")
+    @Test("wherever a removal is killed, the next run finds the rest of the ended room and removes it")
     func killed() async throws {
         let whole = Objects.names.count
         for step in 0...whole {
@@ -191,7 +191,7 @@ struct BucketRetentionTests {
     @Test(
         "a room that is started again during the removal keeps its playlists and its new objects",
         arguments: [
-            // Before a playlist of the list is deleted; a new name; a name that another program could have.
+            // A playlist that is still to be deleted; a new name; a name that another program could have.
             ("720p-1-0.m4s", "720p.m3u8"), ("720p-1-0.m4s", "720p-2-0.m4s"), ("still.vtt", "zzz.bin"),
             ("720p-iframes.m3u8", "audio.m3u8"),
         ])

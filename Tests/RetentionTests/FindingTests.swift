@@ -139,7 +139,7 @@ struct FindingTests {
         #expect(Finding(.output, path: "a", bytes: 1 << 20, verdict: .remove).text.contains("1.0 MiB"))
     }
 
-    @Test("an unfinished recording without a room id keeps every room; a room without an id is kept by any recording")
+    @Test("an unfinished recording without a room id keeps every room; any unfinished one keeps a room without an id")
     func unknown() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }

@@ -72,7 +72,7 @@ struct RoomsOnDisk {
             + "#EXTINF:2,\n\(segment)\n" + (ended ? "#EXT-X-ENDLIST\n" : "")
     }
 
-    /// An index of thumbnail sheets.
+    /// An index of one sprite sheet.
     static func sprites(_ sheet: String) -> String {
         "WEBVTT\n\n00:00:00.000 --> 00:00:10.000\n\(sheet)#xywh=0,0,160,90\n"
     }

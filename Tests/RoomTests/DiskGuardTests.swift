@@ -63,7 +63,9 @@ struct DiskGuardTests {
         #expect(disk.isFullForClips && look(), "for a while, whatever is measured")
     }
 
-    @Test("sources' own recordings are suspended whatever the room's recording does, until there is space for both")
+    @Test(
+        "sources' own recordings are suspended at 95 % whatever the room's recording does, until less than 80 % is used"
+    )
     func sourceRecordings() {
         var disk = DiskGuard(limit: 1000)
         // The room's recording has stopped for another reason before.

@@ -3,7 +3,7 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("Limits of timed metadata from operators: rate, ids, lasting states")
+@Suite("Limits of timed metadata: rate, ids, lasting states")
 struct MetadataLimiterTests {
     private static func entry(_ text: String = "a") -> MetadataLimiter.Entry {
         MetadataLimiter.Entry(content: text, frame: 7)

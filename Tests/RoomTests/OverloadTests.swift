@@ -24,7 +24,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "if a room has thumbnails, sprite sheets or raw frames, its overload steps include one that pauses them",
+        "if a room writes stills, thumbnail sheets or raw frames, its overload steps include one that pauses these outputs",
         arguments: [
             ("", false), (#", { "type": "image", "path": "still.jpg" }"#, true),
             (#", { "type": "image", "path": "still.jpg", "sprites": {} }"#, true),
@@ -82,7 +82,7 @@ struct OverloadTests {
         #expect(times == [1_000, 2_300, 3_600, 4_900, 6_200, 7_500, 17_150])
     }
 
-    @Test("the step after an encoder change is delayed until the encoder is replaced, by five seconds at most")
+    @Test("the overload step after one that replaces an encoder waits for the new encoder, five seconds at most")
     func pending() {
         for (pending, least) in [(2_000, 2_900), (60_000, 5_900)] as [(Int64, Int64)] {
             var overload = Self.make()

@@ -20,7 +20,7 @@ struct PublisherPaceTests {
         var soundOff: Int64 = 0
         /// Range without audio, in milliseconds of media time.
         var silence: Range<Int64> = 0..<0
-        /// By how much each packet's counted arrival is later than its media time, in nanoseconds.
+        /// By how much each frame's counted arrival is later than its media time, in nanoseconds.
         var delays: [Int64] = []
 
         mutating func send(at arrival: Int64) {

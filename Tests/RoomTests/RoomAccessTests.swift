@@ -29,7 +29,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("after its kick is lifted a source is admitted at once; lifting a kick of an unknown source gets 404")
+        @Test("after its kick is lifted a source is admitted at once; a kick of an unknown source gets 404")
         func lifted() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

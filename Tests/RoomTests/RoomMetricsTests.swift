@@ -100,7 +100,9 @@ struct RoomMetricsTests {
         #expect(Self.text { $0.addCertificates([]) }.isEmpty)
     }
 
-    @Test("packets, requests and times of a WebRTC publisher; a room without one has no such families")
+    @Test(
+        "a WebRTC publisher has metrics of its packets, key frame requests, jitter and round trip; without one there are none"
+    )
     func webRTC() {
         #expect(Self.text { $0.addWebRTC([]) }.isEmpty)
         var statistics = WebRTCStatistics()

@@ -39,7 +39,7 @@ extension InProcess {
         }
 
         @Test(
-            "a looping file added by PATCH fades in, is heard in every scene, is lowered while a publisher speaks, and fades out when it is removed"
+            "a background file added by PATCH is heard in all scenes, lowered during speech, and faded out when removed"
         )
         func music() async throws {
             let directory = try RoomDirectory()

@@ -32,7 +32,7 @@ extension InProcess {
         }
 
         @Test(
-            "a room without video mixes a camera's and a microphone's audio, decodes no video, tells who speaks, and writes audio-only playlists and an MP4 file"
+            "a room without video mixes two publishers, reports who speaks, and writes audio-only playlists and a recording"
         )
         func voices() async throws {
             let directory = try RoomDirectory()

@@ -152,7 +152,7 @@ struct SceneSelectorTests {
         #expect(start.shows == ["pk"])
     }
 
-    @Test("a fallback scene whose sources are all gone is replaced by the commanded scene")
+    @Test("a fallback scene whose sources are all gone is replaced by the requested scene")
     func emptyFallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)

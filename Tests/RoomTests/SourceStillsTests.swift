@@ -59,7 +59,9 @@ struct SourceStillsTests {
         #expect(isRefused)
     }
 
-    @Test("a file is used again for the same frame, and for later frames of a source on air within 200 ms")
+    @Test(
+        "a cached still is used again for the same frame, and within 200 ms also for later decoded frames of its source"
+    )
     func files() {
         var cache = StillCache<Int>()
         let now: Int64 = 1_000_000_000

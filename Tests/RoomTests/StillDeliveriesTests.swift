@@ -27,7 +27,8 @@ struct StillDeliveriesTests {
         #expect(three?.still == 3 && stills.counts.replaced == 1 && stills.counts.delivered == 1)
     }
 
-    @Test("while the receiver fails, one still is sent at a time, at most every 30 s; success ends it")
+    @Test(
+        "while the receiver fails, one still is sent at a time, at intervals that rise to 30 s, until one is delivered")
     func failing() {
         var stills = StillDeliveries<Int>()
         var now: Int64 = 0

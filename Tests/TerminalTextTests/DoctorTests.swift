@@ -92,7 +92,7 @@ struct DoctorTests {
         #expect(facts.report.hasErrors == (example.level == .error))
     }
 
-    @Test("the report in JSON, and the remedy on the line below its finding")
+    @Test("a doctor report in JSON has all findings; its text has each remedy on the line below its finding")
     func forms() {
         let report = DoctorReport(findings: [
             .init(.ok, "clock", "fine"), .init(.error, "disk", "full", fix: "free it"),
@@ -106,7 +106,7 @@ struct DoctorTests {
                 "error    disk     full\n                  Fix: free it\n1 error, 0 warnings\n"))
     }
 
-    @Test("quotas of cgroups of both versions")
+    @Test("the CPU quota is read from the files of cgroup versions 1 and 2; nil if there is none")
     func quotas() {
         #expect(
             MachineFacts.quota(cpuMax: "150000 100000\n") == 1500 && MachineFacts.quota(cpuMax: "max 100000\n") == nil)

@@ -33,7 +33,7 @@ struct EventTextTests {
     }
 
     @Test(
-        "time, subject and what has happened; optional parts only if they have a value",
+        "an event's line has its time, its subject and what has happened; optional parts only if they have a value",
         arguments: [
             (
                 #"{"type":"source.live","time":"2026-01-31T20:00:04.206Z","uid":"1001","reason":"first frame","picture":"1280x720"}"#,
@@ -61,7 +61,7 @@ struct EventTextTests {
         #expect(self.text.text(event) == line)
     }
 
-    @Test("room.ready lists the addresses, each with what it is for")
+    @Test("the text of room.ready lists the addresses, each with what it is for")
     func addresses() {
         let ready = EventDeclaration.of("room.ready")?.example.text ?? ""
         #expect(
@@ -74,7 +74,7 @@ struct EventTextTests {
                 """)
     }
 
-    @Test("control characters in names do not reach the terminal, and a line that is not JSON is printed as it is")
+    @Test("control characters in an event, or in a line that is not JSON, are printed as `?`")
     func hostile() {
         let event =
             #"{"type":"source.live","time":"2026-01-31T20:00:04.206Z","uid":"\u001b[2J\u009bA\u202e","reason":"a\nb"}"#

@@ -28,7 +28,7 @@ struct ReplyTextTests {
         "addresses":{"control":"http://127.0.0.1:8081"}}
         """
 
-    @Test("the state of a room: head, and tables of sources, renditions, outputs and alarms with aligned columns")
+    @Test("a room's state is printed as a head and as tables of sources, renditions, outputs and alarms with aligned columns")
     func state() {
         #expect(
             self.text.text(Array(Self.room.utf8), .room) == """
@@ -54,7 +54,7 @@ struct ReplyTextTests {
                 """)
     }
 
-    @Test("statistics, alarms, events, logs and other replies")
+    @Test("statistics, events, logs and other JSON replies are printed as lines, and text as it is, with `?` for control characters")
     func others() {
         func text(_ reply: String, _ kind: ReplyText.Kind) -> String { self.text.text(Array(reply.utf8), kind) }
         let statistics = text(
@@ -124,7 +124,7 @@ struct ReplyTextTests {
         #expect(short.count == 7 && short.contains("… 3 more") && short.last?.hasPrefix("alert 3") == true, "\(short)")
     }
 
-    @Test("the line for a log has the same facts")
+    @Test("the one-line form of the live view has time, state, scene, frame, lag, sources and alarms")
     func line() throws {
         let room = try #require(JSONParser.parse(Array(Self.room.utf8)).faultless)
         #expect(
@@ -133,7 +133,7 @@ struct ReplyTextTests {
                 + "anna live -21.3 LUFS, ben/sub reconnecting  alarms: BEN: no media arrives")
     }
 
-    @Test("lines are drawn over those drawn before, also if there are fewer")
+    @Test("RedrawnLines draws lines over those drawn before, also if there are fewer")
     func redrawn() {
         var drawn = RedrawnLines()
         #expect(drawn.text(["a", "b"]) == "\ra\u{1b}[K\n\rb\u{1b}[K\n\u{1b}[J")
@@ -141,7 +141,7 @@ struct ReplyTextTests {
         #expect(drawn.text([]) == "\u{1b}[1A\u{1b}[J")
     }
 
-    @Test("columns of wide, combining and invisible characters")
+    @Test("CJK characters and emoji count as two columns and combining characters as none, also when text is cut or padded")
     func columns() {
         #expect(TextWidth.columns("abc") == 3 && TextWidth.columns("벤 김") == 5 && TextWidth.columns("主播") == 4)
         #expect(TextWidth.columns("e\u{301}") == 1 && TextWidth.columns("🎉") == 2 && TextWidth.columns("") == 0)

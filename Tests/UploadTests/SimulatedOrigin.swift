@@ -110,7 +110,7 @@ struct SimulatedOrigin {
         self.notices += self.queue.takeNotices()
         self.mostWaiting = max(self.mostWaiting, self.queue.waitingSlots)
         self.mostInFlight = max(self.mostInFlight, self.flights.count)
-        // A caller that sleeps until then misses nothing.
+        // A caller sleeps until then: a time that has passed would make it spin.
         if let wake = self.queue.wake(after: self.now) { #expect(wake > self.now) }
     }
 

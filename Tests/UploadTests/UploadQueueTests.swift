@@ -47,7 +47,7 @@ struct UploadQueueTests {
         // An attempt in progress ends first.
         let notice = mood == .refusing ? 1.5 : 3.5
         origin.run(seconds: notice)
-        // The newest segment is listed as soon as the one after it would be.
+        // Only the newest segment may still be missing.
         let newest = origin.now / SimulatedOrigin.slotLength
         let next = origin.sightings.filter { $0.name == "v.m3u8" }.last?.next
         #expect(next.map { $0 >= newest } == true, "the live edge")
@@ -206,7 +206,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "if the room returns to an earlier canvas, its initialization segment is stored, even if just being deleted",
+        "if the room returns to an earlier canvas, its initialization segment is stored, even if it is just being deleted",
         arguments: [false, true])
     func mapAgain(isUnderWay: Bool) {
         var queue = UploadQueue(rules: UploadRules())
@@ -435,7 +435,7 @@ struct UploadQueueTests {
         #expect(queue.record?.leftovers == [])
     }
 
-    @Test("a record of another room, or a damaged one, is ignored")
+    @Test("an upload record with another origin, or a damaged one, is ignored")
     func otherRecord() {
         for text in [
             "", "x", "tandem-upload 1\n", "tandem-upload 1\n5 -1\n", "tandem-upload 1\n5 1\nv\n",
@@ -475,7 +475,7 @@ struct UploadQueueTests {
         #expect(queue.next(at: 0).isEmpty, "it waits before it retries")
     }
 
-    @Test("of several thumbnails only the newest is sent, one at a time, and the room's end does not wait for it")
+    @Test("of the thumbnails that wait only the newest is sent, one at a time, and the room's end does not wait for it")
     func extras() {
         var queue = UploadQueue(rules: UploadRules())
         queue.put("thumb.jpg", [1], contentType: "image/jpeg")

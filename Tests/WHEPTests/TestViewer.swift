@@ -79,7 +79,7 @@ final class TestViewer {
         return lines.map { $0 + "\r\n" }.joined()
     }
 
-    /// - Parameter tracks: What was negotiated; nil: sound and video as offered.
+    /// - Parameter tracks: What was negotiated; nil: audio and video as offered.
     func accept(answer: String, tracks: [NegotiatedTrack]? = nil) throws {
         func value(_ name: String) -> Substring? {
             answer.split(separator: "\r\n").first { $0.hasPrefix("a=\(name):") }?.dropFirst(name.count + 3)

@@ -35,7 +35,9 @@ struct TrackSenderTests {
         return packets
     }
 
-    @Test("numbers are consecutive across runs, the first is below 32,768, and times differ by those of the program")
+    @Test(
+        "sequence numbers are consecutive across pauses, the first is below 32,768, and RTP times differ as in the program"
+    )
     func numbers() {
         var history = Self.history(0..<10)
         var sender = TrackSender(Self.track(), sources: Self.sources, random: .max)
@@ -57,7 +59,9 @@ struct TrackSenderTests {
         #expect(sender.packets == 20 && sender.octets == 40)
     }
 
-    @Test("a late group is compressed to end at the present; what follows has the times of the program")
+    @Test(
+        "a group of frames sent late has RTP times 1 ms apart up to its last frame; later frames have those of the program"
+    )
     func catchUp() {
         var history = Self.history(0..<20)
         var sender = TrackSender(Self.track(), sources: Self.sources, random: 1)
@@ -73,7 +77,7 @@ struct TrackSenderTests {
         #expect(Set(packets.map(\.timestamp)).count == 22)
     }
 
-    @Test("a group that is sent a second time has times between the last frame and the next")
+    @Test("a group that is sent twice has RTP times between those of the frame sent before and of the next frame")
     func again() {
         var history = Self.history(0..<20)
         var sender = TrackSender(Self.track(), sources: Self.sources, random: 1)
@@ -89,7 +93,9 @@ struct TrackSenderTests {
         #expect(times.last == Int32(4_710))
     }
 
-    @Test("a lost packet is sent again as rtx with its number and time, from any run", arguments: [0, 1, 7, 30])
+    @Test(
+        "a lost packet is sent again as rtx with its sequence number and RTP time; a request 10 ms later gets nothing",
+        arguments: [0, 1, 7, 30])
     func rtx(position: Int) throws {
         var history = Self.history(0..<10)
         var sender = TrackSender(Self.track(), sources: Self.sources, random: 77)
@@ -130,7 +136,7 @@ struct TrackSenderTests {
         #expect(!sender.has(last, in: history) && sender.repair(last, from: history, now: 0) == .none)
     }
 
-    @Test("without rtx, the protected bytes of the first time are sent again")
+    @Test("without rtx, the latest 512 packets can be sent again, as the protected bytes of the first transmission")
     func plain() {
         let history = Self.history(0..<400)
         var sender = TrackSender(Self.track(hasRtx: false), sources: Self.sources, random: 5)

@@ -5,7 +5,7 @@ import WebRTC
 
 @Suite("WebRTC viewer session")
 struct ViewerSessionTests {
-    @Test("a viewer in either DTLS role gets picture and sound", arguments: [false, true])
+    @Test("a viewer in either DTLS role gets video and audio", arguments: [false, true])
     func media(isDTLSServer: Bool) throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -23,7 +23,7 @@ struct ViewerSessionTests {
         #expect(configuration?.configuration == TestProgram.configuration.configuration)
     }
 
-    @Test("a late joiner begins at the cached key frame at once, and is at the present")
+    @Test("a viewer that joins between key frames begins with the cached one at once, and is not behind afterwards")
     func join() throws {
         let theater = Theater()
         // Two thirds of a group after its key frame.
@@ -45,7 +45,7 @@ struct ViewerSessionTests {
         #expect(zip(frames, frames.dropFirst()).allSatisfy { $1.pts > $0.pts })
     }
 
-    @Test("sound and picture are in sync by the sender reports")
+    @Test("by their sender reports, audio and video are in sync within 1 ms")
     func lipSync() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -75,7 +75,9 @@ struct ViewerSessionTests {
         #expect(!names.isEmpty && names.joined().allSatisfy { $0.name == Array("cname".utf8) })
     }
 
-    @Test("5 % loss at 60 ms round trip is repaired", arguments: [(1, true), (2, true), (3, true), (1, false)])
+    @Test(
+        "at 5 % loss and 60 ms round trip at most one frame in 30 s is missing",
+        arguments: [(1, true), (2, true), (3, true), (1, false)])
     func repair(seed: UInt64, hasRtx: Bool) throws {
         let theater = Theater(seed: seed)
         theater.run(seconds: 1.2)
@@ -98,7 +100,7 @@ struct ViewerSessionTests {
         #expect((ms(58)...ms(70)).contains(roundTrip), "\(roundTrip)")
     }
 
-    @Test("50 requests for a key frame per second change nothing for the viewer and for others")
+    @Test("50 key frame requests per second cause no key frame and hardly more data, and do not affect another viewer")
     func pictureLossFlood() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -121,7 +123,7 @@ struct ViewerSessionTests {
         #expect(loud.viewer.frames.last?.number == quiet.viewer.frames.last?.number)
     }
 
-    @Test("a viewer that lost its first key frame gets the cached group once again")
+    @Test("a viewer that lost its first key frame and asks for one gets the cached group again")
     func secondGroup() throws {
         let theater = Theater()
         theater.run(seconds: 1.2)
@@ -140,7 +142,7 @@ struct ViewerSessionTests {
         #expect(zip(frames, frames.dropFirst()).allSatisfy { $1.number == $0.number + 1 && $1.pts > $0.pts })
     }
 
-    @Test("a viewer that has stopped is sent nothing after 6 s, and others notice nothing")
+    @Test("a viewer that sends nothing gets no media until it returns; another viewer is not affected")
     func stalled() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -177,7 +179,7 @@ struct ViewerSessionTests {
         #expect(seat.session.deadline == nil)
     }
 
-    @Test("a viewer that loses 12 % gets all video, unless it also estimates its network as too narrow (REMB)")
+    @Test("a viewer that loses 12 % gets all groups of frames, unless its REMB for the video is also too low")
     func narrow() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -197,7 +199,8 @@ struct ViewerSessionTests {
         #expect(seats.map { $0.session.counters.skippedGroups > 0 } == [false, true, false])
     }
 
-    @Test("a viewer that loses 40 % gets no video for some time, then whole groups; others notice nothing")
+    @Test(
+        "a viewer that loses 40 % misses groups of frames and catches up without loss; another viewer is not affected")
     func congestion() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -252,7 +255,7 @@ struct ViewerSessionTests {
         #expect(output.datagrams.isEmpty && seat.session.counters.refused == 3)
     }
 
-    @Test("after the handshake, forged reports and media of a viewer change nothing")
+    @Test("after the handshake, repeated, forged and unencrypted packets of a viewer are refused")
     func forged() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -274,7 +277,7 @@ struct ViewerSessionTests {
         #expect(seat.session.isConnected)
     }
 
-    @Test("requests for packets that were never sent, or a thousand at once, are bounded")
+    @Test("NACKs for all sequence numbers every 100 ms cause at most 2,600 retransmissions in 2 s")
     func hostileRequests() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -294,7 +297,8 @@ struct ViewerSessionTests {
         #expect(seat.viewer.frames.last?.number ?? 0 >= theater.latestFrame - 2)
     }
 
-    @Test("a viewer that has moved proves its new address first; then the picture continues there")
+    @Test(
+        "a viewer that moves gets nothing at its new address until it has answered a check there; then video continues")
     func moved() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -314,7 +318,7 @@ struct ViewerSessionTests {
         #expect(seat.viewer.frames.last?.number ?? 0 >= theater.latestFrame - 2)
     }
 
-    @Test("an address of somebody else gets no more bytes than came from there, whatever a viewer claims")
+    @Test("a forged sender address of a viewer gets no more bytes than came from it")
     func forgedAddress() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -348,7 +352,7 @@ struct ViewerSessionTests {
         #expect(output.datagrams.isEmpty)
     }
 
-    @Test("close_notify of the viewer ends the session; ours ends the viewer")
+    @Test("close_notify of the viewer ends the session, and close_notify of the session closes the viewer's connection")
     func close() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -376,7 +380,7 @@ struct ViewerSessionTests {
         if case .handshakeFailed? = seat.session.end {} else { Issue.record("\(String(describing: seat.session.end))") }
     }
 
-    @Test("a session without checks ends after 10 s, and one that stops in mid-handshake after 10 more")
+    @Test("a session without checks ends after 10 s, and one without a handshake 10 s after its first check")
     func timeouts() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)

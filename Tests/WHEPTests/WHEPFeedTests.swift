@@ -24,7 +24,7 @@ struct RenditionStreamTests {
         #expect(next.payload.count == 300 && next.payload[0] == 0x41)
     }
 
-    @Test("nothing fits no datagram, and the times are exact")
+    @Test("video payloads have at most the largest size, and the RTP times of video and audio are exact")
     func sizes() {
         let stream = Self.stream()
         for number in 0..<90 as Range<Int64> {
@@ -39,7 +39,7 @@ struct RenditionStreamTests {
         #expect((0..<10).map { stream.audio[$0]?.time } == (0..<10).map { $0 * 960 })
     }
 
-    @Test("video before the first key frame, packets without slices, and broken lengths are dropped")
+    @Test("video before the first key frame, and a truncated key frame, are dropped")
     func dropped() {
         let stream = Self.stream()
         stream.receive(TestProgram.frame(1), now: 0)
@@ -94,7 +94,7 @@ struct RenditionStreamTests {
 
 @Suite("Feed of a rendition for WebRTC viewers")
 struct WHEPFeedTests {
-    @Test("nobody watches: sound is dropped, and the feed is not awake")
+    @Test("a feed without viewers is not awake")
     func asleep() {
         let feed = WHEPFeed(name: "720p", hasVideo: true, hasAudio: true)
         feed.configure(TestProgram.configuration)

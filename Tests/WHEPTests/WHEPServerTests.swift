@@ -66,7 +66,7 @@ struct WHEPServerTests {
             client: client)
     }
 
-    @Test("a viewer POSTs, connects, gets picture and sound, and is disconnected by DELETE")
+    @Test("a viewer POSTs, connects, gets video and audio, and is disconnected by DELETE")
     func wholeSession() async throws {
         let demands = Mutex<[Bool]>([])
         let (server, feed) = try await Self.start(setDemand: { isNeeded in demands.withLock { $0.append(isNeeded) } })
@@ -100,7 +100,7 @@ struct WHEPServerTests {
         try await viewer.leave()
     }
 
-    @Test("large frames arrive whole, whether or not the kernel makes the segments")
+    @Test("large frames arrive whole")
     func largeFrames() async throws {
         let (server, feed) = try await Self.start()
         feed.receive(TestProgram.frame(0))
@@ -137,7 +137,8 @@ struct WHEPServerTests {
         #expect(server.statistics.refused == 6)
     }
 
-    @Test("when all places are taken, an offer whose viewer never came gives its place up after 2 s")
+    @Test(
+        "if the server is full, a session whose viewer has not connected for more than 2 s ends in favor of a new one")
     func crowdedOut() async throws {
         let clock = StepClock()
         let (server, feed) = try await Self.start(clock: clock) { $0.maxViewers = 2 }
@@ -213,7 +214,7 @@ struct WHEPServerTests {
         await server.stop()
     }
 
-    @Test("a wildcard address without public addresses, and a wrong one, are refused with the field's name")
+    @Test("a wildcard address without public addresses, a malformed address and a public host name are refused")
     func addresses() async throws {
         await #expect(throws: MediaError.self) { _ = try await Self.start { $0.udp = "0.0.0.0:0" } }
         await #expect(throws: MediaError.self) { _ = try await Self.start { $0.udp = "nonsense" } }

@@ -28,7 +28,7 @@ struct DepacketizerLimitTests {
         #expect(results.damages == [.tooLarge, .tooLarge] && results.keys == [true])
     }
 
-    @Test("a frame of more than 8 MiB is dropped, as fragments, in one unit or in many")
+    @Test("a frame of more than 8 MiB is dropped, as one fragmented unit and as many units")
     func bytes() {
         var sender = TestSender()
         Self.endless(&sender, count: 140, size: 60_000)

@@ -25,7 +25,7 @@ struct H264DepacketizerTests {
 
     static func prefixed(_ units: [[UInt8]]) -> [UInt8] { TestFrames.lengthPrefixed(units) }
 
-    @Test("a key frame of Chromium: STAP-A with parameter sets, then FU-A")
+    @Test("a key frame of Chromium, STAP-A with parameter sets and then FU-A, is put together")
     func chromium() throws {
         let packets = Self.packets([
             [Self.stapA([Self.sps, Self.pps]), [0x7C, 0x85] + Self.idr[1...2], [0x7C, 0x45] + Self.idr[3...]],
@@ -41,7 +41,8 @@ struct H264DepacketizerTests {
         #expect(record.lengthSize == 4)
     }
 
-    @Test("a key frame of FFmpeg and OBS: single units, one of them SEI; delimiters and filler are left out")
+    @Test(
+        "of a key frame in single units, as FFmpeg and OBS send it, delimiters and filler are left out and SEI is kept")
     func singleUnits() {
         let sei: [UInt8] = [0x06, 0x05, 0x01, 0xAA, 0x80]
         let packets = Self.packets([[[0x09, 0xF0], Self.sps, Self.pps, sei, Self.idr, [0x0C, 0xFF, 0x80]]])
@@ -69,7 +70,7 @@ struct H264DepacketizerTests {
         #expect(second.frames == [Self.prefixed([Self.idr])] && second.keys == [true])
     }
 
-    @Test("an IDR frame without its parameter sets is no key frame")
+    @Test("an IDR frame without parameter sets is not given out")
     func noParameterSets() {
         let packets = Self.packets([[Self.idr], [Self.inter], [Self.sps, Self.pps, Self.idr]])
         let results = TestResults.h264(packets)
@@ -78,7 +79,7 @@ struct H264DepacketizerTests {
         #expect(results.keys == [false, true])
     }
 
-    @Test("an IDR frame whose STAP-A with parameter sets is lost is no key frame, even if older sets are known")
+    @Test("an IDR frame whose STAP-A with parameter sets is lost is not given out, even if older sets are known")
     func lostParameterSets() {
         var sender = TestSender()
         sender.send([Self.stapA([Self.sps, Self.pps]), Self.idr])
@@ -88,7 +89,7 @@ struct H264DepacketizerTests {
         #expect(results.damages == [.lost, .noParameterSets])
     }
 
-    @Test("an IDR frame after an access unit of parameter sets, one of which is lost, is no key frame")
+    @Test("an IDR frame is not given out if one of the parameter sets sent before it is lost")
     func lostSetAhead() {
         var sender = TestSender()
         sender.send([Self.sps, Self.pps, Self.idr])

@@ -74,7 +74,9 @@ struct KeyFrameTests {
         #expect(KeyFrameStart.isAt(datagram[2...], codec: .h264))
     }
 
-    @Test("VP8: the first packet of partition 0 with the P bit 0; VP9: the beginning of a frame of layer 0")
+    @Test(
+        "a key frame can begin with a VP8 frame whose P bit is 0, and with a VP9 frame of layer 0 that is not predicted"
+    )
     func vp() {
         func vp8(_ bytes: [UInt8]) -> Bool { KeyFrameStart.isAt(bytes[...], codec: .vp8) }
         #expect(vp8([0x90, 0x80, 0xEA, 0x39, 0x10]) && !vp8([0x90, 0x80, 0xEA, 0x39, 0x11]))

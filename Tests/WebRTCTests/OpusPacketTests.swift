@@ -28,7 +28,7 @@ struct OpusPacketTests {
     }
 
     @Test(
-        "packets of several frames",
+        "the number of frames in a packet is read",
         arguments: [
             // Two of different sizes, with lengths of one and two bytes.
             ([0xFA, 1, 9, 9], 2), ([0xFA, 252, 0] + [UInt8](repeating: 9, count: 253), 2),

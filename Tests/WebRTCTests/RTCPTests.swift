@@ -24,7 +24,7 @@ struct RTCPTests {
         #expect(many.count == 12 + 4 * 250)
     }
 
-    @Test("PLI (RFC 4585 §6.3.1) and FIR (RFC 5104 §4.3.1)")
+    @Test("PLI (RFC 4585 §6.3.1) and FIR (RFC 5104 §4.3.1) are written and read")
     func keyFrames() {
         let pictureLoss = Self.written { $0.pictureLoss(sender: 0x0102_0304, media: 0x0506_0708) }
         #expect(pictureLoss == [0x81, 206, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8])
@@ -51,7 +51,7 @@ struct RTCPTests {
         #expect(RTCPPacket.parse(most) == [.remb(sender: 1, bitRate: 0x3FFFF << 45, ssrcs: [])])
     }
 
-    @Test("a compound of RR, SDES and XR: RFC 3550 §6.4.2, §6.5, RFC 3611 §4.4")
+    @Test("a compound of RR, SDES and XR is written and read: RFC 3550 §6.4.2, §6.5, RFC 3611 §4.4")
     func compound() {
         let block = RTCPReportBlock(
             ssrc: 0x11223344, fractionLost: 64, cumulativeLost: -2, highestSequence: 0x0001_0005, jitter: 7,

@@ -119,7 +119,9 @@ struct RTCPeerMediaTests {
         #expect(track.ordering.duplicates == 2)
     }
 
-    @Test("a missing packet is requested from the media SSRC, and rtx brings it with its own time")
+    @Test(
+        "a missing packet is requested by NACK and given out in order once rtx brings it; it counts as lost by the network"
+    )
     func rtx() {
         var peer = Peer([.video])
         peer.receive(PacketBuilder(sequence: 1, timestamp: 10, payload: [0x67]), at: 0)

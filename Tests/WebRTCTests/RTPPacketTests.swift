@@ -3,7 +3,7 @@ import WebRTC
 
 @Suite("RTP packets: RFC 3550 §5.1, RFC 8285")
 struct RTPPacketTests {
-    @Test("a packet with CSRCs, one-byte extension elements and padding")
+    @Test("a packet with CSRCs, one-byte extension elements and padding is parsed")
     func everything() throws {
         let bytes: [UInt8] = [
             0xB2, 0xE0, 0x12, 0x34, 0, 0, 1, 0, 0xAA, 0xBB, 0xCC, 0xDD,
@@ -28,7 +28,7 @@ struct RTPPacketTests {
         #expect(packet.elementNumber(13) == nil, "one byte is no number")
     }
 
-    @Test("two-byte extension elements, one of them empty")
+    @Test("two-byte extension elements, one of them empty, are parsed")
     func longElements() throws {
         let bytes: [UInt8] = [
             0x90, 96, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0x10, 0x05, 0, 3, 200, 0, 3, 2, 0x12, 0x34, 16, 3, 0x61, 0x62, 0x63,

@@ -91,7 +91,9 @@ struct ReceiveTrackTests {
         #expect(fixture.track.deadline == nil)
     }
 
-    @Test("a round trip below 40 ms repeats after 40 ms, in all 14 times, and one above the wait does not repeat")
+    @Test(
+        "with a 2 ms round trip a packet is requested every 40 ms, 14 times with copies; with one above the wait only once"
+    )
     func repetition() {
         var near = Fixture.started()
         near.receive(102, at: ms(1_000))
@@ -121,7 +123,7 @@ struct ReceiveTrackTests {
         #expect(fixture.track.deadline == nil)
     }
 
-    @Test("retransmissions fill gaps; repetitions, and probes before the first packet, are silent")
+    @Test("retransmissions fill gaps; repeated ones, and those before the first packet, are ignored")
     func retransmissions() {
         var fixture = Fixture()
         #expect(fixture.receive(500, at: 0, isRetransmission: true) == .duplicate)
@@ -228,7 +230,8 @@ struct ReceiveTrackTests {
     }
 
     @Test(
-        "the same packets in any order, twice, in pieces of 64 over two wraps, are given out in order", arguments: 0..<4
+        "packets shuffled in blocks of 64, some of them sent twice, are given out in order over two wraps",
+        arguments: 0..<4
     )
     func anyOrder(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) * 77)

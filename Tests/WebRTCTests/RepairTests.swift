@@ -6,7 +6,7 @@ import WebRTC
 struct RepairTests {
     /// Networks that differ in which packets are lost.
     private static let seeds: [UInt64] = [1, 2, 3, 4, 5]
-    /// The same, for limits that are close to what one lost packet costs.
+    /// The networks of tests whose limits are close to what one lost packet costs; the full run has more of them.
     private static let manySeeds: [UInt64] = Proof.isFull ? Array(1...10) : seeds
 
     /// - Parameters:
@@ -67,7 +67,9 @@ struct RepairTests {
     @Test("at 10 % loss in both directions at most 1 % of the frames are not shown", arguments: manySeeds)
     func tenBoth(seed: UInt64) { Self.check(seed, .init(mediaLoss: 0.1, feedbackLoss: 0.1), notShown: 18) }
 
-    @Test("at 50 % loss in both directions a lost packet costs at most 8 requests and 64 bytes", arguments: seeds)
+    @Test(
+        "at 50 % loss in both directions a lost packet costs at most 8 requests and 64 bytes on average",
+        arguments: seeds)
     func heavyLoss(seed: UInt64) {
         let result = SimulatedNetwork.run(
             seed: seed, seconds: 10, resending: .rtx, conditions: .init(mediaLoss: 0.5, feedbackLoss: 0.5))
@@ -101,7 +103,7 @@ struct RepairTests {
         #expect(result.keyFrames > 10)
     }
 
-    @Test("a sender that ignores key frame requests is asked less and less", arguments: seeds)
+    @Test("a sender that ignores key frame requests gets at most 30 in 60 s", arguments: seeds)
     func ignoredRequests(seed: UInt64) {
         let result = SimulatedNetwork.run(
             seed: seed, seconds: 60, resending: .none, conditions: .init(mediaLoss: 0.02)

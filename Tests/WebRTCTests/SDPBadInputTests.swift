@@ -72,7 +72,7 @@ struct SDPBadInputTests {
 
     // MARK: Media
 
-    @Test("sections that WHIP does not allow are refused as a whole")
+    @Test("offers with sections that WHIP does not allow are refused")
     func notAllowed() throws {
         self.expectRefusal(Minimal.offer().replacingOccurrences(of: "a=sendonly", with: "a=recvonly"), 422, "recvonly")
         self.expectRefusal(Minimal.offer().replacingOccurrences(of: "a=sendonly", with: "a=inactive"), 422, "inactive")
@@ -119,7 +119,7 @@ struct SDPBadInputTests {
         #expect(answer.contains("a=rtpmap:96 vp8/90000\r\n"))
     }
 
-    @Test("rtx must be of the chosen payload type; itself and unknown ones are ignored")
+    @Test("rtx counts only if its apt is the chosen payload type and its clock rate is the same")
     func rtx() throws {
         func rtx(_ fmtp: String, rate: Int = 90_000) throws -> UInt8? {
             let lines = ["a=fmtp:97 \(fmtp)", "a=rtpmap:97 rtx/\(rate)", "a=rtpmap:96 VP8/90000"]
@@ -222,7 +222,7 @@ struct SDPBadInputTests {
         #expect(try Offers.answer(lower).session.fingerprints == session.fingerprints)
     }
 
-    @Test("ICE credentials are required and checked; two lite agents cannot connect")
+    @Test("ICE credentials are required and checked; an ICE-lite offer is refused")
     func ice() {
         self.expectRefusal(Minimal.offer().without("a=ice-pwd"), 422, "ice-pwd")
         self.expectRefusal(Minimal.offer().without("a=ice-ufrag"), 422, "ice-ufrag")
@@ -235,7 +235,7 @@ struct SDPBadInputTests {
         self.expectRefusal(Minimal.offer() + "a=ice-lite\r\n", 422, "ICE-lite")
     }
 
-    @Test("setup decides the role; holdconn is refused")
+    @Test("setup decides the DTLS role; holdconn is refused")
     func setup() throws {
         for (setup, answer) in [("actpass", "passive"), ("active", "passive"), ("passive", "active")] {
             let offer = Minimal.offer().replacingOccurrences(of: "a=setup:actpass", with: "a=setup:\(setup)")

@@ -7,7 +7,7 @@ struct SDPFragmentTests {
     private func parsed(_ text: String) throws(WHIPError) -> SDPFragment { try SDPFragment(parsing: Array(text.utf8)) }
 
     @Test(
-        "candidates are counted with their credentials, in any section, with any line end",
+        "candidates are counted and credentials are read, with any line end",
         arguments: ["\r\n", "\n", "\r"])
     func candidates(end: String) throws {
         let lines = [

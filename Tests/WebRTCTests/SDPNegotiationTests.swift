@@ -10,7 +10,7 @@ struct SDPNegotiationTests {
         try expectGolden(answer, "\(name).answer.sdp")
     }
 
-    @Test("Chromium: constrained baseline in packetization mode 1, rtx, transport-cc for both tracks, CVO")
+    @Test("Chromium's offer gives H.264 constrained baseline in mode 1 with rtx, CVO, and transport-cc for both tracks")
     func chromium() throws {
         let session = try Offers.answer(Offers.text("chromium")).session
         #expect(session.tracks.map(\.codec) == [.opus, .h264])
@@ -39,7 +39,7 @@ struct SDPNegotiationTests {
         #expect(session.software == "mozilla...THIS_IS_SDPARTA-99.0")
     }
 
-    @Test("aiortc: three fingerprints, REMB without transport-cc, a port in each section")
+    @Test("aiortc's offer gives three fingerprints, and REMB without transport-cc")
     func aiortc() throws {
         let session = try Offers.answer(Offers.text("aiortc")).session
         #expect(session.fingerprints.map(\.algorithm) == ["sha-256", "sha-384", "sha-512"])
@@ -58,7 +58,8 @@ struct SDPNegotiationTests {
         #expect(session.tracks[1].rtxPayloadType == 105 && session.tracks[1].hasNACK && !session.tracks[1].hasPLI)
     }
 
-    @Test("FFmpeg 8.0: seven and more digits of a profile, and a group that names an absent section")
+    @Test(
+        "FFmpeg 8.0's offer is accepted, though its profile has too many digits and its group names an absent section")
     func ffmpeg8() throws {
         let (session, answer) = try Offers.answer(Offers.text("ffmpeg-8-video-written"))
         #expect(session.tracks.map(\.codec) == [.h264])
@@ -115,7 +116,7 @@ struct SDPNegotiationTests {
         }
     }
 
-    @Test("a start bit rate stands in every video format, a highest one only if it is set")
+    @Test("the answer has a start bit rate for video, and a highest bit rate only if it is set")
     func bitRates() throws {
         let usual = try Offers.answer(Offers.text("firefox")).answer
         #expect(usual.contains("a=fmtp:120 x-google-start-bitrate=2000\r\n"))

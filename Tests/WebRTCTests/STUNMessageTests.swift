@@ -41,7 +41,7 @@ struct STUNMessageTests {
         try #require(STUNMessage(STUNCaptures.bytes(text)))
     }
 
-    @Test("RFC 5769 §2.1: a request with short-term credentials")
+    @Test("the request of RFC 5769 §2.1 with short-term credentials is read and authentic")
     func request() throws {
         let message = try self.message(STUNCaptures.request)
         #expect(message.kind == .request && message.method == STUNMessage.binding && message.hasFingerprint)
@@ -52,7 +52,7 @@ struct STUNMessageTests {
         #expect(!message.isAuthentic(password: Array("VOkJxbRl1RmTxUk/WvJxBu".utf8), hmac: HMACReference.sha1))
     }
 
-    @Test("RFC 5769 §2.2 and §2.3: responses with mapped addresses")
+    @Test("the responses of RFC 5769 §2.2 and §2.3 with mapped addresses are read and authentic")
     func responses() throws {
         let four = try self.message(STUNCaptures.responseIPv4)
         #expect(four.kind == .success && four.mappedAddress == ICEAddress(bytes: [192, 0, 2, 1], port: 32853))
@@ -65,7 +65,7 @@ struct STUNMessageTests {
         #expect(six.isAuthentic(password: STUNCaptures.password, hmac: HMACReference.sha1))
     }
 
-    @Test("RFC 5769 §2.4: a request with long-term credentials, without FINGERPRINT")
+    @Test("the request of RFC 5769 §2.4 with long-term credentials, without FINGERPRINT, is read and authentic")
     func longTerm() throws {
         let message = try self.message(STUNCaptures.longTerm)
         #expect(message.username == "マトリックス" && !message.hasFingerprint && message.receiverUfrag == nil)

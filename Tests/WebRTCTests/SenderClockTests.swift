@@ -147,7 +147,7 @@ struct SenderClockTests {
         #expect(publisher.clock.largeCorrections == 0)
     }
 
-    @Test("times that jump forward, a pause, a stall of the RTP clock, and a burst after an outage")
+    @Test("a pause and a late burst are no jumps; after a jump or a stall of RTP times the line follows the arrivals")
     func otherJumps() {
         var publisher = Publisher()
         _ = publisher.run(0..<10)

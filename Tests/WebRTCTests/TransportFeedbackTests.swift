@@ -23,7 +23,7 @@ struct TransportFeedbackTests {
         return result
     }
 
-    @Test("by hand: a run of three small deltas")
+    @Test("three small deltas are written as one run")
     func run() {
         // 128 ms is reference time 2. The deltas are 0, 1 ms and 2 ms: 0, 4 and 8.
         #expect(
@@ -39,7 +39,7 @@ struct TransportFeedbackTests {
             ])
     }
 
-    @Test("by hand: a loss, a delta of two bytes and a negative one need a vector of two bits each")
+    @Test("a loss, a delta of two bytes and a negative one are written as a vector of two bits each")
     func vector() {
         // 64 ms: reference time 1. Then a loss, 100 ms later (400 units), and 2 ms earlier (−8).
         #expect(
@@ -54,7 +54,7 @@ struct TransportFeedbackTests {
             ])
     }
 
-    @Test("by hand: ten of 14 statuses with small deltas are a vector of one bit each")
+    @Test("14 statuses, ten of them small deltas and four losses, are written as a vector of one bit each")
     func smallVector() {
         let numbers: [UInt16] = [1, 2, 4, 5, 6, 8, 9, 10, 11, 14]
         let messages = Self.messages(numbers.map { ($0, ms(64)) })
@@ -84,7 +84,8 @@ struct TransportFeedbackTests {
         #expect(feedback.deadline == ms(9_000))
     }
 
-    @Test("a packet that overtakes the report is reported afterwards; one that did not arrive never is")
+    @Test(
+        "a packet that arrives after later ones were reported is reported afterwards; one that did not arrive never is")
     func late() {
         var feedback = TransportFeedback()
         for number: UInt16 in [1, 2, 4, 5] { feedback.received(number, at: ms(1_000)) }
@@ -98,7 +99,8 @@ struct TransportFeedbackTests {
         #expect(after[6] == nil)
     }
 
-    @Test("what is read is what arrived, for random losses, orders, gaps and times", arguments: 0..<40)
+    @Test(
+        "the reported arrivals are those of the packets, for random losses, orders, gaps and times", arguments: 0..<40)
     func random(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var feedback = TransportFeedback()

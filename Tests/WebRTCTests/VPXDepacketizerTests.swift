@@ -17,7 +17,7 @@ struct VPXDepacketizerTests {
         return sender
     }
 
-    @Test("descriptors as Chromium sends them: a picture id of 15 bits, and with simulcast temporal layers")
+    @Test("VP8 descriptors as Chromium sends them, with a picture id of 15 bits and with temporal layers, are read")
     func captured() {
         let frames = [
             [[0x90, 0x80, 0xEA, 0x39] + Self.vp8Key.prefix(8), [0x80, 0x80, 0xEA, 0x39] + Self.vp8Key.dropFirst(8)],
@@ -29,7 +29,7 @@ struct VPXDepacketizerTests {
         #expect(results.damages.isEmpty)
     }
 
-    @Test("all forms of the VP8 descriptor")
+    @Test("all forms of the VP8 descriptor are read")
     func vp8Forms() {
         // None; X without fields; 7-bit id; TL0PICIDX; TID; KEYIDX; all of them; N set.
         for head in [
@@ -40,7 +40,7 @@ struct VPXDepacketizerTests {
         }
     }
 
-    @Test("all forms of the VP9 descriptor, the scalability structure included")
+    @Test("all forms of the VP9 descriptor are read, the scalability structure included")
     func vp9Forms() {
         // No fields; 7- and 15-bit ids; layers with and without TL0PICIDX; one and three references; structures.
         for head in [
@@ -80,7 +80,7 @@ struct VPXDepacketizerTests {
         #expect(results.frames == [key, key] && results.damages == [.malformed])
     }
 
-    @Test("lost packets between frames with consecutive picture ids were bandwidth probes")
+    @Test("lost packets between frames with consecutive picture ids are no loss: they were bandwidth probes")
     func probes() {
         var random = TestRandom(seed: 9)
         for codec in [CodecName.vp8, .vp9] {

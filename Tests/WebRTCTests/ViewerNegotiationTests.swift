@@ -38,7 +38,7 @@ struct ViewerNegotiationTests {
         return self.recvonly(bundle + Minimal.audio())
     }
 
-    @Test("the whole answer: sendonly, one stream for sound and picture, and the retransmissions' group")
+    @Test("the answer is sendonly, with one stream for audio and video and an ssrc-group for retransmissions")
     func text() throws {
         let (session, answer) = try Self.answer(Self.offer(hasAudio: true))
         #expect(session.tracks.map(\.codec) == [.h264, .opus])
@@ -67,7 +67,9 @@ struct ViewerNegotiationTests {
         #expect(answer == expected.map { $0 + "\r\n" }.joined())
     }
 
-    @Test("Chromium: packetization mode 1 in the profile of the stream, with rtx", arguments: [0x42, 0x4D, 0x64, nil])
+    @Test(
+        "of Chromium's formats, one in packetization mode 1 with rtx is taken, with the stream's profile if offered",
+        arguments: [0x42, 0x4D, 0x64, nil])
     func chromium(profile: UInt8?) throws {
         let (session, answer) = try Self.answer(Offers.text("chromium-sendrecv"), profile: profile)
         let video = try #require(session.tracks.first { $0.kind == .video })
@@ -90,7 +92,7 @@ struct ViewerNegotiationTests {
         #expect(firefox?.code == "noCommonCodec")
     }
 
-    @Test("without Opus the viewer gets the video only; an offer of audio only gets the sound")
+    @Test("without Opus the viewer gets video only; an offer of audio only gets audio")
     func parts() throws {
         let text = Self.offer(hasAudio: true).replacingOccurrences(of: "opus/48000/2", with: "PCMU/8000")
         let (silent, answer) = try Self.answer(text)
@@ -100,7 +102,7 @@ struct ViewerNegotiationTests {
         #expect(sound.tracks.map(\.kind) == [.audio])
     }
 
-    @Test("what the rendition does not have is inactive, and stays in the bundle")
+    @Test("a section for which the rendition has no media is inactive, and stays in the bundle")
     func missing() throws {
         let (video, answer) = try Self.answer(Self.offer(hasAudio: true), hasAudio: false)
         #expect(video.tracks.map(\.kind) == [.video])

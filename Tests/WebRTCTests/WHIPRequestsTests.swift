@@ -83,7 +83,7 @@ struct WHIPRequestsTests {
         }
     }
 
-    @Test("paths of others are left to others; unknown ones below /whip are 404")
+    @Test("paths outside of /whip are not handled; unknown paths below it get 404")
     func paths() throws {
         for path in ["/", "/whipper/live", "/hls/whip", "whip/live", "*", ""] {
             #expect(self.decision(self.post(path, key: "k")) == .other, "\(path)")
@@ -199,7 +199,7 @@ struct WHIPRequestsTests {
         #expect(try self.reply(unknown).status == 204)
     }
 
-    @Test("every reply to a page can be read by it: refusals, too")
+    @Test("replies to a page of another origin have the CORS fields, refusals included")
     func exposed() throws {
         var request = self.post()
         request.origin = "https://a.example"

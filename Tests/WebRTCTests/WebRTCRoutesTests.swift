@@ -44,7 +44,7 @@ struct WebRTCRoutesTests {
         #expect(routes[remote]?.owner === second && routes.addressCount(of: first) == 0)
     }
 
-    @Test("a session that roams over a thousand addresses has routes only for those that are known")
+    @Test("a session that roams over a thousand addresses never has more than 16 routes, and keeps that of the latest")
     func roaming() {
         var routes = WebRTCRoutes<String, Session>()
         let session = Session()

@@ -5,7 +5,7 @@ import Testing
 /// segment.
 @Suite("End to end, unhurried", .waitingThreads)
 enum Unhurried {
-    /// Recordings, sprite sheets, third-party stores, full disks, changed files.
+    /// Recordings, sprite sheets, third-party stores, full disks, changed files; commands, codecs and commanded state.
     @Suite("Stores", .serialized, .timeLimit(.minutes(testMinutes)), .steadyMachine)
     enum Stores {}
 

@@ -216,7 +216,7 @@ final class RoomHarness: Sendable {
         try await self.connect(uid, content, key: key)
     }
 
-    /// The same, with all media given by `content`.
+    /// Connects a publisher that sends the media in `content`; see ``connect(_:sending:tones:key:)``.
     func connect(_ uid: String, _ content: ScriptedContent, key: String? = nil) async throws {
         try await offPool {
             let publisher = try ScriptedPublisher.connect(key ?? HarnessRooms.key(of: uid), to: self.server)

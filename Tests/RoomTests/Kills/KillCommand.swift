@@ -43,7 +43,7 @@ struct KillCommand: Sendable {
         (self.name, self.method, self.path, self.body, self.shows) = (name, method, path, body, shows)
     }
 
-    /// The same command with another status, or with a reply that does not wait.
+    /// A copy of the command with another status, or with a reply that does not wait.
     func answered(_ status: Int = 200, _ reply: Reply = .waits) -> KillCommand {
         var command = self
         (command.status, command.reply) = (status, reply)

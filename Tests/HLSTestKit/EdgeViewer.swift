@@ -1,34 +1,37 @@
-import HLS
-import MediaTypes
-import Packager
-import Synchronization
+package import HLS
+package import Synchronization
 
 /// A player that sees every update of the live edge and checks it against the rules.
-final class EdgeViewer: Sendable {
-    struct Seen {
-        var objects: [String: [UInt8]] = [:]
-        var removed: Set<String> = []
+package final class EdgeViewer: Sendable {
+    package struct Seen {
+        package var objects: [String: [UInt8]] = [:]
+        package var removed: Set<String> = []
         /// Every version of every playlist.
-        var texts: [String: [String]] = [:]
-        var hints: [String: Set<String>] = [:]
-        var updates = 0
+        package var texts: [String: [String]] = [:]
+        package var hints: [String: Set<String>] = [:]
+        package var updates = 0
         /// Media sequence number and index of each listed part and segment, by its name.
-        var places: [String: String] = [:]
+        package var places: [String: String] = [:]
         /// Media sequence number of each playlist's last version.
-        var sequences: [String: Int64] = [:]
-        var faults: [String] = []
+        package var sequences: [String: Int64] = [:]
+        package var faults: [String] = []
+        /// Lines of each playlist's last version, and the names of its parts.
+        var lines: [String: [Substring]] = [:]
+        var parts: [String: [String]] = [:]
     }
 
-    let seen = Mutex(Seen())
+    package let seen = Mutex(Seen())
 
-    var take: @Sendable (LiveEdgeUpdate) -> Void { { update in self.seen.withLock { Self.take(update, &$0) } } }
-    var faults: [String] { self.seen.withLock(\.faults) }
-    func last(_ name: String) -> String { self.seen.withLock { $0.texts[name]?.last ?? "" } }
-    func texts(_ name: String) -> [String] { self.seen.withLock { $0.texts[name] ?? [] } }
-    func object(_ name: String) -> [UInt8]? { self.seen.withLock { $0.objects[name] } }
-    var names: Set<String> { self.seen.withLock { Set($0.objects.keys) } }
+    package init() {}
+
+    package var take: @Sendable (LiveEdgeUpdate) -> Void { { update in self.seen.withLock { Self.take(update, &$0) } } }
+    package var faults: [String] { self.seen.withLock(\.faults) }
+    package func last(_ name: String) -> String { self.seen.withLock { $0.texts[name]?.last ?? "" } }
+    package func texts(_ name: String) -> [String] { self.seen.withLock { $0.texts[name] ?? [] } }
+    package func object(_ name: String) -> [UInt8]? { self.seen.withLock { $0.objects[name] } }
+    package var names: Set<String> { self.seen.withLock { Set($0.objects.keys) } }
     /// Bytes of the parts; segments share them.
-    var bytes: Int {
+    package var bytes: Int {
         self.seen.withLock { seen in
             seen.objects.filter { $0.key.split(separator: ".").count > 2 }.reduce(0) { $0 + $1.value.count }
         }
@@ -57,33 +60,32 @@ final class EdgeViewer: Sendable {
             seen.removed.insert(name)
         }
         // Objects listed near the edge must still be there after the removals.
-        for texts in seen.texts.values {
-            for line in (texts.last ?? "").split(separator: "\n") where line.hasPrefix("#EXT-X-PART:") {
-                let name = Self.uri(line)
-                if seen.objects[name] == nil { seen.faults.append("\(name) is listed and not there") }
-            }
+        for name in seen.parts.values.joined() where seen.objects[name] == nil {
+            seen.faults.append("\(name) is listed and not there")
         }
     }
 
     private static func uri(_ line: Substring) -> String {
-        guard let start = line.firstRange(of: "URI=\"")?.upperBound else { return "" }
-        return String(line[start...].prefix { $0 != "\"" })
+        guard let start = line.utf8.firstRange(of: "URI=\"".utf8)?.upperBound else { return "" }
+        return String(Substring(line.utf8[start...].prefix { $0 != UInt8(ascii: "\"") }))
     }
 
     private static func check(_ name: String, _ playlist: MediaPlaylist, _ seen: inout Seen) {
         let text = playlist.rendered()
-        let before = seen.texts[name]?.last
         let first = playlist.mediaSequence
         if let known = seen.sequences.updateValue(first, forKey: name), known > first {
             seen.faults.append("\(name): EXT-X-MEDIA-SEQUENCE fell from \(known) to \(first)")
         }
         seen.texts[name, default: []].append(text)
-        let lines = text.split(separator: "\n")
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n")).map { Substring($0) }
+        let before = seen.lines.updateValue(lines, forKey: name)
+        var parts: [String] = []
         var number = first
         var index = 0
         for line in lines {
             if line.hasPrefix("#EXT-X-PART:") {
-                Self.place(Self.uri(line), "\(name) \(number).\(index)", &seen)
+                parts.append(Self.uri(line))
+                Self.place(parts[parts.count - 1], "\(name) \(number).\(index)", &seen)
                 index += 1
             } else if line.hasPrefix("#EXT-X-PRELOAD-HINT:TYPE=PART") {
                 seen.hints[name, default: []].insert(Self.uri(line))
@@ -92,29 +94,33 @@ final class EdgeViewer: Sendable {
                 (number, index) = (number + 1, 0)
             }
         }
+        seen.parts[name] = parts
         guard let before else { return }
         for tag in ["#EXT-X-TARGETDURATION", "#EXT-X-SERVER-CONTROL", "#EXT-X-PART-INF"] {
-            let old = before.split(separator: "\n").first { $0.hasPrefix(tag) }
+            let old = before.first { $0.hasPrefix(tag) }
             let new = lines.first { $0.hasPrefix(tag) }
             if old == nil || old != new { seen.faults.append("\(name): \(tag) changed") }
         }
         // §6.2.1: lines are added at the end or removed at the start; none changes or is inserted.
-        let edges = ["#EXT-X-PRELOAD-HINT", "#EXT-X-MEDIA-SEQUENCE", "#EXT-X-DISCONTINUITY-SEQUENCE", "#EXT-X-MAP"]
-        func body(_ text: String) -> [Substring] {
-            text.split(separator: "\n").filter { line in !edges.contains { line.hasPrefix($0) } }
-        }
-        var old = body(before)[...]
-        let known = Set(old.filter { $0.hasPrefix("#EXT-X-PART:") || !$0.hasPrefix("#") })
+        let (earlier, later) = (Self.body(before), Self.body(lines))
+        var old = earlier[...]
+        let known = Set(earlier.filter { $0.hasPrefix("#EXT-X-PART:") || !$0.hasPrefix("#") })
         var isNew = false
-        for line in body(text) {
+        for line in later {
             if isNew, known.contains(line) { seen.faults.append("\(name): something came in before \(line)") }
             if isNew { continue }
             while let first = old.first, first != line { old = old.dropFirst() }
             if old.isEmpty { isNew = true } else { old = old.dropFirst() }
         }
-        if isNew, let last = body(before).last, !body(text).contains(last) {
+        if isNew, let last = earlier.last, !later.contains(last) {
             seen.faults.append("\(name): \(last) is gone from the end")
         }
+    }
+
+    /// The lines that may only be added at the end and removed at the start.
+    private static func body(_ lines: [Substring]) -> [Substring] {
+        let edges = ["#EXT-X-PRELOAD-HINT", "#EXT-X-MEDIA-SEQUENCE", "#EXT-X-DISCONTINUITY-SEQUENCE", "#EXT-X-MAP"]
+        return lines.filter { line in !edges.contains { line.hasPrefix($0) } }
     }
 
     /// Checks that a name never gets another position, and a position never another name.
