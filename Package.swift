@@ -319,7 +319,7 @@ let package = Package(
         .testTarget(
             name: "WHEPTests",
             dependencies: [
-                "TestSupport", "WHEP", "WebRTC", "OpenSSLCrypto", "MediaTypes", "MediaKernels", logging,
+                "TestSupport", "WHEP", "WebRTC", "OpenSSLCrypto", "PipelineSpec", "MediaTypes", "MediaKernels", logging,
             ] + nio, swiftSettings: judged),
         .target(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",

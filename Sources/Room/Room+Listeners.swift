@@ -58,6 +58,8 @@ extension Room {
         if self.isOffline { return }
         self.note(
             "control", try await self.listeners.openControl(self, self.settings, self.pipeline, content: content))
+        await self.ingestion.openStreams()
+        await self.listeners.openStreams()
         self.files.watch(self.settings.file, self.settings.secretFiles)
     }
 

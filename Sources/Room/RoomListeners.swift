@@ -137,6 +137,9 @@ struct RoomListeners {
         return (content, origin.boundAddress)
     }
 
+    /// Opens the TCP socket of WebRTC viewers, after all other listeners.
+    func openStreams() async { await self.servers.webRTC?.openStreams() }
+
     var playback: SignedURLVerifier? { self.servers.playback }
     var viewerTraffic: ViewerTraffic { self.servers.origin?.traffic ?? ViewerTraffic() }
     /// Whether the viewers' listener is open.
