@@ -319,7 +319,7 @@ let package = Package(
         .testTarget(
             name: "WHEPTests",
             dependencies: [
-                "TestSupport", "WHEP", "WebRTC", "OpenSSLCrypto", "MediaTypes", "MediaKernels", logging,
+                "TestSupport", "WHEP", "WebRTC", "OpenSSLCrypto", "PipelineSpec", "MediaTypes", "MediaKernels", logging,
             ] + nio, swiftSettings: judged),
         .target(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
@@ -389,8 +389,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "TestSupport", "Room", "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec",
-                "MediaTypes", httpTypes, logging,
+                "TestSupport", "Room", "RoomOutputs", "RoomSources", "Control", "Events", "HTTPListener", "HTTPProbe",
+                "PipelineSpec", "MediaTypes", httpTypes, logging,
             ] + nio,
             swiftSettings: judged),
         .testTarget(

@@ -43,7 +43,8 @@ extension EventDeclaration {
                     "discontinuity", .boolean, "Whether the playlists have a discontinuity there.", example: false),
             ]),
         EventDeclaration(
-            "output.bandwidth", "A rendition exceeds the bit rate that its playlist declares.",
+            "output.bandwidth",
+            "A rendition exceeds the bit rate that its playlist declares by more than 10 %; once per declared rate.",
             [
                 JSONField("track", .string, "The track.", example: "720p"),
                 JSONField("measured", .integer, "Bit/s.", example: 3_100_000),
@@ -69,7 +70,8 @@ extension EventDeclaration {
                 Self.reason("/var/lib/tandem: 19000000000 bytes are free of 100000000000"),
             ]),
         EventDeclaration(
-            "output.stalled", "Writing segments to the disk hangs, or works again.",
+            "output.stalled",
+            "Segments cannot be written, for a reason other than a full disk, or can be written again.",
             [JSONField("level", .words(["normal", "alert_2"])), Self.state, Self.reason("a write takes 12 s")]),
         EventDeclaration(
             "output.window", "The number of segments kept on a full disk was limited, or is no longer limited.",

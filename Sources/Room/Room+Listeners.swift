@@ -14,7 +14,7 @@ extension Room {
     var files: RoomFiles {
         RoomFiles(
             host: self, ingestion: self.ingestion, uploads: self.outputs.uploads, listeners: self.listeners,
-            delivery: self.delivery)
+            delivery: self.delivery, moderation: self.moderation.get())
     }
 
     /// Restores the previous worker's state and opens the listeners of the pipeline. If ``RoomSettings/opensListeners``
@@ -58,6 +58,8 @@ extension Room {
         if self.isOffline { return }
         self.note(
             "control", try await self.listeners.openControl(self, self.settings, self.pipeline, content: content))
+        await self.ingestion.openStreams()
+        await self.listeners.openStreams()
         self.files.watch(self.settings.file, self.settings.secretFiles)
     }
 
@@ -65,7 +67,7 @@ extension Room {
         self.value.withLock { $0.lifecycle.addresses.append((name, address)) }
     }
 
-    /// Emits `room.ready`, the first event, with the addresses of the listeners.
+    /// Emits `room.ready` with the addresses of the listeners.
     func announceReady() {
         func address(_ name: String) -> JSONValue { JSONValue(self.address(name)) }
         let viewer = self.address("viewer")

@@ -137,6 +137,9 @@ struct RoomListeners {
         return (content, origin.boundAddress)
     }
 
+    /// Opens the TCP socket of WebRTC viewers, after all other listeners.
+    func openStreams() async { await self.servers.webRTC?.openStreams() }
+
     var playback: SignedURLVerifier? { self.servers.playback }
     var viewerTraffic: ViewerTraffic { self.servers.origin?.traffic ?? ViewerTraffic() }
     /// Whether the viewers' listener is open.
@@ -271,6 +274,7 @@ extension ViewerPage.Options {
         self.keyURI = hls.encryption?.keyURI
         self.recording = hls.http.recordingURL
         self.embedOrigins = hls.http.embedOrigins
+        self.wholeWindow = hls.hasWholeWindowPlaylists ? hls.windowSeconds : nil
         self.still = pipeline.images.first?.fileName
         self.thumbnails = pipeline.images.first { $0.sprites != nil }.map { "\($0.fileName.dropLast(4)).vtt" }
     }

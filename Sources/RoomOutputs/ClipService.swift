@@ -65,9 +65,9 @@ package struct ClipService: OutputService {
                 let recorded = try isListed ? [] : recorder?.recordedSlots() ?? []
                 let joined = ClipWriter.joined(recorded, listed)
                 guard let slots = joined, let dates = ClipWriter.dates(of: slots),
-                    dates.lowerBound <= range.lowerBound, dates.upperBound >= range.upperBound
+                    let fitted = writer.fitted(into: dates)
                 else { throw Self.outside(ClipWriter.dates(of: joined ?? listed)) }
-                return try writer.write(
+                return try fitted.write(
                     name, id: id, of: slots, from: hold,
                     opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
                     recorded: { recorder?.bytes(of: $0) },
@@ -123,13 +123,15 @@ package struct ClipService: OutputService {
             throw .invalidValue("to", "is more than an hour later than from", fix: "cut several clips")
         }
         let window = ClipWriter.dates(of: listed)
+        if let window, let range = ClipWriter.fitted(from..<to, into: window) { return range }
         // Older segments may be in the recording, which is checked when the clip is made.
-        guard let window, to <= window.upperBound, from >= window.lowerBound || self.stages.recorder?.recorder != nil
+        guard let window, self.stages.recorder?.recorder != nil, from < window.lowerBound,
+            let range = ClipWriter.fitted(from..<to, into: from..<window.upperBound)
         else {
             let error = Self.outside(window)
             throw .invalidFormat(error.what, fix: error.fix, status: 422)
         }
-        return from..<to
+        return range
     }
 
     private static func outside(_ window: Range<Int64>?) -> MediaError {
