@@ -36,7 +36,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("two publishers use one port at the same time")
+    @Test("two RTMP publishers use one port at the same time")
     func twoPublishers() async throws {
         try await TestServer.with { server in
             let host = ItemRecorder()
@@ -378,7 +378,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a server does not start on a port in use")
+    @Test("an ingest server does not start on a port in use")
     func takenPort() async throws {
         try await TestServer.with { server in
             let port = server.port

@@ -182,7 +182,7 @@ struct PacedSocketTests {
         reading.end()
     }
 
-    @Test("with a read delay of 0, neither SO_RCVLOWAT nor the timer is used")
+    @Test("with a read delay of 0, the ingest server uses neither SO_RCVLOWAT nor the timer")
     func impatient() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let reading = self.reading(channel, patience: ReadDelayLimits(jitterBuffer: 0))

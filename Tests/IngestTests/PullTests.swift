@@ -54,7 +54,7 @@ struct PullTests {
     }
 
     @Test(
-        "after the stream ends or is refused, the room connects again",
+        "after a pulled stream ends or is refused, the room connects again",
         arguments: [
             (PlayServer.Script.media(PullTests.media, then: .unpublishes), "UnpublishNotify", true),
             (.media(PullTests.media, then: .closes), "closed", true),
@@ -89,7 +89,7 @@ struct PullTests {
         #expect(said.hasSuffix("no …: … is over for …: "), "\(said)")
     }
 
-    @Test("a server that sends no media for the idle timeout is disconnected")
+    @Test("a pulled RTMP server that sends no media for the idle timeout is disconnected")
     func silence() async throws {
         let (events, _, _) = try await Self.run([.media([], then: .holds)], idleTimeout: 200_000_000) {
             $0.contains(where: Self.isFailure)

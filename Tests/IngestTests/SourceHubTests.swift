@@ -61,7 +61,7 @@ struct SourceHubTests {
         #expect(Self.letters(reader.items.elements) == expected + "v", "nothing after unsubscribe")
     }
 
-    @Test("every reader gets every item, in order")
+    @Test("every reader of a source hub gets every item, in order")
     func fanOut() {
         let hub = SourceHub(source: SourceID(uid: "u"))
         let readers = (0..<3).map { _ in ItemRecorder() }

@@ -335,7 +335,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("a server that stops sends its clients close_notify")
+    @Test("a WHIP server that stops sends its clients close_notify")
     func stop() async throws {
         let client = try await Self.connectAndStop()
         await client.outcomes.wait { $0.contains(.closed) }
