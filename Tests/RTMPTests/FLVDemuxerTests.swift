@@ -404,7 +404,7 @@ struct FLVTagWriterTests {
         #expect(run.packets[0].isKey)
     }
 
-    @Test("no FLV tag is written for Speex and Nellymoser")
+    @Test("the FLV writer writes no tag for Speex and Nellymoser")
     func noNumber() {
         #expect(FLVTagWriter.configuration(CodecParameters(codec: .speex, configuration: [])) == nil)
         let packet = CodedPacket(kind: .audio, memory: PacketMemory([1]), pts: 0, dts: 0, timescale: 1000, isKey: true)

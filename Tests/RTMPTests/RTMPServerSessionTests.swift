@@ -39,7 +39,7 @@ struct RTMPServerSessionTests {
         #expect(request.flashVersion == "test")
     }
 
-    @Test("each command with a transaction id gets a _result, one without gets none")
+    @Test("each RTMP command with a transaction id gets a _result, one without gets none")
     func answersCalls() {
         var script = ClientScript()
         script.connect()
@@ -238,7 +238,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "a connection may create, publish and close streams 20 times in a row",
+        "an RTMP connection may create, publish and close streams 20 times in a row",
         arguments: [["deleteStream"], ["closeStream"], ["FCUnpublish"], ["closeStream", "deleteStream"]])
     func finishedStreams(ends: [String]) {
         var script = ClientScript()
