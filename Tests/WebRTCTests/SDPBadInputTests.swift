@@ -20,7 +20,7 @@ struct SDPBadInputTests {
     // MARK: Form
 
     @Test(
-        "an offer's lines may end with LF or CR alone, or be mixed with empty lines",
+        "a WHIP offer's lines may end with LF or CR alone, or be mixed with empty lines",
         arguments: ["\n", "\r", "\r\n\r\n", "\n\r\n"])
     func lineEnds(end: String) throws {
         let usual = try Offers.answer(Offers.text("chromium"))
@@ -224,7 +224,7 @@ struct SDPBadInputTests {
         #expect(try Offers.answer(lower).session.fingerprints == session.fingerprints)
     }
 
-    @Test("an offer needs valid ICE credentials; an ICE-lite offer is refused")
+    @Test("a WHIP offer needs valid ICE credentials; an ICE-lite offer is refused")
     func ice() {
         self.expectRefusal(Minimal.offer().without("a=ice-pwd"), 422, "ice-pwd")
         self.expectRefusal(Minimal.offer().without("a=ice-ufrag"), 422, "ice-ufrag")

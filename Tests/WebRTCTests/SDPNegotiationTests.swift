@@ -4,7 +4,7 @@ import WebRTC
 
 @Suite("SDP offers of real clients and their answers: RFC 9725, RFC 9429")
 struct SDPNegotiationTests {
-    @Test("the answer to each client's offer is as expected, byte for byte", arguments: Offers.accepted)
+    @Test("the answer to each WHIP client's offer is as expected, byte for byte", arguments: Offers.accepted)
     func answers(name: String) throws {
         let answer = try Offers.answer(Offers.text(name)).answer
         try expectGolden(answer, "\(name).answer.sdp")

@@ -23,7 +23,7 @@ struct TransportFeedbackTests {
         return result
     }
 
-    @Test("three small arrival deltas are written as one run length chunk")
+    @Test("transport feedback writes three small arrival deltas as one run length chunk")
     func run() {
         // 128 ms is reference time 2. The deltas are 0, 1 ms and 2 ms: 0, 4 and 8.
         #expect(

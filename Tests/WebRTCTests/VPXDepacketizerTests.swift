@@ -29,7 +29,7 @@ struct VPXDepacketizerTests {
         #expect(results.damages.isEmpty)
     }
 
-    @Test("all forms of the VP8 descriptor are read")
+    @Test("the VP8 depacketizer reads all forms of the descriptor")
     func vp8Forms() {
         // None; X without fields; 7-bit id; TL0PICIDX; TID; KEYIDX; all of them; N set.
         for head in [

@@ -93,7 +93,7 @@ struct ViewerNegotiationTests {
         #expect(firefox?.code == "noCommonCodec")
     }
 
-    @Test("without Opus the viewer gets video only; an offer of audio only gets audio")
+    @Test("a WebRTC viewer without Opus gets only video; a viewer that offers only audio gets only audio")
     func parts() throws {
         let text = Self.offer(hasAudio: true).replacingOccurrences(of: "opus/48000/2", with: "PCMU/8000")
         let (silent, answer) = try Self.answer(text)
