@@ -157,7 +157,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("requests sent at once on one connection are answered in order")
+    @Test("HTTP requests sent at once on one connection are answered in order")
     func pipelining() async throws {
         let listener = try await Self.start { ListenerReply(.ok, body: .text($0.target?.path ?? "?")) }
         let requests = (0..<50).map { (text: "GET /\($0) HTTP/1.1\nHost: a\n\n", body: [UInt8]()) }
@@ -212,7 +212,7 @@ struct HTTPListenerTests {
     }
 
     @Test(
-        "a connection without a complete request is closed after the idle timeout",
+        "an HTTP connection without a complete request is closed after the idle timeout",
         arguments: ["", "GET / HT", "PUT / HTTP/1.1\nHost: a\nContent-Length: 9\n\nab"])
     func idle(text: String) async throws {
         let listener = try await Self.start(
@@ -222,7 +222,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("the connection of a client that does not read its reply is closed")
+    @Test("the connection of an HTTP client that does not read its reply is closed")
     func stalledWrite() async throws {
         let limits = HTTPListenerLimits(connections: 4, bodyBytes: 0, stalledWrite: .milliseconds(100))
         let isAnswered = Atomic<Bool>(false)
