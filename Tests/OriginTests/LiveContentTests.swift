@@ -120,7 +120,7 @@ struct LiveContentTests {
         #expect(await part.value.status == .notFound)
     }
 
-    @Test("when a client disconnects, its blocking request is dropped")
+    @Test("when a client disconnects, the origin drops its blocking playlist request")
     func left() async throws {
         let stream = try Self.stream()
         let client = ClientPresence()
@@ -139,7 +139,7 @@ struct LiveContentTests {
         #expect(stream.content.waitingCount == 0)
     }
 
-    @Test("when the server stops, blocking requests get 503, and so do later ones")
+    @Test("when the origin stops, blocking playlist requests get 503, and so do later ones")
     func close() async throws {
         let stream = try Self.stream()
         let task = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")

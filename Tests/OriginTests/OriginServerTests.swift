@@ -134,7 +134,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("two hundred simultaneous requests are all answered")
+    @Test("the origin answers two hundred simultaneous requests")
     func flood() async throws {
         try await Self.withServer { (probe, _) async throws in
             let paths = ["/index.m3u8", "/memory.m4s", "/v/s1.m4s", "/nothing"]

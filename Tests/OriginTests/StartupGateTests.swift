@@ -32,7 +32,7 @@ struct GatedContentTests {
         }
     }
 
-    @Test("after hold(), requests wait, and open() answers them")
+    @Test("after StartupGate.hold(), requests wait, and open() answers them")
     func holds() async throws {
         let inner = Content()
         let content = StartupGate(inner, isOpen: true, clock: Clock())
