@@ -152,7 +152,7 @@ struct SignatureV4Tests {
         #expect(!text.contains("hunter2"))
     }
 
-    @Test("two stores are the same only if their URLs and keys are equal")
+    @Test("two stores, HTTP or S3, are the same only if their URLs and credentials are equal")
     func sameStore() {
         func bucket(_ secret: String, session: String? = nil) -> S3Bucket {
             S3Bucket(
