@@ -285,7 +285,7 @@ struct RemovalTests {
         #expect(removal.problem == nil && rooms.files().isEmpty)
     }
 
-    @Test("while a worker has the directory's lock, nothing is removed")
+    @Test("while a worker has an output directory's lock, retention removes nothing")
     func locked() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
