@@ -64,7 +64,7 @@ struct DTLSRefusalTests {
         #expect(transport.failure?.contains("use_srtp") == true, "\(transport.state)")
     }
 
-    @Test("a client without a certificate fails in the DTLS handshake")
+    @Test("a DTLS client without a certificate fails in the handshake")
     func withoutCertificate() throws {
         let peer = try RawPeer(isClient: true, hasCertificate: false)
         let transport = try self.transport(.server, peer.fingerprints)
