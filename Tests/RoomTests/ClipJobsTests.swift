@@ -56,7 +56,9 @@ struct ClipJobsTests {
         #expect(throws: ControlFailure.self) { try Self.add("third", to: &jobs) }
     }
 
-    @Test("if another worker continues the room, clips that are not made say so, and new requests too")
+    @Test(
+        "if another worker continues the room, waiting clips fail and new requests are refused, each with that as the reason"
+    )
     func replaced() throws {
         var jobs = ClipJobs(roomID: "1")
         _ = try Self.add("first", to: &jobs)
@@ -66,7 +68,7 @@ struct ClipJobsTests {
         #expect(refusal?.what == "the worker is being replaced" && refusal?.status == 410)
     }
 
-    @Test("a clip that was promised before closing is refused and forgotten if its job is added after it")
+    @Test("a clip that was accepted before closing is refused and forgotten if its job is added after closing")
     func late() throws {
         var jobs = ClipJobs(roomID: "1")
         let clip = try jobs.promise(name: "first", rendition: "r", range: 0..<1, incarnation: 1)

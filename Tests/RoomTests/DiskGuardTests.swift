@@ -20,7 +20,7 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "DiskGuard has an alarm from 80 % until below 75 %; at 95 % it stops recording once and limits the window until below 80 %"
+        "from 80 % disk use until below 75 % an alarm is set; 95 % stops recording once, and limits the live window until below 80 %"
     )
     func levels() {
         var disk = DiskGuard(limit: 1000)
@@ -95,7 +95,9 @@ struct DiskGuardTests {
         #expect(Self.look(&vast, used: .max / 2, free: .max) == [])
     }
 
-    @Test("recording stops if too little space is left for the live window, but not while a quarter or less is used")
+    @Test(
+        "recording stops if too little space is left for the live window, but not while a quarter of the disk or less is used"
+    )
     func reserve() {
         var disk = DiskGuard(limit: 1000)
         #expect(Self.look(&disk, used: 250, reserve: 5000) == [])
@@ -309,7 +311,8 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "writes that fail for another reason are reported once as stalled; after more than 45 s the window is limited")
+        "writes that fail although the disk is not full are reported once as stalled; after more than 45 s the live window is limited"
+    )
     func failing() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)

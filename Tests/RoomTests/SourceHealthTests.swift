@@ -142,7 +142,9 @@ struct SourceHealthTests {
         #expect(screen.levels == [.alert1] && screen.changes.first?.causes == [.keyInterval])
     }
 
-    @Test("bit rate, key frames, jitter buffer, decoder, worker and absence raise alerts")
+    @Test(
+        "a low bit rate, rare key frames, a long jitter buffer, decode errors, worker lag and absence each raise an alert with its cause"
+    )
     func others() {
         var thin = Feed { $0.bitrate = 2_048_000 }
         thin.run(10, bytes: 4_000)
