@@ -131,7 +131,7 @@ struct EncryptionTests {
         #expect(list.rendered().split(separator: "\n").count { $0.hasPrefix("#EXT-X-KEY") } == 1)
     }
 
-    @Test("a new map is in the clear, and the key follows it again")
+    @Test("a new EXT-X-MAP comes after METHOD=NONE, as it is not encrypted, and the EXT-X-KEY is repeated after it")
     func maps() throws {
         var segments: [Segment] = []
         for number in 0..<4 as Range<Int64> {
@@ -155,7 +155,9 @@ struct EncryptionTests {
             ])
     }
 
-    @Test("a successor continues the keys: listed segments decrypt, and parts that viewers know are the same")
+    @Test(
+        "a successor continues the encryption keys: listed segments decrypt, and parts that viewers know keep their bytes"
+    )
     func successor() throws {
         let store = MemoryStore()
         let secretless = EncryptionSettings(room: "r", rotation: 2)

@@ -159,7 +159,7 @@ struct OpeningTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("a cut at another frame replaces the planned cuts of the short segments")
+    @Test("a cut that is requested at another frame replaces the planned cuts of the short segments")
     func cut() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())

@@ -94,7 +94,7 @@ struct SlateTests {
         return output
     }
 
-    @Test("the outage is filled with slate without discontinuity, gap or new map, in every track")
+    @Test("the outage between two workers is filled with slate in every track, without discontinuity, gap or new map")
     func seamless() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, frames: 210)
@@ -247,7 +247,7 @@ struct SlateTests {
         #expect(list.tags(before: "720p-2-3.m4s").contains("#EXT-X-DISCONTINUITY"))
     }
 
-    @Test("an outage just below the window is filled with slate; after a clock was set back there is none")
+    @Test("an outage just shorter than the window is filled with slate; after a clock was set back no slate is added")
     func extremes() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)

@@ -45,7 +45,7 @@ struct SpriteIndexTests {
         #expect(index.sheets == ["thumb-1-0.jpg", "thumb-1-1.jpg"])
     }
 
-    @Test("a later worker continues the index with its own sheets; a damaged cue is skipped")
+    @Test("a later worker continues the index of sprite sheets with its own sheets; a damaged cue is skipped")
     func continued() {
         var first = Self.index()
         for slot in Int64(0)..<8 { _ = first.add(at: slot * 5_000) }

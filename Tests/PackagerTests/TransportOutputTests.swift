@@ -132,7 +132,9 @@ struct TransportOutputTests {
         #expect(sealed.streams.object(named: "720p-9.key") == nil && sealed.streams.object(named: ".keys.json") == nil)
     }
 
-    @Test("segments whose listings were dropped because too many waited become gaps, and a discontinuity follows")
+    @Test(
+        "fMP4 segments dropped before conversion to MPEG-TS because too many waited become gaps, and a discontinuity follows"
+    )
     func behind() throws {
         let pair = try Pair(waits: false)
         _ = try pair.begin()
@@ -153,7 +155,9 @@ struct TransportOutputTests {
         #expect(pair.streams.made.segments == Int64(listed - gaps))
     }
 
-    @Test("if no segment was made yet, the playlist starts after the dropped segments, without gaps")
+    @Test(
+        "if segments are dropped before the first MPEG-TS segment is made, the playlist starts after them, without gaps"
+    )
     func behindFromTheStart() throws {
         let first = try Pair()
         _ = try first.begin()
