@@ -280,7 +280,9 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("after a gap, audio starts a new PES packet with its own timestamp; metadata too long for one is dropped")
+    @Test(
+        "after a gap, audio starts a new PES packet with its own timestamp; metadata too long for one PES packet is dropped"
+    )
     func holes() throws {
         var muxer = MPEGTSMuxer()
         let times: [Int64] = [0, 1_920, 5_760, 7_680, 9_600, 11_520, 13_440]
