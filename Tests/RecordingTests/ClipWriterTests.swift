@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Files of clips")
 struct ClipWriterTests {
-    @Test("an error of the disk has the place clip, and says to request the clip again")
+    @Test(
+        "the error for a clip's segment file that cannot be linked has the place `clip` and says to request the clip again"
+    )
     func place() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("clip-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

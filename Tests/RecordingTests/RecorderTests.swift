@@ -380,7 +380,9 @@ struct RecorderTests {
         #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
     }
 
-    @Test("date ranges and the playlist that are listed while the disk hangs are recorded by a resume")
+    @Test(
+        "date ranges and a multivariant playlist that arrive while the disk hangs are in the recording after it is resumed"
+    )
     func hangs() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hangs-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
