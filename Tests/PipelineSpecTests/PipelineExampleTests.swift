@@ -32,7 +32,8 @@ struct PipelineExampleTests {
     }
 
     @Test(
-        "the landscape PK shows two halves, the portrait one a 720x640 band; `punish` plays the second source at 60 %")
+        "the landscape PK example shows two halves, the portrait one a 720x640 band; its scene `punish` plays the second source at 60 %"
+    )
     func pkPanes() throws {
         let landscape = try self.load("pk-landscape")
         let portrait = try self.load("pk-portrait")

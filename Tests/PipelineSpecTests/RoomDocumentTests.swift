@@ -73,7 +73,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "each of these members may change while the room runs; a default that is written out changes nothing",
+        "each member in this test's list may change while the room runs; a default that is written out changes nothing",
         arguments: [
             (#""roomId": "88231" }"#, #""roomId": "88231", "title": "t" }"#, ["room.title"]),
             (
@@ -231,7 +231,8 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("changing a source's type, name, jitter buffer or file is refused by path")
+    @Test(
+        "changing a source's type, name, jitter buffer or file while the room runs is refused, with the member's path")
     func fixedSources() throws {
         let (a, b) = (Self.publisher("a"), Self.publisher("b"))
         let file = #"{ "uid": "f", "type": "file", "path": "f.mp4" }"#
