@@ -77,7 +77,9 @@ struct ComingSourcesTests {
         func now() -> Int64 { 0 }
     }
 
-    @Test("a scene that makes a live source audible that was neither seen nor heard starts a tenth of a second later")
+    @Test(
+        "if a scene makes a live source audible that was neither seen nor heard, it goes on air a tenth of a second later"
+    )
     func soundComesBack() throws {
         let buffer = SourceBuffer(source: Self.guest, isPaced: false)
         buffer.setStatus(.live, at: 0)

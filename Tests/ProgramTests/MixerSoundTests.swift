@@ -65,7 +65,7 @@ struct MixerSoundTests {
     }
 
     @Test(
-        "a removed source is dropped after its fade-out, without effect on the others"
+        "the mixer drops a removed source after its fade-out, without effect on the other sources"
     )
     func leaves() {
         var (mixer, alone) = (
@@ -161,7 +161,7 @@ struct MixerSoundTests {
         #expect(read.dropFirst().allSatisfy { $0.count == 1_024 })
     }
 
-    @Test("levels are measured for the program and for each source, muted ones included")
+    @Test("audio levels are measured for the program and for each source, muted ones included")
     func levels() {
         var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
         mixer.setGain(0, of: self.guest, at: 0)

@@ -146,7 +146,7 @@ struct ScenePlayerTests {
         #expect(scene.wanted([first: wide]).formats == [wide, wide] && !scene.wanted([first: wide]).isGuess)
     }
 
-    @Test("if a format is announced before its first frame, that frame is shown without delay")
+    @Test("if a source's format is announced before the first frame of that format, the frame is shown without delay")
     func foreseen() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -166,7 +166,7 @@ struct ScenePlayerTests {
         #expect(player.substitutions == 0)
     }
 
-    @Test("a graph that holds unused frames is replaced without a visible change")
+    @Test("a filter graph that holds unused frames is replaced without a visible change")
     func renewal() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -197,7 +197,7 @@ struct ScenePlayerTests {
         init(_ composition: Composition?) { self.composition = composition }
     }
 
-    @Test("a replaced graph is still there at the tick that replaces it, and freed after the next one")
+    @Test("a replaced filter graph still exists at the tick that replaces it, and is freed after the next tick")
     func freedByBuilder() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -271,7 +271,7 @@ struct ScenePlayerTests {
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
-    @Test("the source's frames and its card alternate without another graph")
+    @Test("a source's frames and its card alternate without a new filter graph")
     func cards() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let pictures = try self.pictures(2)
