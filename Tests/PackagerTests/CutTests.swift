@@ -43,7 +43,7 @@ struct CutTests {
     }
 
     @Test(
-        "a switch to passthrough and back adds discontinuities to all playlists, and a new map only to its rendition"
+        "if a rendition switches to passthrough and back, all playlists get discontinuities, and only that rendition a new map"
     )
     func passing() throws {
         let store = MemoryStore()

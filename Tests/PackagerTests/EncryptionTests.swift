@@ -56,7 +56,8 @@ struct EncryptionTests {
         #expect(Self.key(output, "720p-0.key") == Output.hex("e4567bbfc175dd5713e6ec08b0f7045a"))
     }
 
-    @Test("each segment and part decrypts separately with the key in its playlist, to its clear bytes")
+    @Test(
+        "each segment and part decrypts separately, with the key in its playlist, to the bytes of an unencrypted room")
     func opens() throws {
         let (clearStore, store) = (MemoryStore(), MemoryStore())
         let (clear, plain, _) = try EdgeTests.begun(clearStore)
