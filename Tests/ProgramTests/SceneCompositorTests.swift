@@ -32,7 +32,9 @@ struct ScenePlayerTests {
         return SceneCompositor(director: director, machine: SystemClock())
     }
 
-    @Test("200 random switches: every canvas shows one layout or the other, from exactly the tick in the reply")
+    @Test(
+        "in 200 random scene switches, every canvas shows one scene or the other, the new one from exactly the tick in the reply"
+    )
     func switches() throws {
         var random = SystemRandomNumberGenerator()
         let scenes = [
@@ -63,7 +65,9 @@ struct ScenePlayerTests {
         print("longest swap of \(player.switches): \(player.longestSwap) ns")
     }
 
-    @Test("one pane that fills the canvas passes the source's frame through; unchanged frames are not composed again")
+    @Test(
+        "a single pane that fills the canvas passes the source's frame through; unchanged frames are not composed again"
+    )
     func untouched() throws {
         let scenes = [Canvases.columns("solo", [0]), Canvases.columns("pk", [0, 1])]
         let director = Canvases.director(scenes[0])
@@ -120,7 +124,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "graphs for guessed formats are freed once all sources sent a frame; both orientations of a phone are kept"
+        "filter graphs for guessed formats are freed once all sources sent a frame; those for both orientations of a phone are kept"
     )
     func guessesGo() throws {
         let scene = PreparedScene(Canvases.columns("pk", [0, 1]))
