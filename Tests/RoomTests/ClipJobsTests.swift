@@ -19,7 +19,9 @@ struct ClipJobsTests {
         return (clip, try jobs.add(work))
     }
 
-    @Test("clips are made one after the other on one thread; when none waits, the next one starts a new thread")
+    @Test(
+        "clips are made one after the other on one thread, which ends when no clip waits; then the next clip starts a new thread"
+    )
     func turns() throws {
         var jobs = ClipJobs(roomID: "1")
         let first = try Self.add("first", to: &jobs)

@@ -19,7 +19,7 @@ struct CrashQuarantineTests {
         return CrashQuarantine(Array(lines.joined().utf8), modified: 0, now: now)
     }
 
-    @Test("a crash mark without a time gets that of its file; crashes are equal after they are written and read")
+    @Test("a crash mark without a time gets the time of its file; crashes are equal after they are written and read")
     func marks() {
         let text = [Self.a, Self.b].map { CrashQuarantine.mark($0, .aac).text + "\n" }.joined()
         let book = CrashQuarantine(Array(text.utf8), modified: Self.now - 5, now: Self.now)

@@ -13,7 +13,7 @@ struct SourceStateMachineTests {
         return source
     }
 
-    @Test("connection, first packet and first frame each change the state once")
+    @Test("a source's connection, first packet and first frame each change its state once")
     func beginning() {
         var source = SourceStateMachine(rules: Kit.rules)
         #expect(source.receive(.published, now: 1).map(\.to) == [.connected])
