@@ -200,7 +200,7 @@ struct EncryptionTests {
         }
     }
 
-    @Test("keys are stored in only one file, and not served for invalid names or later periods")
+    @Test("encryption keys are stored in only one file, and not served for invalid names or later periods")
     func kept() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store, settings: try Self.settings())

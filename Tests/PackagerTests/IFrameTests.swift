@@ -143,7 +143,7 @@ struct IFrameTests {
         return Array(clear[(range.lowerBound - start)..<(range.upperBound - start)])
     }
 
-    @Test("in encrypted segments, a range extended to whole blocks decrypts to exactly the key frame")
+    @Test("an I-frame byte range of an encrypted segment, extended to whole blocks, decrypts to exactly the key frame")
     func encrypted() throws {
         let (store, clearStore) = (MemoryStore(), MemoryStore())
         var settings = try Self.settings(.event)

@@ -183,7 +183,7 @@ struct SlateTests {
     }
 
     @Test(
-        "with another codec configuration of one rendition, it gets a new map, and all playlists a discontinuity and slate"
+        "if a successor's rendition has another codec configuration, it gets a new map, and all playlists a discontinuity and slate"
     )
     func otherCoding() throws {
         let store = MemoryStore()
@@ -202,7 +202,9 @@ struct SlateTests {
         try Self.expectContinuous(store)
     }
 
-    @Test("after an outage longer than the window there is a discontinuity, and numbers continue")
+    @Test(
+        "after an outage longer than the window there is a discontinuity instead of slate, and sequence numbers continue"
+    )
     func tooLong() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, window: 10)

@@ -9,7 +9,8 @@ struct SpriteIndexTests {
             kept: kept)
     }
 
-    @Test("each thumbnail has its time and rectangle; when a sheet is full the next one starts")
+    @Test(
+        "each thumbnail in the sprite sheet index has its time and rectangle; when a sheet is full the next one starts")
     func text() {
         var index = Self.index()
         for time in [Int64(0), 1_000, 5_200, 10_000, 15_000, 20_000, 25_000, 30_001, 45_000] { _ = index.add(at: time) }
@@ -78,7 +79,7 @@ struct SpriteIndexTests {
         #expect(second.add(at: 4_900) == nil, "its own thumbnails are not replaced by an earlier one")
     }
 
-    @Test("the index of a week-long room has a limited size")
+    @Test("the sprite sheet index of a week-long room has a limited size")
     func bounded() {
         var index = Self.index()
         for slot in Int64(0)..<40_000 { _ = index.add(at: slot * 5_000) }
