@@ -192,7 +192,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a store that refuses the token accepts uploads once the token file has changed; a missing token file is reported"
+            "an HTTP store that refuses the room's token gets uploads once the token file has changed; a missing token file is reported"
         )
         func renewed() throws {
             let python = try TestTool.require("python3")
