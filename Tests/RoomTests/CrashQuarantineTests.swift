@@ -49,7 +49,7 @@ struct CrashQuarantineTests {
         #expect(book.quarantined(now: Self.now).map(\.until) == (left.map { [Self.now + $0] } ?? []))
     }
 
-    @Test("each quarantined source is reported with its codec, ordered by uid; a kicked source is not")
+    @Test("quarantined sources are reported with their codecs, ordered by uid; a kicked source is not reported")
     func told() {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "1", wall: StandingWall()) { line in lines.withLock { $0.append(line) } }

@@ -80,7 +80,7 @@ struct DiskGuardTests {
         #expect(disk.fullForSources == nil)
     }
 
-    @Test("without maxDiskBytes, or if the disk has less, its free space counts")
+    @Test("without maxDiskBytes, or if the disk has less space than that, the disk's own free space counts")
     func disk() {
         for limit in [nil, 5000] as [Int64?] {
             var disk = DiskGuard(limit: limit)

@@ -344,7 +344,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a room that gets a fifth of its CPU need in its first two seconds holds no frame; with a tenth, it does for less than 3.5 s",
+        "with a fifth of its CPU need for its first two seconds a room holds no frame; with a tenth it holds frames for less than 3.5 s",
         arguments: [(0.2, false), (0.1, true)])
     func start(capacity: Double, isHeld: Bool) {
         for seed in UInt64(1)...8 {

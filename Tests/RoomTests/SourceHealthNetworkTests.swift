@@ -102,7 +102,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "a gap of 700 ms gives the level that the configured thresholds say",
+        "a gap of 700 ms in a source's packets gives the alert level of the configured thresholds",
         arguments: [
             ([50, 300, 800], .alert2), ([0, 100, 200], .alert3), ([600, 700, 800], .normal),
             ([400, 500, 600], .alert1),

@@ -45,7 +45,7 @@ extension InProcess {
         }
 
         @Test(
-            "after any step of a write, commands.json has all that was answered as durable, and no half-applied command"
+            "if the worker dies after any step of a write, commands.json has all that was answered as durable, and no half-applied command"
         )
         func everyStep() async throws {
             let directory = try RoomDirectory()
