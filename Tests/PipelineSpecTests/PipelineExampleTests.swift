@@ -50,7 +50,8 @@ struct PipelineExampleTests {
     }
 
     @Test(
-        "the summary shows canvas, sources, scenes, ladder, output and grid of a live room, and an offline room's end")
+        "a pipeline's summary shows canvas, sources, scenes, ladder, output and grid of a live room, and an offline room's end"
+    )
     func summary() throws {
         #expect(
             try self.load("pk-landscape").summary() == """

@@ -433,7 +433,8 @@ struct PipelineMistakeTests {
         #expect(report.text(file: "x.json").hasSuffix("x.json: 15 mistakes\n"))
     }
 
-    @Test("`{}` reports all missing members; an array or empty text gives one error")
+    @Test(
+        "a pipeline file of `{}` is reported with all missing members; one with an array or empty text gives one error")
     func missingEverything() {
         #expect(Pipeline.parse("{}").mistakes.map(\.path) == ["room", "sources", "scenes", "outputs"])
         #expect(Pipeline.parse("[]").mistakes.map(\.what) == ["is an array, not an object"])
