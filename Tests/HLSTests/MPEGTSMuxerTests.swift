@@ -137,7 +137,7 @@ struct TransportMuxerTests {
     }
 
     @Test(
-        "each segment starts with valid tables, continuity counters continue, and all units are read back with times and bytes"
+        "MPEG-TS segments start with valid tables, continuity counters continue, and all units are read back with times and bytes"
     )
     func wholeStream() throws {
         var random = TestRandom(state: 5)
@@ -198,7 +198,7 @@ struct TransportMuxerTests {
         return value
     }
 
-    @Test("timestamps wrap at 33 bits; slow video and audio-only streams have a PCR at least every 100 ms")
+    @Test("MPEG-TS timestamps wrap at 33 bits; slow video and audio-only streams have a PCR at least every 100 ms")
     func wrapAndClocks() throws {
         var random = TestRandom(state: 9)
         var muxer = MPEGTSMuxer()

@@ -60,7 +60,7 @@ struct SlotTableTests {
         #expect(slots.part(at: edge - 1, of: .audio) == 1 && slots.part(at: edge, of: .audio) == 4)
     }
 
-    @Test("at a cut the segment ends with the frame before it, and the next segment starts there")
+    @Test("at a cut a segment ends with the frame before the cut, and the next segment starts at the cut")
     func segmenter() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []
