@@ -215,7 +215,7 @@ struct ComingSourcesTests {
         #expect(right[30...].allSatisfy { Canvases.isNear($0, Canvases.colors[7]) })
     }
 
-    @Test("before the program runs a source is added and removed at once")
+    @Test("while the program has not started, adding and removing a source takes effect at once")
     func beforeTheProgram() throws {
         let stage = ProgramStage(
             settings: ProgramStage.Settings(

@@ -38,7 +38,7 @@ struct MixerSoundTests {
         for (a, b) in zip(left, left.dropFirst()) { #expect(abs(a - b) < 0.5 / 960 * 1.01) }
     }
 
-    @Test("200 % doubles the amplitude, and the limiter keeps what is then too loud below 0.8914")
+    @Test("a volume of 200 % doubles the amplitude, and the limiter keeps audio that is then too loud below 0.8914")
     func doubleVolume() {
         var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(2, of: self.anchor, at: -10)
@@ -119,7 +119,7 @@ struct MixerSoundTests {
         return range.count
     }
 
-    @Test("while the anchor speaks the guest is reduced, and returns afterwards")
+    @Test("with ducking, the guest's volume is reduced while the anchor speaks, and returns afterwards")
     func ducks() {
         let ducking = Ducking(uids: ["anchor"], thresholdDb: -40, reductionDb: 12, attackMs: 80, releaseMs: 600)
         var mixer = AudioMixer(start: 0, rampPairs: 1, ducking: ducking)

@@ -23,7 +23,7 @@ struct ReadingBudgetTests {
         #expect((units * 100_000 - ReadLimit.most).magnitude < 1_000_000)
     }
 
-    @Test("an access unit of 32 MB resets the count when it is complete")
+    @Test("an access unit of 32 MB resets the read limit's count when it is complete")
     func large() {
         var budget = ReadLimit()
         var answers: [Bool] = []
@@ -47,7 +47,9 @@ struct ReadingBudgetTests {
         #expect(answers.allSatisfy { $0 })
     }
 
-    @Test("audio bytes without a frame may be 128 KiB after the first audio frame, and the whole limit before it")
+    @Test(
+        "audio bytes that complete no frame may be 128 KiB after the first audio frame, and the whole read limit before it"
+    )
     func sound() {
         for (open, hasBegun, isAllowed) in [
             (0, true, true), (128 << 10, true, true), (128 << 10 + 1, true, false), (128 << 10 + 1, false, true),

@@ -311,7 +311,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "a slide pushes the old scene out in its direction",
+        "a slide transition pushes the old scene out in the slide's direction",
         arguments: [SlideDirection.left, .right, .up, .down])
     func slide(direction: SlideDirection) throws {
         let scenes = [

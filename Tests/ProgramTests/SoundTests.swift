@@ -49,7 +49,8 @@ struct SoundRingTests {
     }
 
     @Test(
-        "distant, negative and huge positions never trap", arguments: [Int64.min / 2, -1, 0, 1 << 40, Int64.max / 2])
+        "audio at distant, negative and huge positions never traps the audio ring",
+        arguments: [Int64.min / 2, -1, 0, 1 << 40, Int64.max / 2])
     func extremes(position: Int64) {
         var ring = AudioRing()
         ring.write(self.pairs(8, 1), at: position)
@@ -99,7 +100,7 @@ struct MixerTests {
         #expect(ramp.value(at: 105) == 0.5 && ramp.value(at: 110) == 0.25 && ramp.value(at: 200) == 0)
     }
 
-    @Test("the output is the sum of the sources, each times its gain")
+    @Test("the mixer's output is the sum of the sources, each times its gain")
     func sum() {
         var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(0.5, of: self.a, at: 0)

@@ -325,7 +325,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors == 1 && publisher.timeline.lastReason == .late)
     }
 
-    @Test("a new offset takes effect at the next packet")
+    @Test("a source's new offset takes effect at its next packet")
     func newOffset() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<2_000, video: { $0 }, audio: { $0 })

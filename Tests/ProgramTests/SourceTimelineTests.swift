@@ -69,7 +69,7 @@ struct SourceTimelineTests {
         #expect((15...18).contains(moved.first ?? 0))
     }
 
-    @Test("an offset is added to the time at which a packet is due")
+    @Test("a source's offset is added to the time at which its packet is due")
     func offset() {
         var timeline = self.timeline(offsetMs: 40)
         #expect(timeline.map(kind: .video, pts: 0, dts: 0, arrival: 0).pts == 240 * self.ms)
