@@ -61,7 +61,9 @@ struct RecordingJournalTests {
         }
     }
 
-    @Test("a new worker's segment replaces one with the same number; later lines of the old worker are ignored")
+    @Test(
+        "in a journal, a new worker's segment replaces one with the same number; later lines of the old worker are ignored"
+    )
     func incarnations() throws {
         var text = RecordingJournal.head(roomID: "1")
         for number: Int64 in 0...2 { text += RecordingJournal.line(Self.slot(number)) }
@@ -74,7 +76,7 @@ struct RecordingJournalTests {
     }
 
     @Test(
-        "a journal with an invalid line is refused",
+        "a recording's journal with an invalid line is refused",
         arguments: [
             "slot\t1\t1\t0\t60", "slot\t1\t1\t60\t0\t720p\tvideo\ta.m4s\ta.mp4\t0\t1\t30\t0\t1\t0",
             "slot\t1\t1\t0\t60\t720p\tvideo\t../a.m4s\ta.mp4\t0\t1\t30\t0\t1\t0",

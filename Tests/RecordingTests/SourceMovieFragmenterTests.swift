@@ -140,7 +140,9 @@ struct SourceMovieFragmenterTests {
         #expect(Kit.rows(files.files[0].bytes, track: 1)[25].dts == 100 * 3_600)
     }
 
-    @Test("decoding times that do not increase are moved to a tick after the last; presentation times stay")
+    @Test(
+        "in a source recording, decoding times that do not increase are moved to a tick after the last; presentation times stay"
+    )
     func equalTimes() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -225,7 +227,7 @@ struct SourceMovieFragmenterTests {
         #expect(files.files[0].facts.tracks.map(\.kind) == [.audio] && files.files[0].parts.count == 4)
     }
 
-    @Test("if a file is cut at any byte of its last part, the scan ends after the part before")
+    @Test("if a source recording is cut at any byte of its last part, a scan of the file ends after the part before")
     func killed() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -247,7 +249,7 @@ struct SourceMovieFragmenterTests {
         }
     }
 
-    @Test("a damaged byte in the header or the first part does not crash the scan")
+    @Test("a damaged byte in a source recording's header or first part does not crash the scan of the file")
     func damaged() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))

@@ -307,7 +307,9 @@ struct TakeTests {
         #expect(try slots.kept() == [0, 2, 3])
     }
 
-    @Test("the new session file is synced before it replaces the old one; if the sync fails, the old one stays")
+    @Test(
+        "a new file of recording sessions is synced before it replaces the old one; if the sync fails, the old one stays"
+    )
     func durable() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -335,7 +337,7 @@ struct TakeTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == new.text)
     }
 
-    @Test("starts that cannot be written to disk leave no directory behind")
+    @Test("recording starts that cannot be written to disk leave no directory behind")
     func notStarted() throws {
         let slots = try Slots()
         defer { slots.remove() }
