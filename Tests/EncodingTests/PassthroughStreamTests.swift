@@ -69,7 +69,7 @@ struct PassthroughStreamTests {
         }
     }
 
-    @Test("a frame more than 16 ticks beyond the first tick without a frame counts as a gap")
+    @Test("in passthrough, a frame more than 16 ticks beyond the first tick without a frame counts as a gap")
     func tooFarAhead() {
         for ahead in [Int64(16), 17, 18, 40, 1_000_000] {
             var stream = Self.stream()
