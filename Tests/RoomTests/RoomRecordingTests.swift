@@ -23,7 +23,7 @@ extension InProcess {
         }
 
         @Test(
-            "a stop and a start of recording give two recordings without a common frame; the second continues in a killed worker's successor"
+            "a stop and a start give two recordings without a common frame; the second recording continues in a killed worker's successor"
         )
         func takes() async throws {
             let directory = try RoomDirectory()
