@@ -11,7 +11,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 14
 
         @Test(
-            "over 20 scene switches and 3 lost publishers, browser players do not stall or fail, scene cues match frames, lint finds nothing"
+            "over 20 scene switches and 3 lost publishers, browser players do not stall or fail, cues match frames, lint finds nothing"
         )
         func pk() throws {
             let viewers = try Viewers.start()
