@@ -30,7 +30,7 @@ struct ClipWriterTests {
     }
 
     @Test(
-        "a range that exceeds the available one by less than a millisecond is cut to it; one that exceeds it by more is refused"
+        "a clip's range that exceeds the available range by less than a millisecond is cut to it; if it exceeds it by more, it is refused"
     )
     func rounded() {
         let available: Range<Int64> = 1_000_400_000..<2_000_600_000

@@ -332,7 +332,7 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "the names of source recordings that count have the room's id and a source's uid, so rooms may share a directory"
+        "the name prefixes of source recordings that count as a room's disk use have room id and uid, so rooms may share a directory"
     )
     func shared() throws {
         func names(_ room: String) throws -> [String: Set<String>] {
