@@ -52,7 +52,7 @@ struct PassthroughStreamTests {
     }
 
     @Test(
-        "in passthrough, two frames for one tick or a frame for an earlier one, in any order, are a fault until the next IDR frame"
+        "in passthrough, frames may arrive in any order, but a second frame for a tick is a fault until the next IDR frame"
     )
     func twice() {
         for (order, isTrouble): ([Int64], Bool) in [

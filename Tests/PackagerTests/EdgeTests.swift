@@ -303,7 +303,7 @@ struct EdgeTests {
     // MARK: Hints
 
     @Test(
-        "if tracks deliver frames in random order, hinted parts still appear, and listed names keep their bytes and positions",
+        "if frames of different tracks arrive in random order, hinted parts appear, and listed names keep their bytes and positions",
         arguments: 1...12)
     func interleavings(seed: UInt64) throws {
         let store = MemoryStore()

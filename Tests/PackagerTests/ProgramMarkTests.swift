@@ -173,7 +173,7 @@ struct ProgramMarkTests {
     }
 
     @Test(
-        "with tracks in random order, date ranges never change attributes, and are equal and on time in all playlists",
+        "if frames of different tracks arrive in random order, date ranges keep their attributes, equal and on time in all playlists",
         arguments: 1...8)
     func always(seed: UInt64) throws {
         let store = MemoryStore()
