@@ -113,7 +113,7 @@ package struct DocumentChange: Sendable {
         "sources.fadeMs",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
-        "moderation.stills.intervalSeconds", "moderation.stills.width", "renditions.video.bitrate",
+        "captions.from", "moderation.stills.intervalSeconds", "moderation.stills.width", "renditions.video.bitrate",
         "renditions.video.maxBitrate", "renditions.video.bufferSize",
     ]
 
@@ -175,6 +175,7 @@ extension Pipeline {
         rest.shutdown = current.shutdown
         rest.idle = current.idle
         (rest.audio.speaking, rest.audio.duck) = (current.audio.speaking, current.audio.duck)
+        if rest.captions != nil, let captions = current.captions { rest.captions?.from = captions.from }
         if rest.moderation != nil, let stills = current.moderation?.stills {
             rest.moderation?.stills.intervalSeconds = stills.intervalSeconds
             rest.moderation?.stills.width = stills.width
