@@ -41,6 +41,7 @@ package final class Room: Sendable {
     let latencies: RoomLatencies
     /// Carries closed captions of the sources; nil if the pipeline does not ask for it.
     let captions: CaptionSwitch?
+    let tap: AudioTap
     /// The stages that produce the outputs: encoders, packager, recorder, uploads and others.
     package let outputStages: OutputStages
     /// The objects that ``scenes`` works with.
@@ -72,6 +73,7 @@ package final class Room: Sendable {
             clocks: settings.clocks, events: events, logger: logger)
         self.latencies = parts.latencies
         self.captions = parts.captions
+        self.tap = parts.tap
         self.outputStages = parts.outputs
         let times = ProgramTimes(
             parts.program, machine: settings.clocks.machine, fps: settings.pipeline.canvas.fps,

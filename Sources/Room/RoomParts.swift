@@ -46,6 +46,8 @@ struct RoomParts {
     let latencies: RoomLatencies
     /// Carries closed captions of the sources; nil if the pipeline does not ask for it.
     let captions: CaptionSwitch?
+    /// Sends the program's audio to clients of the API.
+    let tap: AudioTap
     let outputs: OutputStages
     let start: RoomStart
     let saved: CommandRecorder
@@ -154,9 +156,10 @@ struct RoomParts {
             CaptionSwitch($0.choice, fps: pipeline.canvas.fps, lanes: roster.sources.mapValues(\.buffer.captions))
         }
         let carriers = captions.map { CaptionOutputs($0, packager.get(), live, passthrough) }
+        let tap = AudioTap()
         let snapshots = SnapshotService(pipeline) { roster.sources.mapValues(\.buffer) }
         let program = try self.makeProgram(
-            settings, start, roster.sources, clock, ladder, latencies, webRTC, passthrough, carriers,
+            settings, start, roster.sources, clock, ladder, latencies, webRTC, passthrough, carriers, tap,
             snapshots, joint)
         let slate = packager.get().flatMap { SlateJob($0, pipeline, now: settings.clocks.wall.now()) }
         var logger = logger
@@ -166,7 +169,7 @@ struct RoomParts {
             passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots, transports: transports ?? [],
             slate: slate, clock: clock, machine: machine, events: events, saved: saved, logger: logger)
         return RoomParts(
-            settings: settings, roster: roster, program: program, latencies: latencies, captions: captions,
+            settings: settings, roster: roster, program: program, latencies: latencies, captions: captions, tap: tap,
             outputs: outputs,
             start: start, saved: saved, resumption: claimed.resumption, logger: logger)
     }
@@ -174,7 +177,7 @@ struct RoomParts {
     private static func makeProgram(
         _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: RoomSource], _ clock: ProgramClock,
         _ ladder: EncodingStage, _ latencies: RoomLatencies, _ webRTC: WebRTCFeeds?, _ passthrough: PassthroughSwitch?,
-        _ captions: CaptionOutputs?, _ snapshots: SnapshotService, _ joint: LateRoom
+        _ captions: CaptionOutputs?, _ tap: AudioTap, _ snapshots: SnapshotService, _ joint: LateRoom
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
@@ -209,8 +212,12 @@ struct RoomParts {
             sound: { samples, position in
                 ladder.put(sound: samples, position: position)
                 webRTC?.put(sound: samples, position: position)
+                tap.put(samples, position: position, isPaused: joint.get()?.areOutputsPaused == true)
             },
-            finished: { passthrough?.ended(at: $0) },
+            finished: {
+                passthrough?.ended(at: $0)
+                tap.end()
+            },
             catchingUp: {
                 ladder.setWaits($0)
                 joint.get()?.setCatchingUp($0)

@@ -89,5 +89,28 @@ extension Unhurried.Pictures {
             #expect(try room.end() == 0)
             #expect(try Self.texts(work.path("out/180p.m3u8"), media) == Self.texts(clip, media))
         }
+
+        @Test(
+            "a client of GET /v1/audio receives the program's audio: a tone of 440 Hz changes its sign 880 times a second"
+        )
+        func tap() throws {
+            let (media, python) = (try Media.require(), try TestTool.require("python3"))
+            let work = try WorkDirectory()
+            let room = try RunningRoom(Rooms.small(work.path("out")))
+            let publisher = try Publisher.ffmpeg(media.ffmpeg, to: room.url("a"), size: "320x180", seconds: 20)
+            defer { publisher.stop() }
+            try room.event("source.first_frame", uid: "1001")
+            let address = try #require(URL(string: room.control))
+            let heard = try Command.run(
+                python,
+                [
+                    "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/audio_tap.py", address.host ?? "",
+                    "\(address.port ?? 0)", "2",
+                ])
+            try #require(heard.code == 0, "\(heard.errors)")
+            let numbers = heard.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+            #expect(numbers.count == 2 && numbers[0] > 0 && (876...884).contains(numbers[1]), "\(heard.output)")
+            #expect(try room.end() == 0)
+        }
     }
 }
