@@ -26,6 +26,7 @@ package struct CaptionQueue: Sendable {
     }
 
     private let fps: Int
+    private let isOffline: Bool
     private var frames: [Frame] = []
     private var line21 = Deque<CaptionPair>()
     private var digital = Deque<CaptionPair>()
@@ -38,9 +39,14 @@ package struct CaptionQueue: Sendable {
     /// Number of pairs that were dropped because too many waited.
     package private(set) var dropped = 0
 
-    /// - Parameter fps: Frames per second of the program.
-    package init(fps: Int) {
+    /// - Parameters:
+    ///   - fps: Frames per second of the program.
+    ///   - isOffline: Whether the program waits for its files: then a tick has the captions of the frames up to its
+    ///     time, which have all arrived, so that every run is the same. Otherwise captions belong to the tick that is
+    ///     nearest to the time of their frame.
+    package init(fps: Int, isOffline: Bool = false) {
         self.fps = max(1, fps)
+        self.isOffline = isOffline
         // Above 30 frames per second, the fields take turns.
         self.credit = (max(0, self.fps - Self.fieldRate), max(0, self.fps - Self.fieldRate) / 2)
     }
@@ -96,11 +102,13 @@ package struct CaptionQueue: Sendable {
         self.awaitsStart = true
     }
 
-    /// Number of frames that are due at a tick or before it: each belongs to the tick that is nearest to its time.
+    /// Number of frames that are due at a tick or before it.
     private func dueCount(at tick: Int64) -> Int {
-        self.frames.firstIndex {
-            TimeMath.rescale($0.pts, from: TimeMath.nanoseconds, to: Int64(self.fps)) > tick
-        } ?? self.frames.count
+        let last =
+            self.isOffline
+            ? TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.fps))
+            : TimeMath.scale(tick &* 2 &+ 1, by: TimeMath.nanoseconds, over: Int64(self.fps) * 2)
+        return self.frames.firstIndex { $0.pts > last } ?? self.frames.count
     }
 
     private mutating func advance(to tick: Int64) {

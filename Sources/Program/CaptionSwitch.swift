@@ -24,11 +24,15 @@ package final class CaptionSwitch: Sendable {
     }
 
     private let fps: Int
+    private let isOffline: Bool
     private let state: Mutex<State>
 
-    /// - Parameter lanes: Inboxes of the sources that the room has when it is opened.
-    package init(_ choice: Choice, fps: Int, lanes: [SourceID: CaptionInbox]) {
+    /// - Parameters:
+    ///   - isOffline: See ``CaptionQueue/init(fps:isOffline:)``.
+    ///   - lanes: Inboxes of the sources that the room has when it is opened.
+    package init(_ choice: Choice, fps: Int, isOffline: Bool = false, lanes: [SourceID: CaptionInbox]) {
         self.fps = fps
+        self.isOffline = isOffline
         self.state = Mutex(State(choice: choice))
         for (id, inbox) in lanes { self.add(id, inbox) }
     }
@@ -41,7 +45,7 @@ package final class CaptionSwitch: Sendable {
         inbox.open()
         self.state.withLock { state in
             state.lanes.removeAll { $0.id == id }
-            state.lanes.append((id, inbox, CaptionQueue(fps: self.fps)))
+            state.lanes.append((id, inbox, CaptionQueue(fps: self.fps, isOffline: self.isOffline)))
         }
     }
 

@@ -153,7 +153,9 @@ struct RoomParts {
         let passthrough = PassthroughSwitch(
             pipeline, ladder, packager.get(), lanes: roster.sources.mapValues(\.buffer.coded), host)
         let captions = pipeline.captions.map {
-            CaptionSwitch($0.choice, fps: pipeline.canvas.fps, lanes: roster.sources.mapValues(\.buffer.captions))
+            CaptionSwitch(
+                $0.choice, fps: pipeline.canvas.fps, isOffline: pipeline.clock == .offline,
+                lanes: roster.sources.mapValues(\.buffer.captions))
         }
         let carriers = captions.map { CaptionOutputs($0, packager.get(), live, passthrough) }
         let tap = AudioTap()

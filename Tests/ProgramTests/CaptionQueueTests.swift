@@ -66,6 +66,17 @@ struct CaptionQueueTests {
         #expect(taken == (0..<7).map { Self.text(.field1, $0) })
     }
 
+    @Test("captions belong to the nearest tick; in an offline program to the next one, whose frames have all arrived")
+    func ticks() {
+        for (isOffline, expected) in [(false, [1, 1, 0]), (true, [1, 0, 1])] {
+            var queue = CaptionQueue(fps: 30, isOffline: isOffline)
+            // At the tick, and less than half a tick after the next.
+            queue.add([Self.text(.field1, 0)], pts: 0)
+            queue.add([Self.text(.field1, 1)], pts: Self.time(1, 30) + 10_000_000)
+            #expect((0..<3).map { queue.take(at: $0).count } == expected)
+        }
+    }
+
     @Test("a lost frame's pairs come with the next frame, before its own")
     func lost() {
         var queue = CaptionQueue(fps: 30)
@@ -112,7 +123,7 @@ struct CaptionQueueTests {
 
 @Suite("CaptionSwitch: the captions of the source on air")
 struct CaptionSwitchTests {
-    private static let (anna, bert) = (SourceID("1001"), SourceID("2002"))
+    private static let (anna, bert) = (SourceID(uid: "1001"), SourceID(uid: "2002"))
 
     /// A frame of H.264 with one pair.
     private static func frame(_ pair: CaptionPair, _ number: Int64) -> ProgramPacket {
