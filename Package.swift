@@ -175,7 +175,7 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "Libc", "CPages", "Events", "HTTPListener", "PipelineSpec", "Threading", "MediaTypes", httpTypes,
+                "Libc", "CPages", "Events", "HTTPListener", "Origin", "PipelineSpec", "Threading", "MediaTypes", httpTypes,
                 logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
