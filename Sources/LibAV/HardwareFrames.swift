@@ -43,7 +43,8 @@ final class HardwareFrames {
             throw MediaError(
                 .outOfMemory, "there is no memory for a pool of frames", at: place, fix: "give the room more memory")
         }
-        let context = unsafe UnsafeMutableRawPointer(frames.pointee.data).assumingMemoryBound(to: AVHWFramesContext.self)
+        let context = unsafe UnsafeMutableRawPointer(frames.pointee.data).assumingMemoryBound(
+            to: AVHWFramesContext.self)
         unsafe context.pointee.format = AV_PIX_FMT_VAAPI
         unsafe context.pointee.sw_format = AV_PIX_FMT_NV12
         unsafe context.pointee.width = Int32(settings.width)

@@ -223,7 +223,8 @@ package final class VideoEncoder {
             unsafe body(
                 CodedPacket(
                     kind: .video, memory: payload.memory, pts: packet.pts &* Self.ticksPerPicture,
-                    dts: (self.isOrdered ? packet.pts : packet.dts) &* Self.ticksPerPicture, duration: Self.ticksPerPicture, timescale: self.timescale,
+                    dts: (self.isOrdered ? packet.pts : packet.dts) &* Self.ticksPerPicture,
+                    duration: Self.ticksPerPicture, timescale: self.timescale,
                     isKey: payload.types.contains(.idr)))
             unsafe av_packet_unref(self.slot.raw)
         }
