@@ -29,6 +29,9 @@ package struct CostModel: Sendable {
         cost.stages += pipeline.pictureRenditions.map {
             RoomCost.Stage("encode[\($0.name)]", self.encode($0))
         }
+        cost.notes = pipeline.pictureRenditions.filter(\.video.encoder.isHardware).map {
+            "the cost of \($0.video.encoder.rawValue) is unknown: \($0.name) counts as encoded by libx264, which replaces it if it fails"
+        }
         let heard = Int64(pipeline.sources.count) * self.coefficients.soundPerSecond
         let coded = Int64(pipeline.audioRenditions.count) * self.coefficients.aacPerSecond
         // Opus for WebRTC viewers, which is encoded only while somebody watches; not measured, assumed to cost as much.

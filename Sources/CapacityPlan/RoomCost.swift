@@ -34,6 +34,8 @@ package struct RoomCost: Sendable, Hashable {
     package var recordedBytesPerHour: Int64 = 0
     /// Number of viewers at the room's own listener that the estimate assumes.
     package var viewers = 0
+    /// What the estimate cannot know, as sentences without a final period.
+    package var notes: [String] = []
     /// Machine on which the coefficients were measured.
     package var machine = ""
 
@@ -68,6 +70,7 @@ extension RoomCost {
         for stage in self.stages {
             lines.append("  \(stage.name) \(cores(Self.millicores(stage.nanoseconds)))")
         }
+        lines += self.notes
         lines.append("measured on \(self.machine)")
         return lines.map { $0 + "\n" }.joined()
     }
@@ -75,19 +78,21 @@ extension RoomCost {
     /// The estimate as JSON.
     package var json: JSONNode {
         let stages = self.stages.map { JSONMember($0.name, JSONNode(.integer(Self.millicores($0.nanoseconds)))) }
-        return .object([
-            JSONMember("cpuMillicores", JSONNode(.integer(self.peakMillicores))),
-            JSONMember("cpuMeanMillicores", JSONNode(.integer(self.meanMillicores))),
-            JSONMember("memoryBytes", JSONNode(.integer(self.memoryBytes))),
-            JSONMember("ingressBitsPerSecond", JSONNode(.integer(self.ingressBitsPerSecond))),
-            JSONMember("egressBitsPerSecond", JSONNode(.integer(self.egressBitsPerSecond))),
-            JSONMember("viewers", .integer(self.viewers)),
-            JSONMember("writtenBytesPerHour", JSONNode(.integer(self.writtenBytesPerHour))),
-            JSONMember("windowBytes", JSONNode(.integer(self.windowBytes))),
-            JSONMember("recordedBytesPerHour", JSONNode(.integer(self.recordedBytesPerHour))),
-            JSONMember("stageMillicores", .object(stages)),
-            JSONMember("measuredOn", .string(self.machine)),
-        ])
+        let notes = self.notes.isEmpty ? [] : [JSONMember("notes", .array(self.notes.map { .string($0) }))]
+        return .object(
+            [
+                JSONMember("cpuMillicores", JSONNode(.integer(self.peakMillicores))),
+                JSONMember("cpuMeanMillicores", JSONNode(.integer(self.meanMillicores))),
+                JSONMember("memoryBytes", JSONNode(.integer(self.memoryBytes))),
+                JSONMember("ingressBitsPerSecond", JSONNode(.integer(self.ingressBitsPerSecond))),
+                JSONMember("egressBitsPerSecond", JSONNode(.integer(self.egressBitsPerSecond))),
+                JSONMember("viewers", .integer(self.viewers)),
+                JSONMember("writtenBytesPerHour", JSONNode(.integer(self.writtenBytesPerHour))),
+                JSONMember("windowBytes", JSONNode(.integer(self.windowBytes))),
+                JSONMember("recordedBytesPerHour", JSONNode(.integer(self.recordedBytesPerHour))),
+                JSONMember("stageMillicores", .object(stages)),
+                JSONMember("measuredOn", .string(self.machine)),
+            ] + notes)
     }
 
     private static func bytes(_ count: Int64) -> String {

@@ -50,7 +50,9 @@ extension VideoEncoder {
         }
         return encoder
     }
+}
 
+extension LibAV {
     /// Opens an encoder of this kind and closes it again, to find out whether the machine has what it needs.
     ///
     /// - Returns: Why it does not open; `nil` if it does.
@@ -60,7 +62,7 @@ extension VideoEncoder {
             maxBitrate: 770_000, bufferSize: 770_000, bFrames: 0, lookaheadFrames: 0, threads: 1)
         settings.implementation = implementation
         do throws(MediaError) {
-            _ = try self.open(settings, place: implementation.rawValue)
+            _ = try VideoEncoder.open(settings, place: implementation.rawValue)
             return nil
         } catch { return error }
     }

@@ -230,6 +230,10 @@ enum EventPhrases {
             "encoder.overload_step",
             EventPhrase("overload", "step {step}[ for {rendition}], {steps} in force, {lagMs} ms behind", .warning)
         ),
+        (
+            "encoder.fallback",
+            EventPhrase("{rendition}", "libx264 encodes instead of {encoder}: {reason}. Fix: {fix}", .warning)
+        ),
         ("config.invalid", EventPhrase("document", "{file} is refused: {reason}. Fix: {fix}", .bad)),
         ("config.restored", EventPhrase("document", "{file} is in force again", .good)),
         ("tls.renewed", EventPhrase("TLS {listener}", "new certificate, valid until {validUntil}", .good)),

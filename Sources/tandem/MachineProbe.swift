@@ -21,6 +21,9 @@ enum MachineProbe {
         let start = clock.now()
         facts.ffmpeg = LibAV.version
         facts.libraries = self.libraries
+        facts.hardwareEncoders = H264Implementation.allCases.filter(\.isHardware).map { encoder in
+            .init(encoder.rawValue, LibAV.problem(of: encoder).map { .init($0.what, fix: $0.fix) })
+        }
         facts.fonts = self.fonts
         let limits = ProcessLimits.ofThisProcess(openFiles: LibAV.raiseOpenFiles())
         facts.openFiles = Int(clamping: limits.openFiles ?? 0)
