@@ -290,7 +290,11 @@ package final class EncodingStage: Sendable {
         for (settings, parameters) in uses {
             var settings = settings
             settings.rates = rates
-            let encoder = try self.settings.encoders.video(settings, "encode[\(rung.name)]")
+            let place = "encode[\(rung.name)]"
+            let encoder: any FrameEncoder =
+                if settings.implementation.isHardware {
+                    try DeadlineEncoder.open(settings, by: self.settings.encoders, place: place)
+                } else { try self.settings.encoders.video(settings, place) }
             guard encoder.parameterSets == parameters.configuration else { return false }
         }
         return true

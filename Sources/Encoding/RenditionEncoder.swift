@@ -8,6 +8,8 @@ import MediaTypes
 /// (``giveUp(showing:keepsMotion:_:)``) → full again, at an IDR frame of the grid. Both encoders use the same
 /// initialization segment, byte for byte. For other bit rates, the encoder is replaced by another one in the same state
 /// (``exchange(_:_:)``), because libx264 cannot change its average bit rate after it was opened.
+///
+/// A hardware encoder has libx264 on standby (``StandbyEncoder``), and no sibling before libx264 has taken over.
 struct RenditionEncoder {
     /// A replacement of the hardware encoder by libx264.
     struct Change {

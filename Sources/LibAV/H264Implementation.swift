@@ -13,11 +13,14 @@ package enum H264Implementation: String, Sendable, CaseIterable {
         switch self {
         case .libx264: "install an FFmpeg built with libx264 (Debian's is)"
         case .nvenc:
-            "install NVIDIA's driver with libnvidia-encode and give the process the GPU (container: --gpus all with NVIDIA_DRIVER_CAPABILITIES=video)"
+            "install NVIDIA's driver with libnvidia-encode and give the process the GPU "
+                + "(container: --gpus all with NVIDIA_DRIVER_CAPABILITIES=video)"
         case .vaapi:
-            "install the GPU's VAAPI driver (vainfo lists H264 with VAEntrypointEncSlice) and give the process /dev/dri/renderD128 (container: --device /dev/dri)"
+            "install the GPU's VAAPI driver (vainfo lists H264 with VAEntrypointEncSlice) and give the process "
+                + "/dev/dri/renderD128 (container: --device /dev/dri)"
         case .qsv:
-            "install Intel's oneVPL or Media SDK runtime and give the process /dev/dri/renderD128 (container: --device /dev/dri)"
+            "install Intel's oneVPL or Media SDK runtime and give the process /dev/dri/renderD128 "
+                + "(container: --device /dev/dri)"
         }
     }
 

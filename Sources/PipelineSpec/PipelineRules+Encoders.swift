@@ -28,6 +28,6 @@ extension PipelineRules {
         }
         log.warning(
             "\(path).encoder", "\(name) is untested on hardware; libx264 continues if it fails while the room runs",
-            fix: "try it with a room that nobody needs, and watch the alarm encoder.fallback")
+            fix: "try it in a test room first, and watch the alarm encoder.fallback")
     }
 }

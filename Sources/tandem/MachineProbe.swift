@@ -16,6 +16,8 @@ enum MachineProbe {
     ///   - pipeline: The pipeline whose ports are tried; `nil`: none.
     ///   - directory: The directory whose disk is measured.
     static func facts(pipeline: Pipeline?, directory: String) -> MachineFacts {
+        // Hardware encoders that do not open print why.
+        LibAV.setNativeLogging(false)
         var facts = MachineFacts()
         let clock = SystemClock()
         let start = clock.now()

@@ -50,7 +50,7 @@ extension InProcess {
         }
 
         @Test(
-            "a hardware encoder that fails is replaced by libx264 without a lost frame, a discontinuity or a new map; event, alarm, state and metric say so",
+            "libx264 replaces a failed hardware encoder with no lost frame, discontinuity or map; event, alarm, state and metric report it",
             .timeLimit(.minutes(1)))
         func midstream() async throws {
             let directory = try RoomDirectory()
