@@ -108,7 +108,8 @@ package struct DocumentChange: Sendable {
     /// sources that are added or removed are missing here because they are recognized by their type and id.
     package static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
-        "pk", "alarms", "shutdown", "idle", "audio.speaking", "audio.duck", "sources.volume", "sources.audioTracks",
+        "pk", "alarms", "shutdown", "idle", "audio.speaking", "audio.lowerMusic", "sources.volume",
+        "sources.audioTracks",
         "sources.offsetMs", "sources.rotation", "sources.expected", "sources.record", "sources.background",
         "sources.fadeMs",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
@@ -174,7 +175,7 @@ extension Pipeline {
         rest.alarms = current.alarms
         rest.shutdown = current.shutdown
         rest.idle = current.idle
-        (rest.audio.speaking, rest.audio.duck) = (current.audio.speaking, current.audio.duck)
+        (rest.audio.speaking, rest.audio.lowerMusic) = (current.audio.speaking, current.audio.lowerMusic)
         if rest.moderation != nil, let stills = current.moderation?.stills {
             rest.moderation?.stills.intervalSeconds = stills.intervalSeconds
             rest.moderation?.stills.width = stills.width

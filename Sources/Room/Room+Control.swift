@@ -70,7 +70,11 @@ extension Room: RoomControlling {
 
     package func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply { try self.metadata.add(body) }
 
-    package var outputControl: any OutputControlling { OutputCommands(self, self.recorder, self.ladder) }
+    package var outputControl: any OutputControlling {
+        OutputCommands(self, self.recorder, self.ladder) { [watched = self.outputStages.watched] track, seconds in
+            watched?.announce(track, seconds: seconds) ?? true
+        }
+    }
 
     package func documentJSON() throws(ControlFailure) -> String { try self.document.documentJSON() }
 

@@ -419,13 +419,17 @@ struct ControlServerTests {
         #expect(try await probe.request("POST /v1/outputs/rec:stop").status == 202)
         #expect(try await probe.request("POST /v1/outputs/other:stop").status == 404)
         #expect(try await probe.request("POST /v1/renditions/720p:keyframe").status == 202)
+        #expect(try await probe.request("POST /v1/renditions/720p:demand").status == 202)
+        #expect(try await probe.request("POST /v1/renditions/720p:demand", body: #"{"seconds":5}"#).status == 202)
+        #expect(try await probe.request("POST /v1/renditions/720p:demand", body: #"{"seconds":0}"#).status == 422)
         for line in [
             "POST /v1/outputs/cdn", "POST /v1/outputs/:restart", "POST /v1/outputs/:stop", "POST /v1/outputs/rec:pause",
             "POST /v1/renditions/720p:restart",
         ] {
             #expect(try await probe.request(line).status == 404, "\(line)")
         }
-        #expect(room.calls == ["restart cdn", "start rec", "stop rec", "keyframe 720p"])
+        #expect(
+            room.calls == ["restart cdn", "start rec", "stop rec", "keyframe 720p", "demand 720p 60", "demand 720p 5"])
         await server.stop()
     }
 

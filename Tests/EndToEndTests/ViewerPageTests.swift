@@ -19,7 +19,7 @@ extension Unhurried.Doors {
                 .replacingOccurrences(of: "<script type", with: "\(late)<script type")
             for (name, value) in [
                 ("title", "Room"), ("embed", "page"), ("playlist", "index.m3u8"), ("whep", ""), ("still", ""),
-                ("thumbnails", ""), ("recording", ""),
+                ("thumbnails", ""), ("recording", ""), ("window", ""),
             ] {
                 page = page.replacingOccurrences(of: "{{\(name)}}", with: value)
             }

@@ -54,6 +54,25 @@ struct WebRTCManifestTests {
         #expect(!text.contains("name: icetcp") && text.contains("hostPort: 8090, protocol: UDP"))
     }
 
+    @Test(
+        "the UDP port of WebRTC viewers and the TCP port of its number are host ports, unless a listener has the TCP port"
+    )
+    func viewers() throws {
+        func room(http: Int) -> String {
+            """
+            { "room": { "roomId": "88231" }, "sources": [{ "uid": "1001", "streamKey": "hunter2a" }],
+              "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["1001"] }],
+              "outputs": [{ "path": "out/88231", "http": { "listen": "0.0.0.0:\(http)" } },
+                          { "type": "webrtc", "udp": "0.0.0.0:8190", "publicAddresses": ["192.0.2.1"] }] }
+            """
+        }
+        let both = try Self.text(room(http: 8080), for: "k8s")
+        #expect(both.contains("{name: whep, containerPort: 8190, hostPort: 8190, protocol: UDP}"))
+        #expect(both.contains("{name: wheptcp, containerPort: 8190, hostPort: 8190}"))
+        let one = try Self.text(room(http: 8190), for: "k8s")
+        #expect(one.contains("hostPort: 8190, protocol: UDP") && !one.contains("name: wheptcp"))
+    }
+
     @Test("a Nomad job reserves the port number of WebRTC once, and publicAddressesEnv names Nomad's variable")
     func nomad() throws {
         let text = try Self.text(Self.room(#"{ "udp": "127.0.0.1:0" }"#), for: "nomad")

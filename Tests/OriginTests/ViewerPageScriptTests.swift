@@ -65,4 +65,49 @@ struct ViewerPageScriptTests {
             printed
                 == #"[{"start":11,"end":12.5,"text":"Hello\nthere"}] [{"start":4,"end":5,"text":"B"}]"#)
     }
+
+    @Test(
+        "in a long window, segments before the live list come from the list of the whole window, the others from the live list"
+    )
+    func longWindow() throws {
+        let printed = try Self.run(
+            [.playlist],
+            #"""
+            const list = (first, count) => ({ segments: Array.from({ length: count }, (_, index) => ({ sequence: first + index, date: (first + index) * 2000 })) });
+            // The live list has the segments 70 to 99; the other one is 20 s old.
+            const live = list(70, 30), whole = list(0, 90), start = 140_000;
+            console.log(JSON.stringify([69, 70, 99, 100, null].map((next) => needsWhole(live, false, next, start))),
+              JSON.stringify([0, 69, 77, 78, 89, 90].map((next) => needsWhole(whole, true, next, start))));
+            console.log(wholeURI("https://a.example/r/720p.m3u8?sig=.m3u8"), windowStart(5000, 900_000, 700), windowStart(500_000, 900_000, 700));
+            """#)
+        #expect(
+            printed
+                == """
+                [true,false,false,false,false] [true,true,true,false,false,false]
+                https://a.example/r/720p-dvr.m3u8?sig=.m3u8 200000 500000
+                """)
+    }
+
+    @Test(
+        "the player's window starts where the whole window does, and ends at the live edge while it plays an old list")
+    func windowOfLongRoom() throws {
+        let printed = try Self.run(
+            [.requests, .playlist, .track, .player],
+            #"""
+            globalThis.window = globalThis;
+            const list = (first, count) => ({ ended: false, targetDuration: 2, holdBack: 6, tail: null, duration: count * 2, endDate: (first + count) * 2000,
+              segments: Array.from({ length: count }, (_, index) => ({ sequence: first + index, duration: 2, date: (first + index) * 2000 })) });
+            const player = new MSEPlayer({ currentTime: 190 }, { variants: [] }, () => {}, { wholeStart: (end) => windowStart(0, end, 700) });
+            const track = Object.create(Track.prototype);
+            const receive = (isWhole, part) => { Object.assign(track, { isWhole, list: part, listedAt: performance.now() }); player.noteEdge(track); };
+            player.tracks = [track];
+            track.anchor = { media: 190, date: 190_000 };
+            receive(false, list(70, 30));
+            const live = player.window(), far = player.isBeforeLive(149_000), near = player.isBeforeLive(151_000);
+            receive(true, list(0, 85));
+            const whole = player.window();
+            console.log(JSON.stringify([live.start, live.end, whole.start, whole.end].map(Math.round)), far, near, player.holdBack);
+            """#)
+        #expect(printed == "[0,200,0,200] true false 6")
+    }
 }

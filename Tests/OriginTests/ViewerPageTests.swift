@@ -64,15 +64,17 @@ struct ViewerPageTests {
         #expect(page.contains("data-playlist=\"live.m3u8\"") && !page.contains("index.m3u8"))
     }
 
-    @Test("the page names the configured thumbnails, still and recording")
+    @Test("the page names the configured thumbnails, still, recording and length of a long window")
     func options() {
         let page = Self.html { options in
             options.thumbnails = "still.vtt"
             options.still = "still.jpg"
             options.recording = "https://vod.example/?a=1&b=2"
+            options.wholeWindow = 7200
         }
         #expect(page.contains("data-thumbnails=\"still.vtt\"") && page.contains("data-still=\"still.jpg\""))
         #expect(page.contains("data-recording=\"https://vod.example/?a=1&amp;b=2\""))
+        #expect(page.contains("data-window=\"7200\"") && Self.html().contains("data-window=\"\""))
         // A value is not searched for the places of others.
         #expect(Self.html { $0.recording = "https://vod.example/{{title}}" }.contains("vod.example/{{title}}\""))
         #expect(Self.html { $0.title = "{{playlist}}<b>" }.contains("{{playlist}}&lt;b&gt;</h1>"))

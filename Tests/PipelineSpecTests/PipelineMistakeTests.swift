@@ -319,11 +319,15 @@ struct PipelineMistakeTests {
         Case(
             Self.output, #"{ "path": "o", "http": {"embedOrigins": [^"https://a.example;script-src"]} }"#,
             "outputs[0].http.embedOrigins[0]", #""https://a.example;script-src" is not valid"#,
-            #"write "*", or an origin such as https://example.com or https://*.example.com"#),
+            #"write "*", or an origin with a host name such as https://example.com or https://*.example.com"#),
         Case(
             Self.output, #"{ "path": "o", "http": {"embedOrigins": ["https://*.a:*", ^"https://a.*.example"]} }"#,
             "outputs[0].http.embedOrigins[1]", #""https://a.*.example" is not valid"#,
-            #"write "*", or an origin such as https://example.com or https://*.example.com"#),
+            #"write "*", or an origin with a host name such as https://example.com or https://*.example.com"#),
+        Case(
+            Self.output, #"{ "path": "o", "http": {"embedOrigins": [^"https://[2001:db8::1]:8443"]} }"#,
+            "outputs[0].http.embedOrigins[0]", #""https://[2001:db8::1]:8443" is not valid"#,
+            #"write "*", or an origin with a host name such as https://example.com or https://*.example.com"#),
         Case(
             Self.output, #"{ "path": "o", "http": {"recordingUrl": ^"vod/88231"} }"#, "outputs[0].http.recordingUrl",
             #""vod/88231" is not valid"#,

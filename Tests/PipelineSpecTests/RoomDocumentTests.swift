@@ -101,7 +101,7 @@ struct RoomDocumentTests {
                 ["control.events"]
             ),
             (#""control""#, #""audio": { "speaking": true }, "control""#, ["audio.speaking"]),
-            (#""control""#, #""audio": { "duck": { "reductionDb": 9 } }, "control""#, ["audio.duck.reductionDb"]),
+            (#""control""#, #""audio": { "lowerMusic": { "reductionDb": 9 } }, "control""#, ["audio.lowerMusic.reductionDb"]),
             (#""bitrate": 2500000"#, #""bitrate": 2400000"#, ["renditions[0].video.bitrate"]),
             (
                 #""bitrate": 2500000"#, #""maxBitrate": 2600000, "bufferSize": 1300000, "bitrate": 2500000"#,

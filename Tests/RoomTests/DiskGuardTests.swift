@@ -1,4 +1,5 @@
 import Packager
+import PipelineSpec
 import RoomOutputs
 import Testing
 
@@ -325,5 +326,22 @@ struct DiskGuardTests {
                 .stalled(false, reason: "writing works again"), .limitWindow(false),
             ])
         #expect(disk.written(at: 49 * second) == [])
+    }
+
+    @Test(
+        "the names of source recordings that count have the room's id and a source's uid, so rooms may share a directory"
+    )
+    func shared() throws {
+        func names(_ room: String) throws -> [String: Set<String>] {
+            let document = """
+                { "room": { "roomId": "\(room)" }, "canvas": { "width": 320, "height": 180 },
+                  "sources": [ { "uid": "1001", "streamKey": "k1", "record": true }, { "uid": "2002", "streamKey": "k2" } ],
+                  "scenes": [ { "sceneId": "solo", "layout": "solo", "uids": ["1001"] } ],
+                  "outputs": [ { "type": "hls", "path": "out" } ] }
+                """
+            return DiskState.recordings(of: try Pipeline.parse(document, checks: .none).result.get())
+        }
+        #expect(try names("a") == ["recordings": ["a-1001-"]])
+        #expect(try names("a-b") == ["recordings": ["a-b-1001-"]])
     }
 }
