@@ -129,7 +129,7 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(
-            name: "Encoding", dependencies: ["Libc", "LibAV", "Threading", "MediaTypes", logging],
+            name: "Encoding", dependencies: ["Libc", "LibAV", "HLS", "Threading", "MediaTypes", logging],
             swiftSettings: house),
         .target(
             name: "Packager", dependencies: ["Libc", "HLS", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house

@@ -15,6 +15,8 @@ package final class EncoderControl: Sendable {
         var refused: Set<Int> = []
         /// By track, bit rates that replace those of the rendition's settings.
         var rates: [Int: BitRates] = [:]
+        /// By track, why libx264 encodes it instead of the hardware encoder.
+        var fallbacks: [Int: EncoderFallback] = [:]
         /// Tracks whose next frame must be an IDR frame, whether or not the GOP grid has one there.
         var asked: Set<Int> = []
         /// Tracks that are to sleep from the next segment on.
@@ -86,6 +88,9 @@ package final class EncoderControl: Sendable {
 
     /// Tracks that are encoded by their siblings (cheaper encoders) now.
     package var cheapTracks: Set<Int> { self.state.withLock { $0.cheap } }
+
+    /// By track, why libx264 encodes it instead of the hardware encoder that the pipeline names.
+    package var fallbacks: [Int: EncoderFallback] { self.state.withLock { $0.fallbacks } }
 
     /// Whether a requested exchange of an encoder is pending: it waits for an IDR frame, or for the end of passthrough.
     package var isExchanging: Bool {
@@ -161,6 +166,14 @@ package final class EncoderControl: Sendable {
     func note(_ track: Int, isCheap: Bool) {
         self.state.withLock { state in
             if isCheap { state.cheap.insert(track) } else { state.cheap.remove(track) }
+        }
+    }
+
+    /// Notes that libx264 encodes a track from now on, so that it has a sibling (a cheaper encoder) again.
+    func note(_ fallback: EncoderFallback, track: Int) {
+        self.state.withLock { state in
+            state.fallbacks[track] = fallback
+            state.refused.remove(track)
         }
     }
 

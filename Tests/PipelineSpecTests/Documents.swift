@@ -105,7 +105,7 @@ enum Documents {
                      "ducking": { "uids": ["2002"], "thresholdDb": -40, "reductionDb": 9, "attackMs": 50,
                                   "releaseMs": 900 } },
           "renditions": [ { "name": "360p", "width": 640, "height": 360, "fps": 25, "video": { "codec": "h264",
-            "encoder": "libx264", "preset": "fast", "profile": "main", "bitrate": 600000, "maxBitrate": 800000,
+            "encoder": "libx264", "encoderFallback": false, "preset": "fast", "profile": "main", "bitrate": 600000, "maxBitrate": 800000,
             "bufferSize": 900000, "bFrames": 2, "lookaheadFrames": 10, "threads": 2 }, "audio": "hi" },
             { "name": "sound", "video": null, "audio": "lo" } ],
           "audioRenditions": [ { "name": "hi", "codec": "aac", "profile": "lc", "bitrate": 128000 }, { "name": "lo" } ],
