@@ -84,7 +84,9 @@ struct CostModelTests {
         }
     }
 
-    @Test("of renditions that can sleep, the cost of scaling and encoding is saved; only such rooms have that figure")
+    @Test(
+        "a room's cost while renditions sleep leaves out their scaling and encoding; a room without such renditions has none"
+    )
     func asleep() throws {
         func cost(_ word: String) throws -> RoomCost {
             let renditions = """

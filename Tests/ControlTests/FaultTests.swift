@@ -94,7 +94,7 @@ struct FaultTests {
         """
 
     @Test(
-        "names the fault with its cause and a remedy, although alarms about consequences are newer or more severe",
+        "the operator page's first trouble is the fault with cause and remedy, although its consequences are newer or more severe",
         arguments: Fault.allCases)
     func first(fault: Fault) throws {
         let alarms = fault.alarms.compactMap { $0 }.enumerated().map { index, alarm in
@@ -113,7 +113,7 @@ struct FaultTests {
     }
 
     @Test(
-        "stays the worst alarm if the possible cause is older than what it cannot explain, is about another source, or is a warning"
+        "the operator page's first trouble stays the worst alarm if a possible cause is too old, of another source, or a warning"
     )
     func unrelated() throws {
         let script = """

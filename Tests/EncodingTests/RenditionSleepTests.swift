@@ -30,7 +30,7 @@ struct RenditionSleepTests {
         case woke(Int64)
     }
 
-    @Test("a sleeping rendition gets no frames, and begins with an IDR frame when it wakes; the others go on")
+    @Test("a sleeping rendition gets no frames, and begins with an IDR frame when it wakes; other renditions continue")
     func packets() async throws {
         let words = Mutex<[Int: [Word]]>([:])
         @Sendable func note(_ track: Int, _ word: Word) { words.withLock { $0[track, default: []].append(word) } }

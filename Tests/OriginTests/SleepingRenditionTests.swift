@@ -47,7 +47,8 @@ struct SleepingRenditionTests {
         return task
     }
 
-    @Test("a request with directives waits for the first segment, another one for three")
+    @Test(
+        "a blocking playlist request for a sleeping rendition waits for its first segment, another one for three")
     func wakes() async throws {
         let watch = Watch()
         let stream = try Self.stream(watch)
@@ -69,7 +70,7 @@ struct SleepingRenditionTests {
         #expect(await Self.reply(stream, "/v.m3u8").status == .ok)
     }
 
-    @Test("a request without directives that waits for too long gets the segments that are listed, or 503")
+    @Test("a playlist request for a sleeping rendition gets after 8 s the segments that are listed by then, or 503")
     func deadline() async throws {
         let watch = Watch()
         let stream = try Self.stream(watch)
@@ -91,7 +92,7 @@ struct SleepingRenditionTests {
         #expect(await late.value.status == .serviceUnavailable)
     }
 
-    @Test("on an overloaded machine, requests for a sleeping rendition get 503 at once")
+    @Test("on an overloaded machine, playlist requests for a sleeping rendition get 503 at once")
     func refused() async throws {
         let watch = Watch()
         let stream = try Self.stream(watch)
@@ -104,7 +105,8 @@ struct SleepingRenditionTests {
     }
 
     @Test(
-        "the other playlists report a sleeping rendition at their own position, so that players ask for its next part")
+        "the playlists of other renditions report a sleeping one at their own position, so that players ask for its next part"
+    )
     func reports() async throws {
         let stream = try Self.stream(Watch())
         try stream.next(1)

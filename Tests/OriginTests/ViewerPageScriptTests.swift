@@ -24,7 +24,7 @@ struct ViewerPageScriptTests {
         return printed.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test("every language has every text, and the browser's first known language is used")
+    @Test("the viewer page has every text in every language, and uses the browser's first known language")
     func words() throws {
         let printed = try Self.run(
             [.words],
@@ -39,7 +39,9 @@ struct ViewerPageScriptTests {
         #expect(printed == "zh ko en 1:02 1:02:03")
     }
 
-    @Test("a thumbnail is found by its time; its sheet's address has the page's signature and the number of thumbnails in it")
+    @Test(
+        "a thumbnail is found by its time; its sheet's address has the page's signature and the number of thumbnails in it"
+    )
     func thumbnails() throws {
         let printed = try Self.run(
             [.thumbnails],
@@ -67,7 +69,7 @@ struct ViewerPageScriptTests {
     }
 
     @Test(
-        "in a long window, segments before the live list come from the list of the whole window, the others from the live list"
+        "the viewer page takes segments before the live list from the list of the whole window, the others from the live list"
     )
     func longWindow() throws {
         let printed = try Self.run(
@@ -89,7 +91,8 @@ struct ViewerPageScriptTests {
     }
 
     @Test(
-        "the player's window starts where the whole window does, and ends at the live edge while it plays an old list")
+        "the viewer page's window starts where the whole window does, and ends at the live edge while it plays an old list"
+    )
     func windowOfLongRoom() throws {
         let printed = try Self.run(
             [.requests, .playlist, .track, .player],

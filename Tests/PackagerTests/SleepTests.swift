@@ -93,7 +93,7 @@ struct SleepTests {
         #expect(store.files["360p-1.mp4"] != nil, "the initialization segment is used again")
     }
 
-    @Test("a successor knows who slept, and wakes it with the numbers of the other renditions")
+    @Test("a successor knows which rendition slept, and wakes it with the segment numbers of the other renditions")
     func successor() throws {
         let (store, _, _) = try Self.run(sleeps: true)
         let second = try Output(store)
@@ -115,7 +115,7 @@ struct SleepTests {
         #expect(try Output(store).packager.asleepBefore.isEmpty)
     }
 
-    @Test("while every rendition with video sleeps, the audio is published")
+    @Test("while every rendition with video sleeps, audio segments are still published")
     func soundAlone() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)

@@ -105,7 +105,8 @@ struct SpaceTests {
         #expect(output.events.published.map(\.mediaSequence) == Array(0..<30))
     }
 
-    @Test("even with a limit of 0 a live playlist keeps three segments, and an EVENT playlist all")
+    @Test(
+        "even with a window limit of 0 segments, a live playlist keeps three segments, and an EVENT playlist keeps all")
     func rules() throws {
         for type in [HLSOutputSettings.PlaylistType.live, .event] {
             let store = TightStore()
@@ -338,7 +339,7 @@ private final class LazyStore: SegmentStore {
 
 @Suite("The end of an output is on disk before it is announced")
 struct DurableEndTests {
-    @Test("everything listed is durable before the end is announced")
+    @Test("every listed file is synced to disk before the end of the output is announced")
     func durable() throws {
         let store = LazyStore()
         let told = Mutex<Set<String>?>(nil)

@@ -390,7 +390,7 @@ struct PipelineMistakeTests {
             "\(report.text(file: "f"))")
     }
 
-    @Test("an offline room accepts only files, and must end")
+    @Test("an offline room accepts only files as sources, and a looping file only if the room has a duration")
     func offline() {
         let report = Pipeline.parse(
             Documents.room.replacing(#""streamKey": "hunter2b""#, with: #""type": "file", "path": "b", "loop": true"#),
@@ -412,7 +412,7 @@ struct PipelineMistakeTests {
         #expect(report.mistakes.map(\.path) == ["outputs[1].type"])
     }
 
-    @Test("several errors are reported together, in file order, each once")
+    @Test("several errors of a pipeline file are reported together, in file order, each once")
     func allAtOnce() {
         let report = Pipeline.parse(
             """
@@ -437,14 +437,15 @@ struct PipelineMistakeTests {
         #expect(report.text(file: "x.json").hasSuffix("x.json: 15 mistakes\n"))
     }
 
-    @Test("`{}` reports all missing members; an array or empty text gives one error")
+    @Test(
+        "a pipeline file of `{}` is reported with all missing members; one with an array or empty text gives one error")
     func missingEverything() {
         #expect(Pipeline.parse("{}").mistakes.map(\.path) == ["room", "sources", "scenes", "outputs"])
         #expect(Pipeline.parse("[]").mistakes.map(\.what) == ["is an array, not an object"])
         #expect(Pipeline.parse("").mistakes.map(\.what) == ["the text is empty"])
     }
 
-    @Test("the report has file, line, column, path and fix of each error, as text and as JSON")
+    @Test("the error report of a pipeline file has file, line, column, path and fix of each error, as text and as JSON")
     func reportForms() {
         let report = Pipeline.parse(Documents.room.replacing(#""fps": 30"#, with: #""fsp": 30"#))
         #expect(

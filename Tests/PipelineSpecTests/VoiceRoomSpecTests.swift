@@ -58,7 +58,7 @@ struct VoiceRoomSpecTests {
         #expect(pipeline.scenes[1].speakingRing == nil)
     }
 
-    @Test("music whose audio lowers all others is a warning that names lowerMusic")
+    @Test("an audio.ducking that names a background music source causes a warning that suggests lowerMusic")
     func music() {
         func warnings(_ audio: String) -> [String] {
             let document = Documents.room.replacing(

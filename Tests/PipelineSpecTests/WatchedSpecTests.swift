@@ -21,7 +21,7 @@ struct WatchedSpecTests {
         { $0.replacing(#"{ "path": "out" }"#, with: #"{ "path": "out"\#(members) }\#(outputs)"#) }
     }
 
-    @Test("renditions are always encoded by default, and all of them may be watched")
+    @Test("renditions are always encoded by default, and all of them may have `when: watched`")
     func words() throws {
         let pipeline = try Self.read().result.get()
         #expect(pipeline.renditions.map(\.when) == [.always, .watched] && pipeline.watchedRenditions == [1])
@@ -32,7 +32,7 @@ struct WatchedSpecTests {
     }
 
     @Test(
-        "watched is refused where the worker sees no requests, or where something needs all of the rendition",
+        "`when: watched` is refused where the worker sees no viewers' requests, or where an output needs all of the rendition",
         arguments: [
             (#", "lowLatency": false"#, ""), (#", "http": { "listen": null }"#, ""),
             (#", "http": { "flv": true }"#, ""), (#", "playlistType": "event""#, ""),
@@ -50,7 +50,7 @@ struct WatchedSpecTests {
     }
 
     @Test(
-        "watched is allowed beside outputs that do not need the rendition",
+        "`when: watched` is allowed beside outputs that do not need the rendition",
         arguments: [
             #", { "type": "record", "path": "rec", "vodPlaylist": false, "renditions": ["720p"] }"#,
             #", { "type": "rtmp", "url": "rtmp://cdn.example/live/x" }"#,
@@ -61,7 +61,7 @@ struct WatchedSpecTests {
         #expect(report.mistakes.isEmpty, "\(report.mistakes)")
     }
 
-    @Test("watched is refused with passthrough of any rendition, and for a rendition without video")
+    @Test("`when: watched` is refused with passthrough of any rendition, and for a rendition without video")
     func others() {
         let passing = Self.renditions.replacing(
             #""height": 720"#, with: #""height": 720, "video": { "passthrough": "auto" }"#)

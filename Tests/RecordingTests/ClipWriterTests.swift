@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Files of clips")
 struct ClipWriterTests {
-    @Test("an error of the disk has the place clip, and says to request the clip again")
+    @Test(
+        "the error for a clip's segment file that cannot be linked has the place `clip` and says to request the clip again"
+    )
     func place() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("clip-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -28,7 +30,7 @@ struct ClipWriterTests {
     }
 
     @Test(
-        "a range that exceeds the available one by less than a millisecond is cut to it; one that exceeds it by more is refused"
+        "a clip's range that exceeds the available range by less than a millisecond is cut to it; if it exceeds it by more, it is refused"
     )
     func rounded() {
         let available: Range<Int64> = 1_000_400_000..<2_000_600_000

@@ -41,7 +41,7 @@ struct RenditionDemandTests {
         #expect(Self.actions(&demand, 301...500) == [360: [.sleep(0)]])
     }
 
-    @Test("a rendition that slept before the worker started sleeps on")
+    @Test("a rendition that slept before the worker started stays asleep")
     func successor() {
         var demand = Self.demand(asleep: [2])
         #expect(demand.asleep == [2])
@@ -69,7 +69,9 @@ struct RenditionDemandTests {
         #expect(Self.actions(&demand, 341...500) == [400: [.sleep(2)]])
     }
 
-    @Test("requests for the multivariant playlist do not shorten the time after a request for the playlist")
+    @Test(
+        "a request for the multivariant playlist does not shorten how long a request for a rendition's own playlist keeps it awake"
+    )
     func both() {
         var demand = Self.demand(asleep: [0, 2])
         demand.playlistRequested(of: 0, at: 0)
@@ -80,7 +82,9 @@ struct RenditionDemandTests {
             ])
     }
 
-    @Test("an announcement wakes a rendition for its duration; a shorter one later does not shorten it")
+    @Test(
+        "an announcement of viewers wakes a rendition for the announced time; a later, shorter announcement does not shorten it"
+    )
     func announced() {
         var demand = Self.demand(asleep: [0, 2])
         demand.announced(0, for: 100 * Self.second, at: 0)

@@ -28,7 +28,9 @@ extension InProcess {
                 .flatMap { Int64($0.drop { $0 != ":" }.dropFirst()) }
         }
 
-        @Test("it sleeps after 30 s without requests, wakes for a request, and a successor leaves it asleep")
+        @Test(
+            "a rendition sleeps after 30 s without requests and wakes for one; a successor leaves it asleep until viewers are announced"
+        )
         func demand() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

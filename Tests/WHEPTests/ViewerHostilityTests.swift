@@ -22,7 +22,9 @@ struct ViewerHostilityTests {
         return output
     }
 
-    @Test("a report with any one bit flipped is refused and counted, and the report itself is taken afterwards, once")
+    @Test(
+        "a viewer's RTCP report with any one bit flipped is refused and counted; the report itself is accepted afterwards, once"
+    )
     func bits() throws {
         let (theater, seat) = try Self.seat()
         let report = seat.viewer.rtcp { $0.pictureLoss(sender: 1, media: 100) }
@@ -39,7 +41,7 @@ struct ViewerHostilityTests {
         #expect(seat.session.counters.pictureLossRequests == 1 && seat.session.isConnected)
     }
 
-    @Test("reports cut anywhere, and authentic ones whose lengths lie, are refused and counted")
+    @Test("a viewer's RTCP reports cut anywhere, and authentic ones whose lengths lie, are refused and counted")
     func lengths() throws {
         let (theater, seat) = try Self.seat()
         let whole = seat.viewer.rtcp { $0.pictureLoss(sender: 1, media: 100) }
@@ -57,7 +59,7 @@ struct ViewerHostilityTests {
         #expect(seat.session.counters.refused == before + 2 && seat.session.counters.pictureLossRequests == 0)
     }
 
-    @Test("of reports from a thousand SSRCs, SRTP takes eight senders and counts the others as refused")
+    @Test("of a viewer's reports from a thousand SSRCs, at most eight are accepted and the others counted as refused")
     func senders() throws {
         let (theater, seat) = try Self.seat()
         let before = seat.session.counters
@@ -71,7 +73,7 @@ struct ViewerHostilityTests {
         #expect(seat.viewer.frames.last.map { $0.number >= theater.latestFrame - 2 } == true)
     }
 
-    @Test("media and reports before the handshake are counted and answered with nothing")
+    @Test("a viewer's media and reports before the DTLS handshake are refused and counted, and get no answer")
     func early() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -86,7 +88,7 @@ struct ViewerHostilityTests {
         #expect(seat.session.counters.refused == before + 2 && !seat.session.isConnected)
     }
 
-    @Test("a handshake that garbage interrupts goes on, and media follows")
+    @Test("a viewer's DTLS handshake interrupted by garbage completes, and media follows")
     func garbage() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -102,7 +104,7 @@ struct ViewerHostilityTests {
         #expect(seat.session.isConnected && !seat.viewer.frames.isEmpty)
     }
 
-    @Test("50,000 checks with a wrong password are counted and get no answer")
+    @Test("a viewer session counts 50,000 STUN checks with a wrong password as refused, and answers none")
     func checks() throws {
         let (theater, seat) = try Self.seat()
         let before = seat.session.counters.refused

@@ -3,9 +3,9 @@ import Testing
 import WHEP
 import WebRTC
 
-@Suite("WebRTC viewers over TCP")
+@Suite("WebRTC viewer session over TCP")
 struct ViewerStreamTests {
-    @Test("a viewer over TCP gets picture and sound, without a check of its address")
+    @Test("a WebRTC viewer over TCP gets picture and sound, and the session does not check its address")
     func media() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -16,7 +16,9 @@ struct ViewerStreamTests {
         #expect(zip(seat.viewer.frames, seat.viewer.frames.dropFirst()).allSatisfy { $1.number == $0.number + 1 })
     }
 
-    @Test("a viewer that does not read is sent no media beyond what fits, then whole groups; others notice nothing")
+    @Test(
+        "a WebRTC viewer that stops reading TCP is sent no more than fits, later goes on at a key frame; others notice nothing"
+    )
     func full() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -41,7 +43,7 @@ struct ViewerStreamTests {
         #expect(zip(other, other.dropFirst()).allSatisfy { $1.number == $0.number + 1 && $1.at - $0.at < ms(60) })
     }
 
-    @Test("a viewer that does not read for a moment gets every frame")
+    @Test("a WebRTC viewer that does not read its TCP connection for 1.4 s gets every frame afterwards")
     func moment() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -58,7 +60,7 @@ struct ViewerStreamTests {
         #expect(seat.session.counters.skippedGroups == 0)
     }
 
-    @Test("requests for lost packets of a viewer that does not read are not answered")
+    @Test("while a WebRTC viewer's TCP connection is full, its requests for lost packets are not answered")
     func requests() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -75,7 +77,8 @@ struct ViewerStreamTests {
         #expect(seat.session.counters.retransmitted == 1)
     }
 
-    @Test("a viewer whose TCP connection has closed gets nothing, and ends without another address after 30 s")
+    @Test(
+        "a WebRTC viewer whose TCP connection has closed is sent nothing, and ends without another address after 30 s")
     func lost() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)

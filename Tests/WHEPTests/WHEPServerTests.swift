@@ -100,7 +100,7 @@ struct WHEPServerTests {
         try await viewer.leave()
     }
 
-    @Test("large frames arrive whole")
+    @Test("frames of 40 kB arrive whole at a viewer")
     func largeFrames() async throws {
         let (server, feed) = try await Self.start()
         feed.receive(TestProgram.frame(0))
@@ -116,7 +116,9 @@ struct WHEPServerTests {
         try await viewer.leave()
     }
 
-    @Test("409 while nothing is live, 404 for an unknown rendition and after the end, 422 without H264, 503 when full")
+    @Test(
+        "POST gets 409 before the program is live, 404 for an unknown rendition and after the end, 422 without H264, 503 when full"
+    )
     func refusals() async throws {
         let (server, feed) = try await Self.start { $0.maxViewers = 1 }
         let early = try await Self.post(server)
@@ -155,7 +157,7 @@ struct WHEPServerTests {
         await server.stop()
     }
 
-    @Test("of 200 offers whose viewers never come, as many as there are places get one, and the others 503")
+    @Test("of 200 WHEP offers whose viewers never connect, the first 50 get the 50 places, and the others 503")
     func neverCame() async throws {
         let (server, feed) = try await Self.start(clock: StepClock()) { $0.maxViewers = 50 }
         feed.receive(TestProgram.frame(0))
@@ -172,7 +174,7 @@ struct WHEPServerTests {
         await server.stop()
     }
 
-    @Test("no user name fragment, password or session id is in logs, or in another session's URL")
+    @Test("the WHEP server logs no user name fragment, password or session id")
     func secrets() async throws {
         let lines = Mutex<[String]>([])
         let (server, feed) = try await Self.start(
@@ -203,7 +205,7 @@ struct WHEPServerTests {
         }
     }
 
-    @Test("a flood of requests of one address gets 429")
+    @Test("a flood of requests from one address gets 429")
     func flood() async throws {
         // The clock stands, so that the limit does not refill.
         let (server, feed) = try await Self.start(clock: StepClock())
@@ -214,7 +216,9 @@ struct WHEPServerTests {
         await server.stop()
     }
 
-    @Test("a wildcard address without public addresses, a malformed address and a public host name are refused")
+    @Test(
+        "a server with a wildcard address but no public addresses, a malformed address or a public host name does not start"
+    )
     func addresses() async throws {
         await #expect(throws: MediaError.self) { _ = try await Self.start { $0.udp = "0.0.0.0:0" } }
         await #expect(throws: MediaError.self) { _ = try await Self.start { $0.udp = "nonsense" } }

@@ -3,7 +3,7 @@ import Testing
 import WHEP
 import WebRTC
 
-@Suite("WHEP server over loopback by TCP: RFC 6544, RFC 4571", .timeLimit(.minutes(2)))
+@Suite("WHEP server over loopback TCP: RFC 6544, RFC 4571", .timeLimit(.minutes(2)))
 struct WHEPStreamTests {
     private static func start() async throws -> (server: WHEPServer, feed: WHEPFeed) {
         let (server, feed) = try await WHEPServerTests.start()
@@ -12,7 +12,9 @@ struct WHEPStreamTests {
         return (server, feed)
     }
 
-    @Test("the answer has a TCP candidate after the UDP candidate, with its address and port; before, it has UDP only")
+    @Test(
+        "once the WHEP server listens on TCP, its answers have a TCP candidate of the UDP candidate's address and port after it"
+    )
     func candidates() async throws {
         let (server, feed) = try await WHEPServerTests.start()
         feed.receive(TestProgram.frame(0))
@@ -28,7 +30,7 @@ struct WHEPStreamTests {
         await server.stop()
     }
 
-    @Test("a viewer gets picture and sound by TCP, and DELETE closes its connection")
+    @Test("a WHEP viewer gets picture and sound over TCP, and DELETE closes its session")
     func wholeSession() async throws {
         let (server, feed) = try await Self.start()
         let created = try await WHEPServerTests.post(server)
@@ -50,7 +52,7 @@ struct WHEPStreamTests {
         #expect(server.statistics.sessions == 1 && server.statistics.viewers == 0)
     }
 
-    @Test("a connection that begins with anything but a valid check is closed")
+    @Test("the WHEP server closes a TCP connection that begins with anything but a valid STUN check")
     func strangers() async throws {
         let (server, feed) = try await Self.start()
         let answer = try await WHEPServerTests.post(server).body
@@ -74,7 +76,9 @@ struct WHEPStreamTests {
         await server.stop()
     }
 
-    @Test("a viewer that does not read is sent what fits, and the rest when it reads; others get all of it at once")
+    @Test(
+        "a WHEP viewer that stops reading TCP gets all 41 frames when it reads again; another viewer gets them meanwhile"
+    )
     func full() async throws {
         let (server, feed) = try await Self.start()
         let quick = try await LoopbackViewer(answer: try await WHEPServerTests.post(server).body)

@@ -9,7 +9,7 @@ struct PeerStreamsTests {
     private static func address(_ port: UInt16) -> ICEAddress { ICEAddress(ipv4: 0xC633_6401, port: port, isTCP: true) }
 
     @Test(
-        "a connection carries a session's answers after its first check, and belongs to the session once the check is valid"
+        "a TCP connection carries a WebRTC session's answers after its first check, and is the session's once that is valid"
     )
     func bind() {
         var streams = PeerStreams<Stream, Session>()
@@ -25,7 +25,7 @@ struct PeerStreamsTests {
         #expect(again == nil)
     }
 
-    @Test("a connection whose first check was not valid belongs to no session")
+    @Test("a TCP connection whose first check was not valid belongs to no WebRTC session")
     func invalid() {
         var streams = PeerStreams<Stream, Session>()
         let (stream, session, address) = (Stream(), Session(), Self.address(1))
@@ -34,7 +34,7 @@ struct PeerStreamsTests {
         #expect(streams[address, session] == nil && streams.owner(of: stream) == nil)
     }
 
-    @Test("a session has at most eight connections, and one of each address; other sessions are not concerned")
+    @Test("a WebRTC session has at most eight TCP connections, one of each address, whatever other sessions have")
     func most() {
         var streams = PeerStreams<Stream, Session>()
         let (session, other) = (Session(), Session())
@@ -46,7 +46,7 @@ struct PeerStreamsTests {
         #expect(!isTwice && isOther && streams[all[0].1, session] === all[0].0)
     }
 
-    @Test("the end of a session returns its connections, and a closed one of them does not concern another session")
+    @Test("removing a WebRTC session's TCP connections, some or all, leaves another session's at the same address")
     func end() {
         var streams = PeerStreams<Stream, Session>()
         let (first, second) = (Session(), Session())
@@ -71,7 +71,7 @@ struct PeerStreamsTests {
 struct StreamBacklogTests {
     private static let limits = StreamBacklog.Limits(beyond: 1_000, patience: 10)
 
-    @Test("writing is unlimited until the connection is full, and again once it has room")
+    @Test("a TCP connection takes any number of bytes until it is full, and again once it has room")
     func room() {
         var backlog = StreamBacklog(limits: Self.limits)
         let isOpen = backlog.write(1 << 30, now: 0)
@@ -82,7 +82,7 @@ struct StreamBacklogTests {
         #expect(isOpenAgain && !backlog.isFull)
     }
 
-    @Test("a full connection takes some bytes, and is closed by the write that is too much")
+    @Test("a full TCP connection takes bytes up to its limit, and is closed by the write that exceeds it")
     func bytes() {
         var backlog = StreamBacklog(limits: Self.limits)
         backlog.changed(isFull: true, now: 0)
@@ -91,7 +91,8 @@ struct StreamBacklogTests {
     }
 
     @Test(
-        "a full connection is closed by the first write after the time of patience, which begins when it becomes full")
+        "a full TCP connection is closed by the first write after its time of patience, which begins when it becomes full"
+    )
     func time() {
         var backlog = StreamBacklog(limits: Self.limits)
         backlog.changed(isFull: true, now: 5)

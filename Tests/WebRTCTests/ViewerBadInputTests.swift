@@ -3,7 +3,7 @@ import MediaTypes
 import Testing
 import WebRTC
 
-@Suite("SDP: unusual and hostile offers of WHEP viewers get a right answer or an error that says why")
+@Suite("SDP: unusual and hostile offers of WHEP viewers get a right answer or an error that names the reason")
 struct ViewerBadInputTests {
     private static let h264 = ["a=rtpmap:96 H264/90000", "a=fmtp:96 packetization-mode=1;profile-level-id=42e01f"]
 
@@ -35,7 +35,7 @@ struct ViewerBadInputTests {
     }
 
     @Test(
-        "lines may end with LF or CR alone, or be mixed with empty lines",
+        "lines of a WHEP offer may end with LF or CR alone, or be mixed with empty lines",
         arguments: ["\n", "\r", "\r\n\r\n", "\n\r\n"])
     func lineEnds(end: String) throws {
         let usual = try Self.answer(Offers.text("chromium-sendrecv").utf8)
@@ -45,7 +45,7 @@ struct ViewerBadInputTests {
     }
 
     @Test(
-        "an offer of 64 KiB is answered; a byte more, long lines, many attributes and 200 sections are refused with 413"
+        "a WHEP offer of 64 KiB is answered; a byte more, a line over 4,096 bytes, 513 attributes or 200 sections get 413"
     )
     func sizes() throws {
         let filler = "a=x-unknown:" + String(repeating: "y", count: 4000) + "\r\n"
@@ -63,7 +63,9 @@ struct ViewerBadInputTests {
         #expect(answer.components(separatedBy: "\r\n").count { $0.hasPrefix("m=application 0 ") } == 31)
     }
 
-    @Test("no bundle, two videos, data channels, no DTLS-SRTP and no rtcp-mux are refused with 422 and a remedy")
+    @Test(
+        "a WHEP offer without bundle, DTLS-SRTP, rtcp-mux, H264 or media to receive, or with two videos or data, gets 422 and a remedy"
+    )
     func notAllowed() throws {
         Self.expectRefusal(Self.offer() + Self.received(Minimal.audio()), 422, "bundle", "BUNDLE")
         let second = Self.offer().components(separatedBy: "t=0 0\r\n")[1]
@@ -80,7 +82,7 @@ struct ViewerBadInputTests {
         Self.expectRefusal(Self.offer(["a=rtpmap:96 AV1/90000"]), 422, "AV1", "H264")
     }
 
-    @Test("a missing, a weak and a malformed fingerprint are refused, and so is ICE-lite on both sides")
+    @Test("a WHEP offer with a missing, weak or malformed fingerprint, without ice-pwd, or with ICE-lite is refused")
     func transport() {
         Self.expectRefusal(Self.offer().without("a=fingerprint"), 422, "fingerprint", "sha-256")
         let sha1 = "a=fingerprint:sha-1 " + (0..<20).map { _ in "AB" }.joined(separator: ":")
@@ -92,7 +94,9 @@ struct ViewerBadInputTests {
         Self.expectRefusal(Self.offer() + "a=ice-lite\r\n", 422, "ICE-lite")
     }
 
-    @Test("fmtp before rtpmap, repeated attributes and attributes of the session level mean what they mean elsewhere")
+    @Test(
+        "in a WHEP offer fmtp may precede rtpmap, the first of repeated attributes counts, and the session level sets the transport"
+    )
     func attributes() throws {
         let usual = try Self.answer(Self.offer().utf8)
         let reversed = try Self.answer(Self.offer(Self.h264.reversed()).utf8)
@@ -109,7 +113,7 @@ struct ViewerBadInputTests {
         #expect(try Self.answer(moved.utf8).session == usual.session)
     }
 
-    @Test("candidates of the offer change nothing, whatever they contain, and are not in the answer")
+    @Test("candidates in a WHEP offer change neither the answer nor the session, whatever they contain")
     func candidates() throws {
         let usual = try Self.answer(Self.offer().utf8)
         let hostile = [
