@@ -23,7 +23,7 @@ package final class EncoderControl: Sendable {
         var resting: Set<Int> = []
         /// Tracks that sleep, and whose encoder has output everything.
         var asleep: Set<Int> = []
-        /// The newest tick that was passed over because every rendition sleeps.
+        /// The newest tick that was passed over because every rendition sleeps, or at which one fell asleep or woke.
         var passed: Int64?
     }
 
@@ -124,7 +124,7 @@ package final class EncoderControl: Sendable {
         }
     }
 
-    /// Notes a tick for which no frame is encoded, because every rendition sleeps.
+    /// Notes a tick for which no frame is encoded, because every rendition sleeps, or at which one falls asleep or wakes.
     func passed(_ tick: Int64) { self.state.withLock { $0.passed = tick } }
 
     /// Notes that a track gets frames again, from `tick` on.

@@ -94,6 +94,8 @@ struct ScaleWorker {
                 canvas.tick, wanted: self.control.restingTracks, settled: self.control.sleepingTracks),
             !changes.isEmpty
         else { return false }
+        // Before the last encoder sleeps, or an earlier time when all slept would count as the encoders' lag.
+        self.control.passed(canvas.tick)
         for change in changes {
             switch change {
             case .sleep(let track) where queues.indices.contains(track):
