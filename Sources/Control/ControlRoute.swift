@@ -39,6 +39,8 @@ package enum ControlRoute: Hashable {
     case recording(uid: String, isStart: Bool)
     /// Sends a still of a source to the moderation service.
     case still(uid: String)
+    /// Plays an overlay.
+    case playOverlay(name: String)
     case text(String)
     case score(String)
     case countdown(String)
@@ -97,14 +99,16 @@ package enum ControlRoute: Hashable {
         case .clip, .clipFile, .snapshot, .sourceSnapshot, .sourceStill: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk, .kick, .recording, .still, .metadata, .restart, .start, .stop, .keyframe: [.post]
+        case .end, .drain, .pk, .kick, .recording, .still, .playOverlay, .metadata, .restart, .start, .stop, .keyframe:
+            [.post]
         }
     }
 
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/document", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}:still", "/v1/sources/{uid}/recording:start",
-        "/v1/sources/{uid}/recording:stop", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
+        "/v1/sources/{uid}/recording:stop", "/v1/sources/{uid}/relays/{id}", "/v1/overlays/{name}:play",
+        "/v1/texts/{textId}",
         "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/events", "/v1/alarms", "/v1/logs",
         "/v1/log-level",
         "/v1/outputs/{outputId}:restart", "/v1/outputs/{outputId}:start", "/v1/outputs/{outputId}:stop",
@@ -123,6 +127,7 @@ package enum ControlRoute: Hashable {
         ("/v1/clips/", { Self.clipOrFile($0) }),
         ("/media/", { .media($0) }),
         ("/v1/outputs/", { Self.output($0) }),
+        ("/v1/overlays/", { Self.named($0, before: ":play").map { .playOverlay(name: $0) } }),
         ("/v1/renditions/", { Self.named($0, before: ":keyframe").map { .keyframe(rendition: $0) } }),
     ]
 

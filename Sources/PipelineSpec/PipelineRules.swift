@@ -25,6 +25,7 @@ struct PipelineRules {
         self.checkOutputs(&log)
         self.checkDoors(&log)
         self.checkModeration(&log)
+        self.checkOverlays(&log)
         self.checkLibraries(&log)
     }
 
