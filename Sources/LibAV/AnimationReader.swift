@@ -363,14 +363,25 @@ package final class AnimationReader {
             colors += ":in_color_matrix=\(format.isBT601 ? "bt601" : "bt709")"
         }
         colors += ":out_color_matrix=bt709"
+        // Most animations are shown in their own size. What then needs no conversion is not resampled.
+        let isSameSize = self.target.width == width && self.target.height == format.height
+        let isReady = isSameSize && !format.isFullRange && !format.isBT601
         let text: String
         if isPacked {
             let (color, mask) = self.alpha == .left ? (format.width - width, 0) : (0, format.width - width)
+            let isPlain =
+                format.pixelFormat == AV_PIX_FMT_YUV420P.rawValue || format.pixelFormat == AV_PIX_FMT_YUVJ420P.rawValue
+            var grays = "scale=\(size):flags=bicubic+accurate_rnd:in_range=\(range):out_range=full,format=gray"
+            if isSameSize, isPlain {
+                let stretched = ",lut=y='clip(round((val-16)*255/219),0,255)'"
+                grays = "extractplanes=y" + (format.isFullRange ? "" : stretched)
+            }
+            if !isReady || !format.isCanvasLike { colors += ",format=yuv420p" } else { colors = "null" }
             text =
-                "[in]split[a][b];[a]crop=\(width):\(format.height):\(color):0:exact=1,\(colors),format=yuv420p[c];"
-                + "[b]crop=\(width):\(format.height):\(mask):0:exact=1,"
-                + "scale=\(size):flags=bicubic+accurate_rnd:in_range=\(range):out_range=full,format=gray[m];"
-                + "[c][m]alphamerge[out]"
+                "[in]split[a][b];[a]crop=\(width):\(format.height):\(color):0:exact=1,\(colors)[c];"
+                + "[b]crop=\(width):\(format.height):\(mask):0:exact=1,\(grays)[m];[c][m]alphamerge[out]"
+        } else if isReady, format.pixelFormat == AV_PIX_FMT_YUVA420P.rawValue {
+            text = "[in]null[out]"
         } else {
             text = "[in]\(colors),format=yuva420p[out]"
         }
