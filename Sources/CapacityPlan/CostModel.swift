@@ -50,7 +50,7 @@ package struct CostModel: Sendable {
     // MARK: Video
 
     /// Returns the cost of the most expensive scene. Of the sources that a scene does not show, only key frames are
-    /// decoded. A room that has only audio decodes and composes nothing.
+    /// counted, as if they were at most two seconds apart. A room that has only audio decodes and composes nothing.
     private func dearestScene(of pipeline: Pipeline) -> (decode: Int64, compose: Int64) {
         var dearest: (decode: Int64, compose: Int64) = (0, 0)
         if pipeline.isAudioOnly { return dearest }

@@ -46,7 +46,11 @@ extension ControlFailure {
             }
     }
 
-    /// The error for one invalid value in a document.
+    /// The error, with status 422, for one invalid value in a request's body or in the pipeline document.
+    ///
+    /// - Parameters:
+    ///   - path: The value's path in the body or document.
+    ///   - what: What is wrong with the value.
     package static func invalidValue(_ path: String, _ what: String, fix: String) -> ControlFailure {
         var failure = ControlFailure.invalidFormat("\(path): \(what)", fix: fix, status: 422)
         failure.details = [Detail(path: path, line: 0, column: 0, what: what, fix: fix)]

@@ -200,7 +200,9 @@ package protocol SceneControlling: Sendable {
     /// Changes the points of a score bar. A side that is nil is not changed.
     func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String
 
-    /// Sets the end of a countdown.
+    /// Sets the end of a countdown in every scene that contains it.
+    ///
+    /// - Returns: The body of the reply, a JSON object.
     func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String
 
     /// Starts the PK (a timed battle of streamers), begins its punishment phase, or ends it.

@@ -31,7 +31,8 @@ extension EventDeclaration {
                     "discontinuity", .boolean, "Whether the playlists have a discontinuity there.", example: false),
             ]),
         EventDeclaration(
-            "output.bandwidth", "A rendition exceeds the bit rate that its playlist declares.",
+            "output.bandwidth",
+            "A rendition exceeds the bit rate that its playlist declares by more than 10 %; once per declared rate.",
             [
                 JSONField("track", .string, "The track.", example: "720p"),
                 JSONField("measured", .integer, "Bit/s.", example: 3_100_000),
@@ -57,7 +58,8 @@ extension EventDeclaration {
                 Self.reason("/var/lib/tandem: 19000000000 bytes are free of 100000000000"),
             ]),
         EventDeclaration(
-            "output.stalled", "Writing segments to the disk hangs, or works again.",
+            "output.stalled",
+            "Segments cannot be written, for a reason other than a full disk, or can be written again.",
             [JSONField("level", .words(["normal", "alert_2"])), Self.state, Self.reason("a write takes 12 s")]),
         EventDeclaration(
             "output.window", "The number of segments kept on a full disk was limited, or is no longer limited.",
@@ -136,9 +138,10 @@ extension EventDeclaration {
             "recording.unfinished", "A later worker will create the files of a recording.",
             [Self.path.optional, Self.onAir.optional, Self.reason("the worker had to stop")]),
         EventDeclaration(
-            "recording.stopped", "The recording was stopped because the disk is full.",
+            "recording.stopped", "The recording has stopped because its disk is nearly full or a write has failed.",
             [Self.reason("the disk is full")]),
-        EventDeclaration("recording.resumed", "The disk has free space again, and the recording continues."),
+        EventDeclaration(
+            "recording.resumed", "A stopped recording continues; the segments since the stop are missing."),
         EventDeclaration("clip.ready", "A clip is ready.", [JSONField("clip", .named("Clip"), "The clip.")]),
         EventDeclaration(
             "clip.failed", "A clip could not be created.", [JSONField("clip", .named("Clip"), "The clip.")]),

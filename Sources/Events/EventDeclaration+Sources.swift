@@ -54,7 +54,9 @@ extension EventDeclaration {
                 ),
             ]),
         EventDeclaration("source.sound", "The first audio of a publication was decoded.", [Self.uid]),
-        EventDeclaration("source.format", "The frame size or rate of a source has changed.", [Self.uid, Self.picture]),
+        EventDeclaration(
+            "source.format", "The format of a source's frames, such as their size, has changed.",
+            [Self.uid, Self.picture]),
         EventDeclaration(
             "source.reanchored",
             "The timestamps of a source have jumped. At most three events at once, then one per second.",
@@ -78,7 +80,7 @@ extension EventDeclaration {
                 JSONField("figures", .named("Figures"), "What was measured."),
             ]),
         EventDeclaration(
-            "source.added", "A source was added to the running room and can be published.",
+            "source.added", "A source was added to the running room.",
             [Self.uid, Self.streamType, JSONField("name", .orNull(.string), "Its name.", example: "Anna")]),
         EventDeclaration(
             "source.removed", "A source was removed from the room.",
@@ -155,7 +157,7 @@ extension EventDeclaration {
                     example: 0),
             ]),
         EventDeclaration(
-            "ingest.flapping", "Two encoders publish with the same key and keep replacing each other.",
+            "ingest.flapping", "A publisher was refused because encoders with the same key keep replacing each other.",
             [Self.uid, Self.remote]),
         EventDeclaration(
             "ingest.hookFailed", "The publish webhook has failed.",
@@ -176,7 +178,7 @@ extension EventDeclaration {
         Self.relay(
             "relay.failed", "A relay could not connect or lost its connection, and tries again.",
             [Self.reason("connection refused"), Self.retry]),
-        Self.relay("relay.stopped", "A relay has ended.", [Self.reason("deleted")]),
+        Self.relay("relay.stopped", "A relay was removed, or its source has ended.", [Self.reason("deleted")]),
         EventDeclaration(
             "pull.connecting", "The room connects to the server of a pulled source.", [Self.uid, Self.url]),
         EventDeclaration(

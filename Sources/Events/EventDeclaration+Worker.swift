@@ -68,7 +68,8 @@ extension EventDeclaration {
             "webhook.restored", "A webhook receiver accepts events again.",
             [JSONField("failures", .count, "Attempts that have failed.", example: 4)]),
         Self.webhook(
-            "webhook.disabled", "A webhook receiver has answered 410 and gets no more events.",
+            "webhook.disabled",
+            "A webhook receiver has answered 410. This worker sends it no more events unless its settings change.",
             [Self.reason("status 410: the receiver wants no more events")]),
         Self.webhook(
             "webhook.lost", "A webhook receiver is too far behind; the oldest events were dropped for it.",

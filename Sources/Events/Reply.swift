@@ -6,7 +6,8 @@ package protocol Reply: ReplyValue, Sendable {
     static var members: [ReplyMember<Self>] { get }
 }
 
-/// A JSON object in responses or events whose schema has a name, in `openapi.json` and among the schemas of the events.
+/// A JSON object in API responses or events whose schema has a name: other schemas refer to it by this name instead of repeating
+/// its members.
 package protocol NamedReply: Reply {
     /// The name of the object's JSON schema.
     static var schemaName: String { get }

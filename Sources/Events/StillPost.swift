@@ -15,7 +15,7 @@ package struct StillPost: Sendable {
         case failed(String)
     }
 
-    private let webhook: Webhook
+    private var webhook: Webhook
     private let client: HTTPClient
     private let clock = SystemClock()
 
@@ -23,6 +23,9 @@ package struct StillPost: Sendable {
         self.webhook = webhook
         self.client = .forWebhooks()
     }
+
+    /// Uses another URL, timeout and secrets from the next still on. The connections stay.
+    package mutating func renew(_ webhook: Webhook) { self.webhook = webhook }
 
     /// Sends a still once.
     package func send(_ still: SourceStillEvent) async -> Outcome {

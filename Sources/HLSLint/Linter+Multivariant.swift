@@ -1,8 +1,8 @@
 /// Checks of the multivariant playlist and of its attributes against the media. Spec: rfc8216bis §4.4.6, Apple's
 /// authoring specification 1 and 9.
 extension Linter {
-    /// Minimum duration of the received media in nanoseconds from which on averages are checked, since Apple's rule is
-    /// about the long-term average.
+    /// Duration of the received media, in nanoseconds, from which on `AVERAGE-BANDWIDTH` is compared with the measured
+    /// average. A shorter run is not checked, because Apple's rule is about the long-term average.
     private static let longestRun: Int64 = 60_000_000_000
 
     mutating func checkMultivariant(_ list: MultivariantList) {

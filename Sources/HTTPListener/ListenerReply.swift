@@ -57,7 +57,7 @@ package struct ListenerReply: Sendable {
         self.shared = shared
     }
 
-    /// Makes a reply whose body is one line of plain text.
+    /// Makes a reply of the type `text/plain` whose body is `text` and a line break.
     package static func plain(_ status: HTTPResponse.Status, _ text: String, fields: HTTPFields = [:]) -> ListenerReply
     {
         var fields = fields

@@ -15,7 +15,8 @@ import WebRTC
 /// The ingest server of a room: RTMP, RTMPS, SRT and WHIP listeners for many publishers, each bound to its source by its
 /// stream key.
 ///
-/// Runs one event-loop thread of its own. Life cycle: ``start()`` once, then ``stop()`` once.
+/// The media of RTMP and WebRTC publishers is received on one event-loop thread of its own. The HTTP requests of WHIP have another
+/// thread, and each SRT publisher is read on a thread of its own. Life cycle: ``start()`` once, then ``stop()`` once.
 package final class IngestServer: Sendable {
     private struct Running {
         var channels: [any Channel] = []
@@ -323,7 +324,7 @@ package final class IngestServer: Sendable {
         self.tell { $0.hook?.hook.secret = secret }
     }
 
-    /// Closes the listeners and every connection, and ends the thread.
+    /// Closes the listeners and every connection, and ends the threads.
     ///
     /// - Parameter isHandedOver: True if another server takes over; then publishers that support the reconnect request
     ///   are asked to reconnect.

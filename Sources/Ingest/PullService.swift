@@ -7,7 +7,8 @@ import Synchronization
 /// The sources of a room that are pulled from other servers: each one connects, plays, and reconnects forever.
 ///
 /// The packets are delivered as those of a publisher: by a ``SourceHub``, with the same events. Runs one event-loop
-/// thread of its own. Sources can be added and removed at any time. Life cycle: ``start()`` once, then ``stop()`` once.
+/// thread of its own, and a thread for each connected SRT source. Sources can be added and removed at any time. Life cycle: ``start()``
+/// once, then ``stop()`` once.
 package final class PullService: Sendable {
     private let hubs: Mutex<[SourceID: SourceHub]>
     private let clock: any MonotonicClock

@@ -3,7 +3,7 @@ import MediaTypes
 
 /// Settings of a room's SRT listener.
 package struct SRTSettings: Sendable {
-    /// `HOST:PORT` of the UDP socket; port 0 lets the system choose.
+    /// `HOST:PORT` of the listener's UDP socket; with port 0, the system chooses the port.
     package var listen: String
     /// SRT latency in milliseconds: the time in which lost packets can be retransmitted. The greater value of the two
     /// sides applies.

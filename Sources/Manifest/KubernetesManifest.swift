@@ -1,5 +1,6 @@
-/// Makes the Kubernetes manifest of a room: a Job, because a room ends, and the room's configuration. It names a Secret,
-/// or has one with placeholders (``ManifestRequest/printsSecret``).
+/// Makes the Kubernetes manifest of a room: a Job, because a room ends, a ConfigMap with the room's configuration, and
+/// a Service for its ports. The Job refers to a Secret by name. The manifest contains this Secret, with placeholders as
+/// values, only if ``ManifestRequest/printsSecret`` is true.
 package enum KubernetesManifest {
     private static let secrets = "/run/secrets/tandem"
     /// The Job's `backoffLimit`: number of failures after which Kubernetes gives up a Job.

@@ -42,7 +42,7 @@ extension Pipeline.Auth {
                 "environment variable that holds the secret; with several lines, each line is an accepted secret"),
             Field(
                 optional: "secretFile", \.secret.file, .path,
-                "file that holds the secret instead; read again at SIGHUP"),
+                "file that holds the secret instead; read again when it changes"),
             Field(
                 "maxSkewSeconds", \.maxSkewSeconds, .integer(0...3600),
                 "allowed clock difference between signer and worker, in seconds"),

@@ -23,8 +23,8 @@ extension Pipeline.RTMPS {
 }
 
 extension PipelineRules {
-    /// Checks that publishers have a listener, that the certificate can be used and that no two listeners use the same
-    /// port.
+    /// Checks that publishers have a listener, that the certificate for RTMPS can be used, and that no two listeners of a
+    /// live room use the same port. Also checks the WebRTC listener; see ``checkWebRTC(_:)``.
     func checkDoors(_ log: inout SpecLog) {
         let ingest = self.pipeline.ingest
         ingest.rtmps?.tls.check(self.checks, at: "ingest.rtmps.tls", &log)

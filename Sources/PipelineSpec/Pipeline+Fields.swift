@@ -119,7 +119,8 @@ extension Pipeline.Control {
                 "receivers of the room's events, in addition to standard output and GET /v1/events"),
             Field(
                 "openReads", \.openReads, .boolean,
-                "whether reads and the page at / need no token; commands always do"),
+                "whether reads need no token, except those of the document, the log lines and files of clips; commands always do"
+            ),
             Field(
                 "maxRequestsPerSecond", \.maxRequestsPerSecond, .integer(10...100_000),
                 "rate limit in requests per second; further requests get status 429, except those of the health endpoints; requests with the token, with the read token and without a token have separate limits of this size"
@@ -379,7 +380,7 @@ extension Pipeline.Limits {
             Field("maxSources", \.maxSources, .integer(1...128), "maximum number of sources"),
             Field(
                 optional: "maxDiskBytes", \.maxDiskBytes, .integer((1 << 20)...(1 << 50)),
-                "maximum size in bytes of the directories of the hls output and of the recording together; default the space in their file systems"
+                "maximum size in bytes of the room's segments, recordings, clips and stills together; default the space in their file systems"
             ),
         ])
 }

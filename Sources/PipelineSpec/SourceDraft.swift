@@ -46,7 +46,7 @@ struct SourceDraft: Sendable {
                 "environment variable that holds the stream key instead; each line is an accepted key"),
             Field(
                 optional: "streamKeyFile", \.streamKeyFile, .path,
-                "file that holds the stream key instead; each line is an accepted key; read again on SIGHUP"),
+                "file that holds the stream key instead; each line is an accepted key; read again when it changes"),
             Field(optional: "path", \.path, .path, "path of the media file (file), relative to the working directory"),
             Field("loop", \.loop, .boolean, "whether the file starts again at its end (file)"),
             Field(
@@ -77,7 +77,8 @@ struct SourceDraft: Sendable {
             ),
             Field(
                 "stallMs", \.source.stallMs, .integer(100...60_000),
-                "milliseconds without a packet after which the source counts as stalled"),
+                "milliseconds without a packet after which the source counts as stalled; at least 3000 with expected.variableFrameRate"
+            ),
             Field(
                 "offsetMs", \.source.offsetMs, .integer(-10_000...10_000),
                 "shift of its tracks in milliseconds; positive means later; a negative shift must leave 80 ms of its jitter buffer"

@@ -88,10 +88,11 @@ package final class SceneBuilder: Sendable {
             .map(\.element.item)
     }
 
-    /// Builds a composition and runs it, so that its memory is allocated.
+    /// Builds a composition and runs it twice, so that its memory is allocated before it goes on air.
     ///
     /// - Parameters:
     ///   - formats: Format of the source frames for each visible pane, bottom first.
+    ///   - words: The texts and scores that commands have set.
     ///   - tick: The current tick, for countdowns.
     /// - Throws: ``MediaError`` if an image cannot be read or libavfilter rejects the graph.
     package func build(

@@ -416,8 +416,9 @@ package final class SourceBuffer: Sendable {
     /// All audio tracks so far with their gains; the main track first.
     package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.sound.gains } }
 
-    /// Whether the offline program may continue with the tick at `time`; see ``State/canServe(isHidden:)``. If not, a
-    /// sleeping reader continues.
+    /// Requests the data for the tick at `time`, and returns whether the source has it, so that the offline program may
+    /// continue; see ``State/canServe(isHidden:)``. If not, the reader of a file that sleeps because it was far enough
+    /// ahead reads on.
     private func isReady(for time: Int64, soundPosition: Int64, needsPicture: Bool) -> Bool {
         self.state.withLock { state in
             if !state.isFinished, state.status != .idle { (state.wanted, state.wantedSound) = (time, soundPosition) }

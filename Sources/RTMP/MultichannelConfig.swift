@@ -1,9 +1,9 @@
 package import MediaTypes
 
-/// The channel layout of an audio track, which Enhanced RTMP sends in addition to the codec's configuration.
+/// Reads the channel layout of an audio track, which Enhanced RTMP sends in addition to the codec's configuration.
 ///
 /// Spec: Enhanced RTMP v2, `ExAudioTagBody`: `audioChannelOrder` UI8 (0 unspecified, 1 native, 2 custom), `channelCount` UI8,
-/// then depending on the order nothing, `audioChannelFlags` UI32, or `audioChannelMapping` UI8 per channel.
+/// then depending on the order: 0, nothing; 1, `audioChannelFlags` UI32; 2, `audioChannelMapping` UI8 per channel.
 package enum MultichannelConfig {
     /// Bits of `AudioChannelMask` that are defined.
     private static let defined = UInt32(1) << UInt32(ChannelLayout.Speaker.allCases.count) - 1

@@ -14,7 +14,7 @@ extension Room {
     var files: RoomFiles {
         RoomFiles(
             host: self, ingestion: self.ingestion, uploads: self.outputs.uploads, listeners: self.listeners,
-            delivery: self.delivery)
+            delivery: self.delivery, moderation: self.moderation.get())
     }
 
     /// Restores the previous worker's state and opens the listeners of the pipeline. If ``RoomSettings/opensListeners``
@@ -65,7 +65,7 @@ extension Room {
         self.value.withLock { $0.lifecycle.addresses.append((name, address)) }
     }
 
-    /// Emits `room.ready`, the first event, with the addresses of the listeners.
+    /// Emits `room.ready` with the addresses of the listeners.
     func announceReady() {
         func address(_ name: String) -> JSONValue { JSONValue(self.address(name)) }
         let viewer = self.address("viewer")

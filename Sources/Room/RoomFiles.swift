@@ -16,6 +16,8 @@ struct RoomFiles {
     let listeners: RoomListeners
     /// Sends the room's events to webhooks; nil if there are none.
     let delivery: EventDelivery?
+    /// Sends stills to the moderation webhook; nil if there is none.
+    let moderation: ModerationService?
 
     private var events: RoomEvents { self.host.events }
 
@@ -84,9 +86,13 @@ struct RoomFiles {
         case .webhooks:
             let isRenewed = self.renew("secrets of webhooks", refused: "webhook.secretsRefused") {
                 () throws(MediaError) in
-                guard let delivery = self.delivery,
-                    self.host.pipeline.control.events.contains(where: { $0.secret != nil })
-                else { return false }
+                let running = self.host.pipeline
+                let hasModeration = try running.moderation.flatMap { settings throws(MediaError) in
+                    try self.moderation?.renew(settings)
+                }
+                guard let delivery = self.delivery, running.control.events.contains(where: { $0.secret != nil }) else {
+                    return hasModeration == true
+                }
                 // The document is locked, so that another thread cannot change it in between.
                 try self.host.holdingDocument { () throws(MediaError) in
                     delivery.replace(try self.host.pipeline.webhooks())

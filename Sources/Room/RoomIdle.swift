@@ -42,7 +42,7 @@ package struct RoomIdle: Sendable, Equatable {
 
     /// Polls the state.
     ///
-    /// - Parameter isAnybodyThere: Whether a publisher is connected, or a file source is being read.
+    /// - Parameter isAnybodyThere: Whether a publisher is connected or a file source is being read, background sources not counted.
     /// - Returns: Why the room ends, once; otherwise nil.
     package mutating func noted(isAnybodyThere: Bool, _ rules: Rules, now: Int64) -> End? {
         guard !isAnybodyThere else {

@@ -9,7 +9,7 @@ package struct RoomSecretFiles: Sendable {
     package enum Use: CaseIterable, Sendable {
         /// Operators' tokens.
         case tokens
-        /// Secrets that sign events.
+        /// Secrets that sign events and stills for moderation.
         case webhooks
         /// Stream keys, and secrets that sign keys.
         case keys
@@ -41,7 +41,8 @@ package struct RoomSecretFiles: Sendable {
     private static func secrets(for use: Use, in pipeline: Pipeline) -> [Secret?] {
         switch use {
         case .tokens: return [pipeline.control.token, pipeline.control.readToken]
-        case .webhooks: return pipeline.control.events.map(\.secret)
+        case .webhooks:
+            return pipeline.control.events.map(\.secret) + [pipeline.moderation?.stills.webhook?.secret]
         case .keys:
             var secrets: [Secret?] = [pipeline.ingest.auth?.secret]
             for source in pipeline.sources { if case .rtmp(let keys) = source.input { secrets += keys } }

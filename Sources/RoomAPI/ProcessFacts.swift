@@ -54,11 +54,11 @@ package enum ProcessFacts {
             "tandem_cpu_periods_total", .counter, "Periods in which the cgroup ran under its CPU limit; 0 without one.")
         metrics.sample("tandem_cpu_periods_total", throttling.periods)
         metrics.family(
-            "tandem_cpu_throttled_periods_total", .counter, "Those of them in which the limit was used up.")
+            "tandem_cpu_throttled_periods_total", .counter, "Periods in which the cgroup used up its CPU limit.")
         metrics.sample("tandem_cpu_throttled_periods_total", throttling.throttledPeriods)
         metrics.family(
             "tandem_cpu_throttled_seconds_total", .counter,
-            "Time for which threads of the cgroup might not run because of that.")
+            "Time for which threads of the cgroup could not run because of its CPU limit.")
         metrics.seconds("tandem_cpu_throttled_seconds_total", nanoseconds: throttling.throttled)
     }
 }

@@ -17,7 +17,8 @@ package struct RoomMetrics {
     ///   - events: Number of events that all workers of the room have emitted.
     package init(_ facts: RoomFacts, versions: [(name: String, version: String)], events: Int64) {
         self.facts = facts
-        self.metrics.info("tandem_build_info", versions.map { ($0.name, $0.version) }, "What this worker is made of.")
+        self.metrics.info(
+            "tandem_build_info", versions.map { ($0.name, $0.version) }, "Versions of this worker and of FFmpeg.")
         self.addRoom(events: events)
         self.addProgram()
         self.addSources()

@@ -15,7 +15,7 @@ extension OutputsState {
         }
         metrics.family(
             "tandem_rendition_bytes_per_second", .gauge,
-            "Measured bit rate of the last segment, divided by 8; absent before the first one.")
+            "Measured bit rate of the last segment without slate, divided by 8; absent before the first one.")
         for track in tracks {
             guard let bits = self.bitrate(of: track, fps: pipeline.canvas.fps) else { continue }
             metrics.sample("tandem_rendition_bytes_per_second", ["rendition": track], bits / 8)

@@ -60,14 +60,15 @@ package final class ModerationService: Sendable {
     private static let patience: Int64 = 30 * TimeMath.nanoseconds
 
     private let parts: Parts
-    private let post: StillPost?
+    private let post: Mutex<StillPost?>
     /// When this worker started, in milliseconds since the Unix epoch; makes ids unique.
     private let origin: Int64
     private let commands = DispatchQueue(label: "moderation")
     private let state = Mutex(State())
 
     private init(_ parts: Parts, _ post: StillPost?) {
-        (self.parts, self.post) = (parts, post)
+        self.parts = parts
+        self.post = Mutex(post)
         self.origin = parts.clocks.wall.now() / 1_000_000
     }
 
@@ -75,8 +76,22 @@ package final class ModerationService: Sendable {
     ///
     /// - Throws: ``MediaError`` if the URL or a secret cannot be read, or if the URL is invalid.
     package static func open(_ settings: Pipeline.Moderation, _ parts: Parts) throws(MediaError) -> ModerationService {
+        ModerationService(parts, try self.webhook(settings).map { StillPost($0) })
+    }
+
+    /// Reads the URL and the secrets of the webhook again; they apply from the next still on.
+    ///
+    /// - Returns: Whether the webhook has secrets.
+    /// - Throws: Like ``open(_:_:)``; the old ones then stay in force.
+    package func renew(_ settings: Pipeline.Moderation) throws(MediaError) -> Bool {
+        guard settings.stills.webhook?.secret != nil, let webhook = try Self.webhook(settings) else { return false }
+        self.post.withLock { $0?.renew(webhook) }
+        return true
+    }
+
+    private static func webhook(_ settings: Pipeline.Moderation) throws(MediaError) -> Webhook? {
         let place = "moderation.stills.webhook"
-        guard let webhook = settings.stills.webhook else { return ModerationService(parts, nil) }
+        guard let webhook = settings.stills.webhook else { return nil }
         let secrets = try webhook.secret?.lines(place: place) ?? []
         let url = try webhook.url.resolved(place: place)
         guard EventSink.isURL(url) else {
@@ -84,8 +99,7 @@ package final class ModerationService: Sendable {
                 .rejected, "the URL is not http://host/path or https://host/path", at: place,
                 fix: "correct the URL, or the variable that contains it")
         }
-        let receiver = Webhook(url: url, timeout: Int64(webhook.timeoutMs) * 1_000_000, secrets: secrets)
-        return ModerationService(parts, StillPost(receiver))
+        return Webhook(url: url, timeout: Int64(webhook.timeoutMs) * 1_000_000, secrets: secrets)
     }
 
     /// Requests the stills that are due, and sends waiting ones. Returns at once.
@@ -148,7 +162,7 @@ package final class ModerationService: Sendable {
             return state.number
         }
         self.parts.store?(Self.name(of: source, number, self.origin), bytes)
-        guard self.post != nil else { return }
+        guard self.post.withLock({ $0 != nil }) else { return }
         let event = SourceStillEvent(
             room: self.parts.room, incarnation: self.parts.incarnation, origin: self.origin, sequence: number,
             source: source, time: ProgramDate.format(arrived),
@@ -170,7 +184,7 @@ package final class ModerationService: Sendable {
     // MARK: Sending
 
     private func sendNext() {
-        guard let post = self.post else { return }
+        guard let post = self.post.withLock({ $0 }) else { return }
         let now = self.parts.clocks.machine.now()
         self.state.withLock { state in
             while !state.isStopped, let (source, still) = state.deliveries.next(now: now) {
@@ -263,6 +277,6 @@ package final class ModerationService: Sendable {
         }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
-        await self.post?.close()
+        await self.post.withLock { $0 }?.close()
     }
 }

@@ -217,7 +217,8 @@ package struct SourceRecordings: Sendable {
                 ])
         case .recorder(.failed(let error)):
             self.parts.logger.error(
-                "the recording of a source cannot be written", metadata: ["uid": "\(id)", "error": "\(error)"])
+                "the recording of a source cannot be written; it is tried again every 10 s",
+                metadata: ["uid": "\(id)", "error": "\(error)"])
             events.emit("source.recording_failed", ["uid": uid, "reason": .string(error.description)])
         case .dropped(let video, let audio):
             events.emit(

@@ -216,7 +216,7 @@ enum EventPhrases {
             EventPhrase("recording", "a later worker creates its files[ in {path}]: {reason}", .warning)
         ),
         ("recording.stopped", EventPhrase("recording", "stopped: {reason}", .bad)),
-        ("recording.resumed", EventPhrase("recording", "continues: the disk has free space again", .good)),
+        ("recording.resumed", EventPhrase("recording", "continues; the segments since it stopped are missing", .good)),
         (
             "clip.ready",
             EventPhrase(
@@ -230,7 +230,10 @@ enum EventPhrases {
         ("alarm.cleared", EventPhrase("alarm {id}", "cleared: {reason}", .good)),
         (
             "encoder.overload_step",
-            EventPhrase("overload", "step {step}[ for {rendition}], {steps} in force, {lagMs} ms behind", .warning)
+            EventPhrase(
+                "overload",
+                "step {step}[ for {rendition}] taken: {taken}, {steps} steps in force, {lagMs} ms behind the clock",
+                .warning)
         ),
         ("config.invalid", EventPhrase("document", "{file} is refused: {reason}. Fix: {fix}", .bad)),
         ("config.restored", EventPhrase("document", "{file} is in force again", .good)),

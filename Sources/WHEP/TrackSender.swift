@@ -9,7 +9,7 @@ package struct TrackSender: Sendable {
     private struct Run: Sendable {
         /// Index in the history.
         var start: Int64
-        /// Extended sequence number of the packet at ``start``.
+        /// Extended RTP sequence number of the packet at ``start``.
         var sequence: Int64
         var catchUp: CatchUp?
     }
@@ -45,7 +45,7 @@ package struct TrackSender: Sendable {
 
     /// Index of the next packet in the history; nil: nothing is sent before ``begin(_:)``.
     package private(set) var next: Int64?
-    /// Extended sequence number of the next packet.
+    /// Extended RTP sequence number of the next packet that is sent.
     private var sequence: Int64
     private var repairSequence: UInt16
     private var runs: [Run] = []
@@ -72,7 +72,7 @@ package struct TrackSender: Sendable {
         self.repairSequence = UInt16(truncatingIfNeeded: random >> 48) & 0x7FFF
     }
 
-    /// Extended sequence number of the next packet.
+    /// Extended RTP sequence number of the next packet that is sent.
     package var position: Int64 { self.sequence }
 
     // MARK: Beginning

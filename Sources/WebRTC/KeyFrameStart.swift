@@ -36,7 +36,7 @@ package enum KeyFrameStart {
 
     private static func isVP8(_ payload: ArraySlice<UInt8>) -> Bool {
         // S: start of a partition; PID: partition 0.
-        guard let first = payload.first, first & 0x10 != 0, first & 0x0F == 0 else { return false }
+        guard let first = payload.first, first & 0x10 != 0, first & 0x07 == 0 else { return false }
         var at = payload.startIndex + 1
         if first & 0x80 != 0 {
             guard at < payload.endIndex else { return false }

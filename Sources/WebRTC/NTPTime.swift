@@ -4,13 +4,15 @@ package enum NTPTime {
     /// Seconds from 1900 to 1970.
     private static let unixEpoch: Int64 = 2_208_988_800
 
-    /// Nanoseconds since 1900, 0 to 2³² s.
+    /// Returns an NTP time stamp as nanoseconds since 1900, 0 to 2³² s.
     package static func nanoseconds(_ ntp: UInt64) -> Int64 {
         let fraction = ((ntp & 0xFFFF_FFFF) * UInt64(self.second)) >> 32
         return Int64(ntp >> 32) * self.second + Int64(fraction)
     }
 
-    /// - Parameter nanoseconds: Since 1900. Values outside of 0 to 2³² s wrap.
+    /// Returns nanoseconds since 1900 as an NTP time stamp.
+    ///
+    /// - Parameter nanoseconds: Since 1900. Values below 0 and from 2³² s on wrap.
     package static func timestamp(_ nanoseconds: Int64) -> UInt64 {
         let seconds = nanoseconds / self.second
         let rest = nanoseconds % self.second

@@ -123,7 +123,7 @@ struct PassthroughRoom {
 struct PassthroughGateTests {
     typealias Room = PassthroughRoom
 
-    @Test("passthrough starts only after the startup segments, which a resized canvas ends")
+    @Test("passthrough starts only after the startup segments; a resize of the canvas ends these segments at once")
     func opening() throws {
         let opening = try #require(StartupSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1]))
         var room = Room()

@@ -23,7 +23,7 @@ struct PipelinePropertyTests {
     func randomBytes(seed: UInt64) {
         var generator = TestRandom(state: seed)
         let alphabet = Array("{}[]\",:\\u0123e-+.tfn \n\u{0}é😀".utf8) + [0xff, 0xc0, 0xed]
-        for _ in 0..<3000 {
+        for _ in 0..<(Proof.isFull ? 3000 : 1000) {
             let count = Int.random(in: 0...40, using: &generator)
             self.check((0..<count).map { _ in alphabet.randomElement(using: &generator) ?? 0 })
         }
@@ -64,7 +64,7 @@ struct PipelinePropertyTests {
             "\"\"", "\"1001\"", "\"solo\"", "\"file\"", "offline", "[]", "{}", "[1]", "[{}]", "{\"a\":1}", "😀", "x\ny",
             "\u{0}", "[[[",
         ]
-        for _ in 0..<3000 {
+        for _ in 0..<(Proof.isFull ? 3000 : 1000) {
             let overrides = (0...Int.random(in: 0...3, using: &generator)).map { _ in
                 SpecOverride(
                     path: paths.randomElement(using: &generator) ?? "",

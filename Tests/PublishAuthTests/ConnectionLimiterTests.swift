@@ -77,7 +77,7 @@ struct ConnectionLedgerTests {
         #expect(left.isEmpty)
     }
 
-    @Test("in a random sequence of connections, limits are never exceeded and no publisher is closed")
+    @Test("for random connections, the limits in total and per address are never exceeded, and no publisher is closed")
     func bounds() throws {
         var random = SystemRandomNumberGenerator()
         var ledger = ConnectionLimiter(maximum: 20, maximumPerPlace: 3)

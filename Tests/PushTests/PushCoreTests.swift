@@ -392,7 +392,7 @@ struct PushCoreTests {
         #expect(secrets.presentable(String(repeating: "x", count: 5_000)).count == 200)
     }
 
-    @Test("the output's own key and the newest redirect target's secrets are hidden; only the newest eight are kept")
+    @Test("secrets of the output's own URL and of the last eight redirect URLs are hidden; older URLs are forgotten")
     func manyServers() throws {
         let own = try #require(RTMPURL("rtmp://cdn/live/s3cretkey"))
         func other(_ number: Int) throws -> RTMPURL {

@@ -77,14 +77,14 @@ struct MetricReference {
             return names
         }
         let rest = text[start...]
-        let ends = [rest.firstRange(of: "\n    }\n"), rest.firstRange(of: "family("), rest.firstRange(of: " each(\"")]
+        let ends = [rest.firstRange(of: "\n    }\n"), rest.firstRange(of: "family("), rest.firstRange(of: "each(")]
             .compactMap { $0?.lowerBound }
         let own = names(rest[..<(ends.min() ?? rest.endIndex)])
         guard own.isEmpty, let helper else { return own }
         let before = text[..<helper]
         guard let function = before.ranges(of: "func each(").last else { return own }
         let body = before[function.upperBound...]
-        return names(body[..<(body.firstRange(of: " each(\"")?.lowerBound ?? body.endIndex)])
+        return names(body[..<(body.firstRange(of: "each(")?.lowerBound ?? body.endIndex)])
     }
 
     /// Labels of `tandem_build_info`: the names of the versions that the tool passes to the room.

@@ -82,7 +82,7 @@ struct OverloadTests {
         #expect(times == [1_000, 2_300, 3_600, 4_900, 6_200, 7_500, 17_150])
     }
 
-    @Test("the step after an encoder change is delayed until the encoder is replaced, by five seconds at most")
+    @Test("the overload step after one that replaces an encoder waits for the new encoder, five seconds at most")
     func pending() {
         for (pending, least) in [(2_000, 2_900), (60_000, 5_900)] as [(Int64, Int64)] {
             var overload = Self.make()

@@ -22,6 +22,8 @@ struct RoomSecretFilesTests {
               "sources": [
                 { "uid": "1001", "streamKeyFile": "\(self.directory)/key" }, { "uid": "2002", "streamKey": "written" } ],
               "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["1001"] }],
+              "moderation": { "stills": { "intervalSeconds": 5, "webhook": {
+                "url": "http://a.example/", "secretFile": "\(self.directory)/stills" } } },
               "outputs": [{ "type": "hls", "path": "out", "http": { "listen": "127.0.0.1:0",
                 "signedUrls": { "secretFile": "\(self.directory)/playback" } } }] }
             """
@@ -35,7 +37,7 @@ struct RoomSecretFilesTests {
         defer { try? FileManager.default.removeItem(atPath: self.directory) }
         let names: [(name: String, use: RoomSecretFiles.Use)] = [
             ("token", .tokens), ("webhook", .webhooks), ("signing", .keys), ("key", .keys), ("hook", .hook),
-            ("playback", .playback),
+            ("playback", .playback), ("stills", .webhooks),
         ]
         for (name, _) in names { try self.write("first", name) }
         let pipeline = try self.pipeline()
