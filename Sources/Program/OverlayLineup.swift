@@ -98,7 +98,7 @@ package struct OverlayLineup: Sendable {
     /// Notes that an active play has ended.
     package mutating func ended(_ id: Int64) { self.active.remove(id) }
 
-    /// Returns the waiting plays whose turn has come; they start `lead` ticks after `tick`.
+    /// Removes from the queue the plays for which there is space now, and returns them; they start `lead` ticks after `tick`.
     package mutating func startWaiting(at tick: Int64) -> [Start] {
         guard !self.waiting.isEmpty, self.active.count < Self.mostActive else { return [] }
         var starts: [Start] = []

@@ -90,7 +90,7 @@ package final class OverlayPlayer: Sendable {
         return outcome
     }
 
-    /// Starts the waiting plays whose turn has come, and returns them. Called again and again.
+    /// Starts the waiting plays for which there is space now, and returns them. Called regularly.
     ///
     /// - Parameter tick: The current tick.
     package func startWaiting(at tick: Int64) -> [OverlayLineup.Start] {

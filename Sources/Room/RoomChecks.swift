@@ -19,7 +19,7 @@ package enum RoomChecks {
             image: { Self.problem(ofImage: $0) }, font: { Self.problem(ofFont: $0) },
             text: { Self.problem(ofText: $0, named: $1) },
             certificate: { Self.problem(of: $0, wall: wall) }, library: { Self.problem(ofLibrary: $0) })
-        checks.animation = { Self.problem(ofAnimation: $0, AnimationAlpha($1)) }
+        checks.animation = { Self.knownProblem(ofAnimation: $0, AnimationAlpha($1)) }
         return checks
     }
 
@@ -104,6 +104,30 @@ package enum RoomChecks {
         } catch {
             return SpecChecks.Problem(error.what, fix: error.fix)
         }
+    }
+
+    /// An animation file as it was when it was checked.
+    private struct CheckedAnimation: Hashable {
+        var path: String
+        var alpha: AnimationAlpha
+        var version: FileVersion
+    }
+
+    /// Results for the files that were checked last; a document may name 64, and each change of it checks all of them.
+    private static let checkedAnimations = Mutex<[CheckedAnimation: SpecChecks.AnimationProblem?]>([:])
+
+    /// What ``problem(ofAnimation:_:)`` returns; a file that has not changed since is not opened again.
+    private static func knownProblem(ofAnimation path: String, _ alpha: AnimationAlpha) -> SpecChecks.AnimationProblem?
+    {
+        guard let version = FileVersion(path: path) else { return self.problem(ofAnimation: path, alpha) }
+        let key = CheckedAnimation(path: path, alpha: alpha, version: version)
+        if let known = self.checkedAnimations.withLock({ $0[key] }) { return known }
+        let problem = self.problem(ofAnimation: path, alpha)
+        self.checkedAnimations.withLock { known in
+            if known.count >= 256 { known = [:] }
+            known[key] = .some(problem)
+        }
+        return problem
     }
 
     /// What is wrong with the file of an overlay, judged by its first frame; nil if nothing is.

@@ -66,7 +66,7 @@ package struct OverlayService: Sendable {
         case .full:
             .limitExceeded(
                 "\(OverlayLineup.mostActive) overlays are played and \(OverlayLineup.mostWaiting) more wait",
-                fix: "repeat the request when an overlay.ended event has come")
+                fix: "repeat the request after the next overlay.ended event")
         case .paused:
             .limitExceeded(
                 "this machine is overloaded, so no overlays are played",
@@ -90,7 +90,7 @@ package struct OverlayService: Sendable {
         return AnimationPlace(x: x, y: y, width: width, height: height)
     }
 
-    /// Starts the plays whose turn has come, ends all plays while the machine is overloaded, and emits the events of plays.
+    /// Starts the waiting plays for which there is space now, ends all plays while the machine is overloaded, and emits the events of plays.
     /// Called regularly, on one thread.
     package func step(isPaused: Bool) {
         let overlays = self.program.overlays

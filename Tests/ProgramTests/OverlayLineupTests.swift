@@ -37,7 +37,7 @@ struct OverlayLineupTests {
         #expect(lineup.startWaiting(at: 2).map(\.id) == [5])
     }
 
-    @Test("overload drops all plays and refuses new ones until it is over; the end of the program does so for good")
+    @Test("overload drops all plays and refuses new ones until it is over; the end of the program does so permanently")
     func drops() throws {
         var lineup = OverlayLineup(lead: 1)
         for _ in 1...6 { _ = try lineup.play(Self.request("gift"), at: 0) }
