@@ -258,7 +258,8 @@ let package = Package(
             swiftSettings: judged
         ),
         .testTarget(
-            name: "EncodingTests", dependencies: ["Encoding", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
+            name: "EncodingTests",
+            dependencies: ["TestSupport", "Encoding", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
             exclude: ["Golden"], swiftSettings: judged),
         .testTarget(
             name: "PipelineSpecTests", dependencies: ["TestSupport", "PipelineSpec", "MediaTypes"],
@@ -318,7 +319,7 @@ let package = Package(
         .testTarget(
             name: "WHEPTests",
             dependencies: [
-                "TestSupport", "WHEP", "WebRTC", "OpenSSLCrypto", "MediaTypes", "MediaKernels", logging,
+                "TestSupport", "WHEP", "WebRTC", "OpenSSLCrypto", "PipelineSpec", "MediaTypes", "MediaKernels", logging,
             ] + nio, swiftSettings: judged),
         .target(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
@@ -388,8 +389,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "TestSupport", "Room", "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec",
-                "MediaTypes", httpTypes, logging,
+                "TestSupport", "Room", "RoomOutputs", "RoomSources", "Control", "Events", "HTTPListener", "HTTPProbe",
+                "PipelineSpec", "MediaTypes", httpTypes, logging,
             ] + nio,
             swiftSettings: judged),
         .testTarget(
@@ -399,7 +400,7 @@ let package = Package(
                 "Recording", "Packager", "Events", "Origin", "PipelineSpec", "HLSLint", "HLS", "Encoding", "LibAV",
                 "Threading",
                 "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP", "WebRTC",
-                "HTTPListener", httpTypes, logging,
+                "HTTPListener", "HTTPProbe", httpTypes, logging,
             ],
             swiftSettings: judged),
         .testTarget(

@@ -24,11 +24,13 @@ package struct CostModel: Sendable {
         let scene = self.dearestScene(of: pipeline)
         cost.stages = [
             RoomCost.Stage("decode", scene.decode), RoomCost.Stage("compose", scene.compose),
-            RoomCost.Stage("scale", self.scale(pipeline)),
+            RoomCost.Stage("scale", self.scale(pipeline.pictureRenditions, pipeline)),
         ]
         cost.stages += pipeline.pictureRenditions.map {
             RoomCost.Stage("encode[\($0.name)]", self.encode($0))
         }
+        let watched = pipeline.pictureRenditions.filter { $0.when == .watched }
+        cost.sleepNanoseconds = watched.reduce(self.scale(watched, pipeline)) { Self.sum($0, self.encode($1)) }
         let heard = Int64(pipeline.sources.count) * self.coefficients.soundPerSecond
         let coded = Int64(pipeline.audioRenditions.count) * self.coefficients.aacPerSecond
         // Opus for WebRTC viewers, which is encoded only while somebody watches; not measured, assumed to cost as much.
@@ -110,8 +112,8 @@ package struct CostModel: Sendable {
         return isExact ? 0 : width * height
     }
 
-    private func scale(_ pipeline: Pipeline) -> Int64 {
-        let pixels = pipeline.pictureRenditions.reduce(Int64(0)) { sum, rendition in
+    private func scale(_ renditions: [Rendition], _ pipeline: Pipeline) -> Int64 {
+        let pixels = renditions.reduce(Int64(0)) { sum, rendition in
             let isCanvas = rendition.width == pipeline.canvas.width && rendition.height == pipeline.canvas.height
             return isCanvas ? sum : sum + Self.pixels(rendition)
         }

@@ -17,6 +17,9 @@ package struct RoomCost: Sendable, Hashable {
 
     /// The parts of the room with their CPU time, in the order of the media flow.
     package var stages: [Stage] = []
+    /// Nanoseconds of CPU time per second, among those of ``stages``, that the room saves while all renditions sleep that
+    /// are encoded only while somebody watches them.
+    package var sleepNanoseconds: Int64 = 0
     /// Peak resident memory, in bytes.
     package var memoryBytes: Int64 = 0
     /// Traffic from publishers and pulled sources in bit/s, while all are live.
@@ -45,6 +48,20 @@ package struct RoomCost: Sendable, Hashable {
         Self.millicores(TimeMath.scale(self.total, by: CostCoefficients.peakPercent, over: 100, rounding: .down))
     }
 
+    /// ``meanMillicores`` while all renditions sleep that can; `nil` if none can.
+    package var asleepMeanMillicores: Int64? {
+        self.sleepNanoseconds > 0 ? Self.millicores(max(0, self.total - self.sleepNanoseconds)) : nil
+    }
+
+    /// ``peakMillicores`` while all renditions sleep that can; `nil` if none can.
+    package var asleepPeakMillicores: Int64? {
+        guard self.sleepNanoseconds > 0 else { return nil }
+        return Self.millicores(
+            TimeMath.scale(
+                max(0, self.total - self.sleepNanoseconds), by: CostCoefficients.peakPercent, over: 100, rounding: .down
+            ))
+    }
+
     private var total: Int64 { self.stages.reduce(0) { CostModel.sum($0, $1.nanoseconds) } }
 
     /// Converts nanoseconds of CPU time per second to thousandths of a core, rounded up.
@@ -58,7 +75,13 @@ extension RoomCost {
     package var text: String {
         func cores(_ milli: Int64) -> String { Self.decimal(milli, places: 3, keep: 2) }
         var lines = [
-            "cores      \(cores(self.peakMillicores)) (mean \(cores(self.meanMillicores)))",
+            "cores      \(cores(self.peakMillicores)) (mean \(cores(self.meanMillicores)))"
+        ]
+        if let mean = self.asleepMeanMillicores, let peak = self.asleepPeakMillicores {
+            lines.append(
+                "asleep     \(cores(peak)) (mean \(cores(mean))) while nobody watches the renditions that can sleep")
+        }
+        lines += [
             "memory     \(Self.bytes(self.memoryBytes))",
             "in         \(Self.bits(self.ingressBitsPerSecond))",
             "out        \(Self.bits(self.egressBitsPerSecond)) (\(self.viewers) viewer\(self.viewers == 1 ? "" : "s"))",
@@ -75,9 +98,15 @@ extension RoomCost {
     /// The estimate as JSON.
     package var json: JSONNode {
         let stages = self.stages.map { JSONMember($0.name, JSONNode(.integer(Self.millicores($0.nanoseconds)))) }
-        return .object([
+        var members = [
             JSONMember("cpuMillicores", JSONNode(.integer(self.peakMillicores))),
             JSONMember("cpuMeanMillicores", JSONNode(.integer(self.meanMillicores))),
+        ]
+        if let mean = self.asleepMeanMillicores, let peak = self.asleepPeakMillicores {
+            members.append(JSONMember("cpuAsleepMillicores", JSONNode(.integer(peak))))
+            members.append(JSONMember("cpuAsleepMeanMillicores", JSONNode(.integer(mean))))
+        }
+        members += [
             JSONMember("memoryBytes", JSONNode(.integer(self.memoryBytes))),
             JSONMember("ingressBitsPerSecond", JSONNode(.integer(self.ingressBitsPerSecond))),
             JSONMember("egressBitsPerSecond", JSONNode(.integer(self.egressBitsPerSecond))),
@@ -87,7 +116,8 @@ extension RoomCost {
             JSONMember("recordedBytesPerHour", JSONNode(.integer(self.recordedBytesPerHour))),
             JSONMember("stageMillicores", .object(stages)),
             JSONMember("measuredOn", .string(self.machine)),
-        ])
+        ]
+        return .object(members)
     }
 
     private static func bytes(_ count: Int64) -> String {

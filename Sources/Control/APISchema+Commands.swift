@@ -85,6 +85,14 @@ extension APISchema {
             ])),
         APISchema(
             "KeyframeRequest", .object([JSONField("rendition", .string), JSONField("accepted", .always("keyframe"))])),
+        APISchema(
+            "DemandAnnouncement",
+            .object([
+                JSONField("rendition", .string), JSONField("accepted", .always("demand")),
+                JSONField(
+                    "awake", .boolean,
+                    "whether the rendition is encoded, now or from the next segment on; false on an overloaded machine"),
+            ])),
         APISchema("RoomEnd", .object([JSONField("accepted", .always("end"))])),
         APISchema("RoomDrain", .object([JSONField("accepted", .always("drain"))])),
     ]

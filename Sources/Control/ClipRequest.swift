@@ -5,7 +5,7 @@ package struct ClipRequest: Sendable, Hashable {
     /// Program date-times, as received.
     package let from: String
     package let to: String
-    /// Name of the rendition to cut from; nil for the first rendition.
+    /// Name of the rendition to cut from; nil for the first rendition that is always encoded.
     package let rendition: String?
     /// A plain file name without extension; nil for the clip's id.
     package let name: String?

@@ -154,7 +154,11 @@ package struct ControlResponder: Sendable {
     /// workers do not restore, do not wait.
     private static func waits(_ route: ControlRoute, _ body: [UInt8]) -> Bool {
         switch route {
+<<<<<<< HEAD
         case .text, .score, .playOverlay, .metadata, .keyframe, .still, .restart, .clips, .logLevel: return false
+=======
+        case .text, .score, .metadata, .keyframe, .demand, .still, .restart, .clips, .logLevel: return false
+>>>>>>> lead
         case .source:
             // The body sets only a volume, which changes often.
             let keys = ["volume", "audioTrack", "streamType"]
@@ -227,6 +231,10 @@ package struct ControlResponder: Sendable {
         case .keyframe(let name):
             _ = try FlatObject(body: body, keys: [])
             return .json(.accepted, try self.room.outputControl.requestKeyframe(name))
+        case .demand(let name):
+            let values = try FlatObject(body: body, keys: ["seconds"])
+            let seconds = try values.integer("seconds", in: 1...3_600) ?? Self.demandSeconds
+            return .json(.accepted, try self.room.outputControl.announceDemand(name, seconds: seconds))
         case .statistics: return .json(.ok, self.room.statisticsJSON(isDebug: try Self.isDebug(query)))
         case .source(let uid):
             try Self.refuseUnknown(query, known: ["streamType"])
@@ -292,6 +300,9 @@ package struct ControlResponder: Sendable {
             return .json(.accepted, #"{"accepted":"drain"}"#)
         }
     }
+
+    /// Seconds for which viewers of a rendition are expected if the command does not say how long.
+    private static let demandSeconds = 60
 
     private static let access = HTTPField.Name("Tandem-Access") ?? .from
 

@@ -30,6 +30,7 @@ package enum ControlRoute: Hashable {
     case stop(outputID: String)
     /// Makes the next frame that the encoder of a rendition receives a key frame (IDR).
     case keyframe(rendition: String)
+    case demand(rendition: String)
     case metrics
     case metadata
     case source(uid: String)
@@ -99,7 +100,11 @@ package enum ControlRoute: Hashable {
         case .clip, .clipFile, .snapshot, .sourceSnapshot, .sourceStill: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
+<<<<<<< HEAD
         case .end, .drain, .pk, .kick, .recording, .still, .playOverlay, .metadata, .restart, .start, .stop, .keyframe:
+=======
+        case .end, .drain, .pk, .kick, .recording, .still, .metadata, .restart, .start, .stop, .keyframe, .demand:
+>>>>>>> lead
             [.post]
         }
     }
@@ -112,7 +117,7 @@ package enum ControlRoute: Hashable {
         "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/events", "/v1/alarms", "/v1/logs",
         "/v1/log-level",
         "/v1/outputs/{outputId}:restart", "/v1/outputs/{outputId}:start", "/v1/outputs/{outputId}:stop",
-        "/v1/renditions/{name}:keyframe", "/v1/clips", "/v1/clips/{id}",
+        "/v1/renditions/{name}:keyframe", "/v1/renditions/{name}:demand", "/v1/clips", "/v1/clips/{id}",
         "/v1/clips/{id}/file",
         "/v1/metadata", "/v1/snapshot", "/v1/sources/{uid}/snapshot",
         "/v1/sources/{uid}/still.jpg",
@@ -127,8 +132,12 @@ package enum ControlRoute: Hashable {
         ("/v1/clips/", { Self.clipOrFile($0) }),
         ("/media/", { .media($0) }),
         ("/v1/outputs/", { Self.output($0) }),
+<<<<<<< HEAD
         ("/v1/overlays/", { Self.named($0, before: ":play").map { .playOverlay(name: $0) } }),
         ("/v1/renditions/", { Self.named($0, before: ":keyframe").map { .keyframe(rendition: $0) } }),
+=======
+        ("/v1/renditions/", { Self.rendition($0) }),
+>>>>>>> lead
     ]
 
     /// The route of a request; nil if its path is malformed or unknown.
@@ -183,6 +192,12 @@ package enum ControlRoute: Hashable {
         if let id = self.named(rest, before: ":restart") { return .restart(outputID: id) }
         if let id = self.named(rest, before: ":start") { return .start(outputID: id) }
         return self.named(rest, before: ":stop").map { .stop(outputID: $0) }
+    }
+
+    /// The route of a command for a rendition; nil if there is none.
+    private static func rendition(_ rest: String) -> ControlRoute? {
+        if let name = self.named(rest, before: ":keyframe") { return .keyframe(rendition: name) }
+        return self.named(rest, before: ":demand").map { .demand(rendition: $0) }
     }
 
     private static func clipOrFile(_ rest: String) -> ControlRoute {

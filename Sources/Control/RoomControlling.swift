@@ -240,6 +240,15 @@ package protocol OutputControlling: Sendable {
     /// - Returns: The accepted request, as a JSON object.
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown rendition, 409 before the program has begun.
     func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String
+
+    /// Keeps a rendition that sleeps while nobody watches it awake, because viewers are expected. On an overloaded
+    /// machine, a sleeping rendition wakes when the machine keeps up again.
+    ///
+    /// - Parameter seconds: 1 to 3,600. A later, shorter announcement does not shorten an earlier one.
+    /// - Returns: The accepted request, and whether the rendition is awake or wakes with the next segment, as a JSON
+    ///   object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown rendition, 409 before the program has begun.
+    func announceDemand(_ rendition: String, seconds: Int) throws(ControlFailure) -> String
 }
 
 extension RoomControlling {

@@ -17,6 +17,12 @@ package final class EncoderControl: Sendable {
         var rates: [Int: BitRates] = [:]
         /// Tracks whose next frame must be an IDR frame, whether or not the GOP grid has one there.
         var asked: Set<Int> = []
+        /// Tracks that are to sleep from the next segment on.
+        var resting: Set<Int> = []
+        /// Tracks that sleep, and whose encoder has output everything.
+        var asleep: Set<Int> = []
+        /// The newest tick that was passed over because every rendition sleeps.
+        var passed: Int64?
     }
 
     private let state: Mutex<State>
@@ -47,13 +53,23 @@ package final class EncoderControl: Sendable {
         return fps / 6 >= power ? power : least
     }
 
-    /// The newest tick whose frame has entered every encoder; `nil` until every encoder has had its first frame.
+    /// The newest tick whose frame has entered every encoder that does not sleep; `nil` until each of them has had its
+    /// first frame. While all sleep, the newest tick that was passed over.
     package var enteredByAll: Int64? {
         self.state.withLock { state in
-            let known = state.entered.compactMap { $0 }
-            return known.count == state.entered.count ? known.min() : nil
+            let awake = state.entered.indices.filter { !state.asleep.contains($0) }
+            if awake.isEmpty, !state.entered.isEmpty { return state.passed }
+            let known = awake.compactMap { state.entered[$0] }
+            return known.count == awake.count ? known.min() : nil
         }
     }
+
+    /// Sets the tracks that sleep from the next segment on: they are neither scaled nor encoded. All other tracks wake at
+    /// the next segment.
+    package func setAsleep(_ tracks: Set<Int>) { self.state.withLock { $0.resting = tracks } }
+
+    /// Tracks that sleep now.
+    package var sleepingTracks: Set<Int> { self.state.withLock { $0.asleep } }
 
     /// Requests that a track be encoded by its sibling, a cheaper encoder, or by its full encoder again. The exchange
     /// happens at the next IDR frame of the GOP grid; the change to the sibling happens at once while frames are
@@ -73,7 +89,7 @@ package final class EncoderControl: Sendable {
 
     /// Whether a requested exchange of an encoder is pending: it waits for an IDR frame, or for the end of passthrough.
     package var isExchanging: Bool {
-        self.state.withLock { $0.thrifty.subtracting($0.refused) != $0.cheap }
+        self.state.withLock { $0.thrifty.subtracting($0.refused).subtracting($0.asleep) != $0.cheap }
     }
 
     /// Drops the frames before `tick`: the frame before them is encoded again for each of them, which takes almost no
@@ -91,6 +107,28 @@ package final class EncoderControl: Sendable {
     package func requestKeyframe(track: Int) { self.state.withLock { _ = $0.asked.insert(track) } }
 
     // MARK: Called by the encoders
+
+    /// Tracks that were requested to sleep.
+    var restingTracks: Set<Int> { self.state.withLock { $0.resting } }
+
+    /// Notes that a track's encoder has output everything from before the track fell asleep.
+    func fellAsleep(_ track: Int) {
+        self.state.withLock { state in
+            state.asleep.insert(track)
+            state.cheap.remove(track)
+        }
+    }
+
+    /// Notes a tick for which no frame is encoded, because every rendition sleeps.
+    func passed(_ tick: Int64) { self.state.withLock { $0.passed = tick } }
+
+    /// Notes that a track gets frames again, from `tick` on.
+    func woke(_ track: Int, at tick: Int64) {
+        self.state.withLock { state in
+            state.asleep.remove(track)
+            if state.entered.indices.contains(track) { state.entered[track] = tick - 1 }
+        }
+    }
 
     /// Whether an IDR frame was requested since the last call.
     func takeKeyframeRequest(_ track: Int) -> Bool { self.state.withLock { $0.asked.remove(track) != nil } }

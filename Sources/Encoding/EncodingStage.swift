@@ -28,6 +28,8 @@ package final class EncodingStage: Sendable {
         /// B-frames, the last frame of every part is a P-frame, so that a part is complete when it ends. If the worker
         /// is killed after that, no frame is missing or duplicated. `nil`: there are no parts.
         package var partFrames: Int?
+        /// Length of a segment in ticks, if renditions may sleep (``EncoderControl/setAsleep(_:)``); `nil`: none does.
+        package var sleepTicks: Int?
         /// Functions that open the encoders. Tests that do not examine the coded media use other ones.
         package var encoders = LadderEncoders.libav
 
@@ -53,6 +55,11 @@ package final class EncodingStage: Sendable {
         /// Receives the configuration that the track's packets have from tick `change.tick` on, because the canvas size
         /// changed or passthrough began or ended.
         package var configuration: @Sendable (_ track: Int, _ change: Reconfiguration) -> Void
+        /// Called on the ladder's last thread after the last packet of a track that sleeps from `tick` on.
+        package var slept: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
+        /// Called on the ladder's last thread before any packet with a frame at `tick` or later: the track has packets
+        /// from `tick` on.
+        package var woke: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
         /// Called after the track's last packet was passed on.
         package var finished: @Sendable (_ track: Int) -> Void
         /// Called on the thread of the encoder or scaler that failed.
@@ -93,6 +100,8 @@ package final class EncodingStage: Sendable {
         var tick: Int64
         /// Additional instructions for the tick; `nil`: the canvas is encoded, and IDR frames follow the GOP grid.
         var step: TickPlan?
+        /// Whether the rendition sleeps from this tick on. The frame is not encoded.
+        var isSleep = false
     }
 
     struct SoundBlock: Sendable {

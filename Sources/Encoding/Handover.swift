@@ -7,6 +7,8 @@ struct Handover: Sendable {
     private enum Word: Sendable {
         case packet(track: Int, CodedPacket)
         case configuration(track: Int, EncodingStage.Reconfiguration)
+        case slept(track: Int, Int64)
+        case woke(track: Int, Int64)
         case finished(track: Int)
     }
 
@@ -30,6 +32,8 @@ struct Handover: Sendable {
         var output = self.target
         output.packet = { [words = self.words] in words.put(.packet(track: $0, $1)) }
         output.configuration = { [words = self.words] in words.put(.configuration(track: $0, $1)) }
+        output.slept = { [words = self.words] in words.put(.slept(track: $0, $1)) }
+        output.woke = { [words = self.words] in words.put(.woke(track: $0, $1)) }
         output.finished = { [words = self.words] in words.put(.finished(track: $0)) }
         return output
     }
@@ -40,6 +44,8 @@ struct Handover: Sendable {
             switch word {
             case .packet(let track, let packet): self.target.packet(track, packet)
             case .configuration(let track, let change): self.target.configuration(track, change)
+            case .slept(let track, let tick): self.target.slept(track, tick)
+            case .woke(let track, let tick): self.target.woke(track, tick)
             case .finished(let track): self.target.finished(track)
             }
         }

@@ -22,6 +22,7 @@ struct ScaleWorker {
         // A repeated canvas has already been scaled.
         var made: [[Int]: (canvas: Picture, pictures: [Picture])] = [:]
         var passingBefore: Int?
+        var sleep = self.settings.sleepTicks.map { RenditionSleep(segmentTicks: $0) }
         var memoryLook = PoolCheckTimer(every: self.settings.fps * 60)
         if self.settings.isOffline { SchedulerSlice.offline.requestForThisThread() }
         birth.report(.success(nil))
@@ -35,7 +36,15 @@ struct ScaleWorker {
                     made.removeAll()
                     passingBefore = passing
                 }
-                let takers = tables.takers(of: canvas.tick, passing: passing)
+                var takers = tables.takers(of: canvas.tick, passing: passing)
+                if self.carryOut(&sleep, at: canvas, queues) {
+                    // The held frames of the renditions that are scaled now may be from before the change.
+                    made.removeAll()
+                }
+                if let asleep = sleep?.asleep, !asleep.isEmpty {
+                    takers.removeAll { asleep.contains($0) }
+                    if asleep.count == self.rungs.count { self.control.passed(canvas.tick) }
+                }
                 guard !takers.isEmpty else { continue }
                 if let made = made[takers],
                     made.canvas === canvas.picture
@@ -72,6 +81,30 @@ struct ScaleWorker {
                 return
             }
         }
+    }
+
+    /// Puts renditions to sleep and wakes them, if this is due at a canvas.
+    ///
+    /// - Returns: Whether anything has changed.
+    private func carryOut(
+        _ sleep: inout RenditionSleep?, at canvas: EncodingStage.Ticked, _ queues: [BoundedQueue<EncodingStage.Ticked>]
+    ) -> Bool {
+        guard
+            let changes = sleep?.step(
+                canvas.tick, wanted: self.control.restingTracks, settled: self.control.sleepingTracks),
+            !changes.isEmpty
+        else { return false }
+        for change in changes {
+            switch change {
+            case .sleep(let track) where queues.indices.contains(track):
+                queues[track].put(EncodingStage.Ticked(picture: canvas.picture, tick: canvas.tick, isSleep: true))
+            case .wake(let track):
+                self.control.woke(track, at: canvas.tick)
+                self.output.woke(track, canvas.tick)
+            case .sleep: break
+            }
+        }
+        return true
     }
 
     private static func hand(
@@ -127,10 +160,19 @@ struct RenditionWorker {
         birth.report(.success(first))
         var last: Picture?
         var isPassing = false
+        var isAsleep = false
         /// The initialization of the passthrough stream, which contains the encoder's parameter sets too.
         var initialization: CodecParameters?
         do {
             while var ticked = queue.take() {
+                if ticked.isSleep {
+                    try encoder.finish { self.output.packet(self.track, $0) }
+                    isAsleep = true
+                    last = nil
+                    self.output.slept(self.track, ticked.tick)
+                    self.control.fellAsleep(self.track)
+                    continue
+                }
                 if let pass = ticked.step?.pass {
                     if let stream = pass.stream {
                         // The frames inside the encoder belong before the passthrough.
@@ -152,14 +194,19 @@ struct RenditionWorker {
                 // Offline no frame is held; do not spend its memory.
                 if !self.settings.isOffline { last = ticked.picture }
                 let format = ticked.picture.format
-                if isPassing || format.width != encoder.settings.width || format.height != encoder.settings.height {
+                if isAsleep {
+                    isAsleep = false
+                    try self.wake(&encoder, at: ticked, first)
+                } else if isPassing || format.width != encoder.settings.width
+                    || format.height != encoder.settings.height
+                {
                     if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
                     try self.reopen(&encoder, at: ticked, after: isPassing, initialization: initialization, first)
                     isPassing = false
                 }
                 try self.encode(ticked, &encoder)
             }
-            if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
+            if !isPassing, !isAsleep { try encoder.finish { self.output.packet(self.track, $0) } }
         } catch {
             self.output.failed(error)
             // Drain the queue, or the scaling thread would wait for this one forever.
@@ -214,6 +261,20 @@ extension RenditionWorker {
         } else {
             self.control.refuse(self.track)
         }
+    }
+
+    /// Opens a new encoder for a rendition that wakes. Its parameter sets are those from before, unless the canvas has
+    /// another size.
+    private func wake(
+        _ encoder: inout RenditionEncoder, at ticked: EncodingStage.Ticked, _ first: CodecParameters
+    ) throws(MediaError) {
+        let format = ticked.picture.format
+        let isSame = format.width == encoder.settings.width && format.height == encoder.settings.height
+        guard isSame else {
+            return try self.reopen(&encoder, at: ticked, after: false, initialization: nil, first)
+        }
+        try encoder.reopen(format, rates: self.control.rates(self.track))
+        self.control.note(self.track, isCheap: false)
     }
 
     private func reopen(

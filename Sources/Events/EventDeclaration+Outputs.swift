@@ -19,6 +19,18 @@ extension EventDeclaration {
             [Self.mediaSequence, Self.tracks, Self.reason("no space left on device")]),
         EventDeclaration("playlist.ended", "The playlists were ended with EXT-X-ENDLIST."),
         EventDeclaration(
+            "rendition.asleep",
+            "Nobody watches a rendition with \"when\": \"watched\": it is not encoded from a frame on.",
+            [Self.rendition, Self.tick]),
+        EventDeclaration(
+            "rendition.awake", "A rendition that slept is encoded again from a frame on.",
+            [
+                Self.rendition, Self.tick,
+                JSONField(
+                    "cause", .words(["playlist", "multivariant", "announced"]),
+                    "What woke it: a request for its playlist or for the multivariant playlist, or a command."),
+            ]),
+        EventDeclaration(
             "output.filled", "A successor has filled the time since the previous worker stopped with slate.",
             [
                 JSONField("reason", .words(["restart"])), Self.mediaSequence,

@@ -31,8 +31,13 @@ package struct LiveEdgeUpdate: Sendable {
     package var playlists: [(name: String, playlist: MediaPlaylist)] = []
     /// Names of objects that are no longer available.
     package var removed: [String] = []
+    /// File names of the playlists whose renditions have fallen asleep; each exists again with the update that
+    /// contains its next version.
+    package var asleep: [String] = []
 
     package init() {}
 
-    package var isEmpty: Bool { self.added.isEmpty && self.playlists.isEmpty && self.removed.isEmpty }
+    package var isEmpty: Bool {
+        self.added.isEmpty && self.playlists.isEmpty && self.removed.isEmpty && self.asleep.isEmpty
+    }
 }

@@ -196,6 +196,33 @@ package struct PlaylistWindow: Sendable {
         return true
     }
 
+    /// Removes all segments, because the rendition sleeps: it has no media until ``skip(to:discontinuities:)``. The
+    /// caller makes sure that no player plays the list; invariant (3) does not hold for an empty list.
+    package mutating func sleep() {
+        for segment in self.segments {
+            if segment.discontinuity { self.discontinuitySequence += 1 }
+            self.iFrameSequence = self.iFrameSequence.map { $0 &+ Int64(segment.iFrameCount) }
+            self.retired.append(
+                RetiredSegment(
+                    uri: segment.uri, map: segment.map,
+                    deleteAt: segment.publishedAt &+ segment.duration.nanoseconds &+ self.longestDuration &+ self.slack,
+                    gap: segment.gap, byteCount: segment.byteCount))
+        }
+        self.segments = []
+        self.duration = 0
+    }
+
+    /// Passes over segments in which the rendition sleeps; does nothing if a segment is listed.
+    ///
+    /// - Parameters:
+    ///   - mediaSequence: Media sequence number of the next segment; a number below the current one changes nothing.
+    ///   - discontinuities: Number of skipped segments that have a discontinuity in the other playlists.
+    package mutating func skip(to mediaSequence: Int64, discontinuities: Int) {
+        guard self.segments.isEmpty else { return }
+        self.begin(at: mediaSequence)
+        self.discontinuitySequence += Int64(discontinuities)
+    }
+
     /// Returns the segments that were removed since the last call, oldest first, if ``handsOver`` is set.
     package mutating func takeRemoved() -> [Segment] {
         guard !self.removed.isEmpty else { return [] }

@@ -165,6 +165,21 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
+    /// Completes everything that begins before a frame, which is the first frame of a segment and follows the track's
+    /// last packet.
+    ///
+    /// - Returns: The parts and segments before the frame that have not been returned yet.
+    package mutating func close(before frame: Int64) -> [Output] {
+        let slot = self.slots.slot(ofFrame: frame)
+        let first = slot * Int64(self.grid.partsPerSegment)
+        guard self.slots.firstFrame(ofSlot: slot) == frame, first > self.currentPart,
+            !(self.samples.isEmpty && self.parts.isEmpty)
+        else { return [] }
+        var output: [Output] = []
+        self.advance(to: first, &output)
+        return output
+    }
+
     /// Prepares for packets of another stream; the next one must be an IDR frame.
     ///
     /// - Parameter isPlaced: Whether the `dts` of an IDR frame of the new stream equals its presentation time, so that

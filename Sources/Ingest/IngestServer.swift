@@ -92,8 +92,7 @@ package final class IngestServer: Sendable {
     /// Time that publishers get to read the request to reconnect before the server closes their connections.
     private static let handOverTime = TimeAmount.milliseconds(500)
 
-    /// Bytes per read of an RTMP connection before it publishes, and of an ICE-TCP connection: more than the RTMP
-    /// handshake and `connect` together.
+    /// Bytes per read of an RTMP connection before it publishes: more than the handshake and `connect` together.
     private static let usualRead = 16 << 10
 
     /// The hub that delivers `source`; nil if the source is unknown.
@@ -156,8 +155,7 @@ package final class IngestServer: Sendable {
         return address
     }
 
-    /// Opens the UDP socket of WebRTC publishers, then their HTTP listener, which has its own event loop, and then a TCP
-    /// socket on the port of the UDP socket.
+    /// Opens the UDP socket of WebRTC publishers, then their HTTP listener, which has its own event loop.
     private func bindWebRTC(_ settings: WebRTCSettings) async throws(MediaError) -> String {
         let identity = try DTLSIdentity()
         let (listen, host, port) = try Self.address(settings.udp, "ingest.webrtc.udp")
@@ -176,10 +174,8 @@ package final class IngestServer: Sendable {
         }
         self.running.withLock { $0.socket = socket }
         // Checked before anything else is opened.
-        _ = try settings.candidates(bound: socket.localAddress, hasTCP: false)
+        let candidates = try settings.candidates(bound: socket.localAddress, hasTCP: false)
         let http = try await self.bindWHIP(settings)
-        let hasTCP = await self.bindStreams(host: host, port: socket.localAddress?.port ?? Int(port))
-        let candidates = try settings.candidates(bound: socket.localAddress, hasTCP: hasTCP)
         let isStopped = self.running.withLock { running in
             running.http = http
             return running.isStopped
@@ -217,43 +213,29 @@ package final class IngestServer: Sendable {
         }
     }
 
-    /// Opens the TCP socket of WebRTC publishers. It is bound after the HTTP listener, which may have the same port.
-    ///
-    /// - Returns: False if the socket cannot be bound, such as for a port in use. Publishers then have UDP only.
-    private func bindStreams(host: String, port: Int) async -> Bool {
+    /// Opens a TCP socket on the port of the UDP socket of WebRTC publishers. Called once all other listeners of the room are
+    /// open, since one of them may have this port: publishers then have UDP only.
+    package func openStreams() async {
+        guard let settings = self.configuration.webRTC, let socket = self.running.withLock({ $0.socket }),
+            let (_, host, number) = try? Self.address(settings.udp, "ingest.webrtc.udp")
+        else { return }
+        let port = socket.localAddress?.port ?? Int(number)
         do {
-            let channel = try await ServerBootstrap(group: self.group)
-                .serverChannelOption(.backlog, value: 64)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .childChannelInitializer { [rtcDoors] channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        guard let stream = rtcDoors.value.first?.stream(from: channel.remoteAddress) else {
-                            throw ChannelError.eof
-                        }
-                        try channel.pipeline.syncOperations.addHandler(stream)
-                    }
-                }
-                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .childChannelOption(.socketOption(.so_keepalive), value: 1)
-                .childChannelOption(
-                    .writeBufferWaterMark,
-                    value: ChannelOptions.Types.WriteBufferWaterMark(
-                        low: WebRTCStreamHandler.mostWaiting / 2, high: WebRTCStreamHandler.mostWaiting)
-                )
-                .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.usualRead))
-                .childChannelOption(.maxMessagesPerRead, value: 4)
-                .bind(host: host, port: port).get()
+            let channel = try await PeerStreamSocket.bootstrap(on: self.group, high: WebRTCListener.mostWaiting) {
+                [rtcDoors] in rtcDoors.value.first?.stream(from: $0)
+            }
+            .bind(host: host, port: port).get()
             let isStopped = self.running.withLock { running in
                 running.channels.append(channel)
                 return running.isStopped
             }
-            if isStopped { channel.close(promise: nil) }
-            return true
+            if isStopped { return channel.close(promise: nil) }
         } catch {
-            self.logger.warning(
+            return self.logger.warning(
                 "WebRTC publishers cannot connect by TCP", metadata: ["port": "\(port)", "reason": "\(error)"])
-            return false
         }
+        guard let candidates = try? settings.candidates(bound: socket.localAddress, hasTCP: true) else { return }
+        self.tell { [rtcDoors] _ in for door in rtcDoors.value { door.candidates = candidates } }
     }
 
     private func bind(_ listen: String, _ field: String, tls: NIOSSLContext?) async throws(MediaError) -> String {

@@ -33,8 +33,9 @@ final class WebRTCListener: ChannelInboundHandler {
     /// Rate limit of POST, PATCH and DELETE requests per client network.
     var posts = ClientRateLimiter((perSecond: 4, burst: 32))
     /// TCP connections that are open, by number.
-    var streams: [Int: WebRTCStreamHandler] = [:]
-    var streamCount = 0
+    var connections: [Int: Stream] = [:]
+    var connectionCount = 0
+    var streams = PeerStreams<Stream, WebRTCPublisher>()
     var streamLimiter: ConnectionLimiter
     /// Whether a second check of ``streamLimiter`` is scheduled.
     var isSweepDue = false
@@ -177,7 +178,7 @@ final class WebRTCListener: ChannelInboundHandler {
     /// Sends a datagram. It is dropped if the channel is full, as on the network.
     private func send(_ datagram: WebRTCSessionOutput.Datagram, _ publisher: WebRTCPublisher) {
         if datagram.address.isTCP {
-            publisher.streams[datagram.address]?.send(datagram.bytes)
+            self.streams[datagram.address, publisher]?.send([datagram.bytes])
             return
         }
         guard let context = self.context, context.channel.isWritable,
@@ -252,7 +253,7 @@ final class WebRTCListener: ChannelInboundHandler {
         publisher.timer?.cancel()
         publisher.timer = nil
         self.routes.remove(publisher)
-        self.closeStreams(of: publisher) { _ in true }
+        self.closeStreams(of: publisher)
         if let id = publisher.sessionID { self.sessions[id] = nil }
         self.publishers[publisher.number] = nil
         publisher.session = nil
@@ -264,6 +265,6 @@ final class WebRTCListener: ChannelInboundHandler {
         for publisher in Array(self.publishers.values) {
             self.refuse(publisher, .ended, reason: "the room has ended")
         }
-        for stream in Array(self.streams.values) { stream.close() }
+        for stream in Array(self.connections.values) { stream.close() }
     }
 }

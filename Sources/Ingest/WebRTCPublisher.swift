@@ -36,8 +36,6 @@ final class WebRTCPublisher: PublishingConnection {
     var pendingAnswer: (path: String, answer: String)?
     var etag = ""
     var remoteUfrag = ""
-    /// TCP connections of the publisher.
-    var streams: [ICEAddress: WebRTCStreamHandler] = [:]
     var gate = WebRTCFrameGate()
     var seen: Set<TrackKind> = []
     var hasPublished = false

@@ -42,23 +42,8 @@ extension WebRTCSettings {
     /// - Throws: ``MediaError/Code/rejected`` if there is no address that publishers could reach, or an entry is not an IP
     ///   address.
     func candidates(bound: SocketAddress?, hasTCP: Bool) throws(MediaError) -> [AnswerSettings.Candidate] {
-        let port = UInt16(clamping: bound?.port ?? 0)
-        var addresses = self.publicAddresses
-        if addresses.isEmpty, let own = bound?.ipAddress, let ip = IPAddress(own), !ip.isUnspecified {
-            addresses = [own]
-        }
-        let literals = addresses.compactMap { IPAddress($0)?.description }
-        guard !literals.isEmpty, literals.count == addresses.count else {
-            throw MediaError(
-                .rejected,
-                addresses.isEmpty
-                    ? "the UDP socket is bound to every address, so it is not known where publishers can send"
-                    : "an entry is not an IP address", at: "ingest.webrtc.publicAddresses",
-                fix: "list the IP addresses of this machine that publishers can reach")
-        }
-        return [false, true].filter { hasTCP || !$0 }.flatMap { isTCP in
-            literals.map { AnswerSettings.Candidate(address: $0, port: port, isTCP: isTCP) }
-        }
+        try AnswerSettings.Candidate.hosts(
+            self.publicAddresses, bound: bound, hasTCP: hasTCP, at: "ingest.webrtc", for: "publishers")
     }
 }
 

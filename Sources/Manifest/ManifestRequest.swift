@@ -90,21 +90,25 @@ struct RoomDeployment: Sendable {
     /// The ports for publishers and for the media of WebRTC viewers, which must be reachable from outside.
     var doors: [Port] {
         let ingest = self.pipeline.ingest
-        let viewers = [Self.port("whep", self.pipeline.webRTCOutput?.udp, isUDP: true)].compactMap(\.self)
-        guard self.pipeline.sources.contains(where: { if case .rtmp = $0.input { true } else { false } }) else {
-            return viewers
+        var doors: [Port?] = []
+        var peers = [Self.port("whep", self.pipeline.webRTCOutput?.udp, isUDP: true)]
+        var streams = [Self.port("wheptcp", self.pipeline.webRTCOutput?.udp)]
+        if self.pipeline.hasPublishers {
+            doors = [
+                Self.port("rtmp", ingest.rtmp.listen), Self.port("rtmps", ingest.rtmps?.listen),
+                Self.port("srt", ingest.srt?.listen, isUDP: true), Self.port("whip", ingest.webRTC?.listen),
+            ]
+            peers.insert(Self.port("webrtc", ingest.webRTC?.udp, isUDP: true), at: 0)
+            streams.insert(Self.port("icetcp", ingest.webRTC?.udp), at: 0)
         }
-        let doors = [
-            Self.port("rtmp", ingest.rtmp.listen), Self.port("rtmps", ingest.rtmps?.listen),
-            Self.port("srt", ingest.srt?.listen, isUDP: true), Self.port("whip", ingest.webRTC?.listen),
-            Self.port("webrtc", ingest.webRTC?.udp, isUDP: true),
-        ].compactMap(\.self)
-        // WebRTC publishers whose network blocks UDP connect to the same number by TCP, unless a listener has it.
-        let taken = (doors + [self.viewers, self.control].compactMap(\.self)).filter { !$0.isUDP }.map(\.number)
-        guard let tcp = Self.port("icetcp", ingest.webRTC?.udp), !taken.contains(tcp.number) else {
-            return doors + viewers
-        }
-        return doors + [tcp] + viewers
+        // WebRTC peers whose network blocks UDP connect to the same number by TCP, unless a listener has it.
+        let listeners = (doors + [self.viewers, self.control]).compactMap(\.self)
+        var taken = Set(listeners.filter { !$0.isUDP }.map(\.number))
+        return
+            (doors
+            + zip(peers, streams).flatMap { peer, stream in
+                [peer, stream.flatMap { taken.insert($0.number).inserted ? $0 : nil }]
+            }).compactMap(\.self)
     }
 
     /// The port for viewers; nil if the room has no HTTP listener with a fixed port.

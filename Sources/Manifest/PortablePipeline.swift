@@ -107,7 +107,10 @@ package struct PortablePipeline: Sendable {
         guard case .array(var outputs)? = self.document[key: "outputs"]?.content else { return }
         for index in outputs.indices where outputs[index][key: "type"]?.string == "webrtc" {
             let written = outputs[index][key: "udp"]?.string
-            outputs[index].set("udp", .string(Self.open(written, port: 8190, &datagrams)))
+            // Viewers also connect by TCP to the same number.
+            var both = datagrams.union(taken)
+            outputs[index].set("udp", .string(Self.open(written, port: 8190, &both)))
+            (datagrams, taken) = (both, both)
         }
         // Outputs with MPEG-TS segments have this type too, but are served by the listener of the HLS output that they
         // are made from.

@@ -14,6 +14,20 @@ import Synchronization
 /// whatever its length, and answers all its requests in one task per event loop. So a thousand waiting players cost the
 /// publisher one wake-up per event loop.
 package final class LiveContent: OriginContent {
+    /// Renditions that sleep while nobody requests them.
+    package struct Demand: Sendable {
+        /// Called with the path of every request. Must not block.
+        package var requested: @Sendable (String) -> Void
+        /// Whether sleeping renditions do not wake now, so that requests for them are answered with status 503.
+        package var isRefusing: @Sendable () -> Bool
+
+        package init(
+            requested: @escaping @Sendable (String) -> Void, isRefusing: @escaping @Sendable () -> Bool
+        ) {
+            (self.requested, self.isRefusing) = (requested, isRefusing)
+        }
+    }
+
     /// The playlist state or object that requests wait for.
     private struct Awaited: Hashable {
         let path: String
@@ -49,6 +63,11 @@ package final class LiveContent: OriginContent {
         var waiterCount = 0
         var nextID: UInt64 = 0
         var isClosed = false
+        /// Playlists of sleeping renditions; requests for them wait until the rendition wakes.
+        var asleep: Set<String> = []
+        /// Playlists of renditions that have woken and list fewer than three segments: players that do not wait for
+        /// parts need three.
+        var waking: Set<String> = []
     }
 
     /// Maximum number of waiting requests; further requests are answered with status 503. Each needs about a kilobyte.
@@ -59,6 +78,7 @@ package final class LiveContent: OriginContent {
     private let clock: any MonotonicClock
     private let elsewhere: @Sendable (String) -> OriginObject?
     private let isOver: @Sendable () -> Bool
+    private let demand: Demand?
     private let state = Mutex(State())
 
     /// Makes content without playlists or objects; see ``publish(_:)``.
@@ -68,11 +88,14 @@ package final class LiveContent: OriginContent {
     ///     seen the plain playlist in the directory would stop at the sequence numbers of the low-latency one.
     ///   - clock: Measures how long a request has waited.
     ///   - elsewhere: Looks up an object that is not at the live edge.
+    ///   - demand: `nil` if no rendition ever sleeps.
     ///   - ended: Whether the room has ended.
     package init(
         control: ServerControl, playlistNames: Set<String>, clock: any MonotonicClock,
-        elsewhere: @escaping @Sendable (String) -> OriginObject?, ended: @escaping @Sendable () -> Bool
+        elsewhere: @escaping @Sendable (String) -> OriginObject?, demand: Demand? = nil,
+        ended: @escaping @Sendable () -> Bool
     ) {
+        self.demand = demand
         self.control = control
         self.playlistNames = playlistNames
         self.clock = clock
@@ -116,17 +139,29 @@ package final class LiveContent: OriginContent {
                     names.flatMap { state.objects[$0]?.body.sharedBuffers ?? [] }, object)
             }
             for name in update.removed { state.objects[name] = nil }
+            for name in update.asleep {
+                state.versions[name] = nil
+                state.asleep.insert(name)
+                state.waking.insert(name)
+            }
             // All positions are collected before any playlist is made, because each playlist contains reports on the
             // others.
             let positions = Dictionary(
                 update.playlists.compactMap { name, playlist in playlist.reported.map { (name, $0) } },
                 uniquingKeysWith: { $1 })
+            for (name, playlist) in update.playlists where !state.asleep.isEmpty || !state.waking.isEmpty {
+                state.asleep.remove(name)
+                if playlist.segments.count >= Self.enough || playlist.isEnded { state.waking.remove(name) }
+            }
             for (name, playlist) in update.playlists {
-                let others = Set(state.versions.keys).union(positions.keys).subtracting([name]).sorted()
+                let others = Set(state.versions.keys).union(positions.keys).union(state.asleep).subtracting([name])
+                    .sorted()
                 state.versions[name] = PlaylistVersion(
                     playlist,
                     reports: others.compactMap { other in
-                        (positions[other] ?? state.versions[other]?.playlist.reported)?.report(uri: other)
+                        // A sleeping rendition will have the same segments as this one.
+                        (positions[other] ?? state.versions[other]?.playlist.reported
+                            ?? (state.asleep.contains(other) ? playlist.reported : nil))?.report(uri: other)
                     })
             }
             guard !state.isClosed, state.waiterCount > 0 else { return [] as [Woken] }
@@ -149,7 +184,12 @@ package final class LiveContent: OriginContent {
 
     /// Returns how to answer a request; `nil` if it has to wait.
     private func settled(_ awaited: Awaited, _ state: State) -> Source? {
+        if state.asleep.contains(awaited.path) {
+            return self.demand?.isRefusing() == true
+                ? .answer(.late("the rendition is not encoded, because the machine is overloaded")) : nil
+        }
         if let version = state.versions[awaited.path] {
+            if awaited.directives.isImmediate, state.waking.contains(awaited.path) { return nil }
             switch version.position.decide(awaited.directives, advancePartLimit: self.control.advancePartLimit) {
             case .serve: return .version(version)
             case .hold: return nil
@@ -200,6 +240,7 @@ package final class LiveContent: OriginContent {
     // MARK: Requests
 
     package func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
+        self.demand?.requested(request.path)
         let awaited = Awaited(request)
         guard let source = self.state.withLock({ self.settled(awaited, $0) }) else {
             return self.enqueue(request, awaited, answer)
@@ -245,10 +286,36 @@ package final class LiveContent: OriginContent {
     }
 
     /// Answers requests that have waited too long. Spec: §6.2.5.2: at most three target durations.
+    /// Requests without directives for a rendition that wakes wait for up to four target durations, and then get what is
+    /// listed.
     package func expire() {
-        let deadline = self.clock.now() &- Int64(self.control.longestHold) &* TimeMath.nanoseconds
-        self.takeAll("the requested object was not published in time") { $0.since <= deadline }
+        let now = self.clock.now()
+        let deadline = now &- Int64(self.control.longestHold) &* TimeMath.nanoseconds
+        let longer = now &- 4 &* Int64(self.control.targetDuration) &* TimeMath.nanoseconds
+        let (asleep, waking) = self.state.withLock { ($0.asleep, $0.waking) }
+        if !waking.isEmpty {
+            let woken = self.state.withLock { state in
+                waking.subtracting(asleep).compactMap { path -> Woken? in
+                    let awaited = Awaited(OriginRequest(path: path))
+                    guard let waiters = state.waiters[awaited], let version = state.versions[path] else { return nil }
+                    let taken = waiters.filter { $0.since <= longer }
+                    guard !taken.isEmpty else { return nil }
+                    state.waiterCount -= taken.count
+                    let kept = waiters.filter { $0.since > longer }
+                    state.waiters[awaited] = kept.isEmpty ? nil : kept
+                    return (taken, .version(version))
+                }
+            }
+            Self.wake(woken)
+        }
+        self.takeAll("the requested object was not published in time") { waiter in
+            let isPatient = waiter.request.directives.isImmediate && waking.contains(waiter.request.path)
+            return waiter.since <= (isPatient ? longer : deadline)
+        }
     }
+
+    /// Number of segments that players need in a playlist that they load without directives.
+    private static let enough = 3
 
     package func close() {
         self.state.withLock { $0.isClosed = true }

@@ -22,6 +22,9 @@ package struct ViewerPage: Sendable {
         package var thumbnails: String?
         /// URL of the recording that the page offers when the room has ended; `nil` for none.
         package var recording: String?
+        /// Length of the window in seconds, if playlists with `-dvr` in their names list it and the live ones list only its
+        /// end; `nil` if the live playlists list all of it.
+        package var wholeWindow: Int?
         /// Origins whose pages may show this page in a frame; `*` allows every page, an empty list none.
         package var embedOrigins: [String] = []
 
@@ -117,7 +120,7 @@ package struct ViewerPage: Sendable {
     ///   - embedOrigins: See ``Options/embedOrigins``. An origin with unusual characters is left out.
     package static func contentSecurityPolicy(keyURI: String? = nil, embedOrigins: [String] = []) -> String {
         let keys = keyURI.flatMap { self.origin(of: $0) }.map { " \($0)" } ?? ""
-        let ancestors = embedOrigins.compactMap { $0 == "*" ? $0 : self.origin(of: $0, marks: "-.:[]*") }
+        let ancestors = embedOrigins.compactMap { $0 == "*" ? $0 : self.origin(of: $0, marks: "-.:*") }
         return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'\(keys); "
             + "media-src 'self' blob:; img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; "
             + "frame-ancestors \(ancestors.isEmpty ? "'none'" : ancestors.joined(separator: " "))"
@@ -141,6 +144,7 @@ package struct ViewerPage: Sendable {
             "embed": isEmbedded ? "embed" : "page", "whep": options.hasWebRTC ? "whep" : "",
             "still": options.still ?? "", "thumbnails": options.thumbnails ?? "", "playlist": options.playlist,
             "recording": options.recording ?? "", "title": options.title,
+            "window": options.wholeWindow.map { "\($0)" } ?? "",
         ]
         // Each place is replaced once, so that values with braces in them stay as they are.
         var (html, rest) = ("", Substring(String(cString: tandem_viewer_page_html())))

@@ -11,6 +11,8 @@ struct AlignedSegment: Sendable {
     var changes: [ConfigurationChange] = []
     /// Frames of the program that the segment covers; `nil`: those that the regular grid has for ``slot``.
     var frames: Range<Int64>?
+    /// Indices of the tracks that sleep in this segment, so that their playlists are empty; see ``TrackPublication/isAsleep``.
+    var asleep: Set<Int> = []
     /// Whether every playlist gets an `EXT-X-DISCONTINUITY` before this segment, even if no configuration changes.
     var isBreak = false
     /// Whether the segment contains slate that fills a time in which no worker ran.

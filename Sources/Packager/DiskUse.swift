@@ -22,8 +22,8 @@ package struct DiskUse: Sendable, Hashable {
         package let purpose: Purpose
         /// Whether files in the directory's direct subdirectories are measured, too.
         package var isDeep = false
-        /// Prefix of the names of the files that count; empty: all files.
-        package var prefix = ""
+        /// Only files whose names begin with one of these prefixes count; empty: all files.
+        package var prefixes: [String] = []
 
         package init(_ path: String, _ purpose: Purpose) {
             self.path = path
@@ -127,11 +127,11 @@ package struct DiskUse: Sendable, Hashable {
     /// hangs.
     ///
     /// - Parameters:
-    ///   - prefix: Prefix of the names to visit; other entries cost no `stat` call.
+    ///   - prefixes: Only names that begin with one of them are visited; empty: all. Other entries cost no `stat` call.
     ///   - body: Must not change the directory.
     /// - Returns: Whether the directory can be read.
     @discardableResult
-    package static func forEachEntry(of path: String, prefix: String = "", _ body: (Entry) -> Void) -> Bool {
+    package static func forEachEntry(of path: String, prefixes: [String] = [], _ body: (Entry) -> Void) -> Bool {
         guard let directory = opendir(path) else { return false }
         defer { closedir(directory) }
         let descriptor = dirfd(directory)
@@ -143,7 +143,8 @@ package struct DiskUse: Sendable, Hashable {
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             var info = stat()
-            guard name.utf8.starts(with: prefix.utf8), name != ".", name != "..",
+            guard prefixes.isEmpty || prefixes.contains(where: { name.utf8.starts(with: $0.utf8) }),
+                name != ".", name != "..",
                 fstatat(descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0
             else { continue }
             var found = Entry(name: name, isDirectory: info.st_mode & S_IFMT == S_IFDIR)
@@ -183,7 +184,7 @@ package struct DiskUse: Sendable, Hashable {
             guard let (id, free) = volume(path) else { return [] }
             var directories: [String] = []
             var used: Int64 = 0
-            let isRead = self.forEachEntry(of: path, prefix: place.prefix) { entry in
+            let isRead = self.forEachEntry(of: path, prefixes: place.prefixes) { entry in
                 if place.isDeep, entry.isDirectory { directories.append(entry.name) }
                 guard let file = entry.file, seen.insert(file).inserted else { return }
                 used &+= entry.bytes

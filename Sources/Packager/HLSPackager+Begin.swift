@@ -138,8 +138,11 @@ extension HLSPackager {
         let starts = zip(kept, shown).map { kept, shown in
             max(kept.end, plan.slots.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
         }
+        // A track that slept has slate from the beginning, but no viewers.
+        let asleep = self.asleepBefore
+        let watched = zip(publication.tracks, starts).filter { !asleep.contains($0.0.names.track) }.map(\.1)
         let filled = plan.fill.map { fill in
-            min(fill.upperBound, max(fill.lowerBound, starts.min() ?? 0))..<fill.upperBound
+            min(fill.upperBound, max(fill.lowerBound, watched.min() ?? 0))..<fill.upperBound
         }
         // The previous worker's open date ranges end where its frames end.
         if !isCleared {

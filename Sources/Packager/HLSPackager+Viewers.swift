@@ -79,6 +79,11 @@ extension HLSPackager {
         return names
     }
 
+    /// File name of a track's media playlist; empty for an unknown track.
+    package func playlistName(ofTrack track: Int) -> String {
+        self.tracks.indices.contains(track) ? TrackNames(track: self.tracks[track].name).playlist : ""
+    }
+
     /// File names of the live media playlists of video tracks and of audio tracks, without I-frame playlists.
     package var trackPlaylistNames: (video: Set<String>, audio: Set<String>) {
         func names(_ kind: TrackKind) -> Set<String> {

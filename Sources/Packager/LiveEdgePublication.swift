@@ -116,6 +116,23 @@ struct LiveEdgePublication: Sendable {
         }
     }
 
+    /// Ends a track's list from a segment on, because the track sleeps until ``wake(track:at:)``.
+    mutating func sleep(track: Int) {
+        guard self.tracks.indices.contains(track), !self.isEnded else { return }
+        self.tracks[track].sleep(&self.update)
+        self.known.remove(track)
+    }
+
+    /// Begins a track's list again with segment `slot`, which has the same media sequence number as in the other
+    /// playlists. Needs a track that is awake.
+    mutating func wake(track: Int, at slot: Int64) {
+        guard self.tracks.indices.contains(track), !self.isEnded,
+            let other = self.tracks.first(where: { !$0.isUnlisted })
+        else { return }
+        let number = other.track.window.nextMediaSequence + (slot - other.slot)
+        self.tracks[track].wake(at: slot, mediaSequence: number, other.dateRanges)
+    }
+
     /// Lists a gap for a track, because the directory lists one: the live edge stops waiting for this segment.
     mutating func giveUp(track: Int, slot: Int64) {
         guard self.tracks.indices.contains(track), self.firstSlot != nil, !self.isEnded else { return }
@@ -177,7 +194,7 @@ struct LiveEdgePublication: Sendable {
     private mutating func listChanges() {
         while let change = self.laterChanges.first {
             if case .opened(let range) = change, !self.isEnded,
-                !self.tracks.allSatisfy({ $0.isWhole(range.start) })
+                !self.tracks.allSatisfy({ $0.isUnlisted || $0.isWhole(range.start) })
             {
                 return
             }
@@ -244,7 +261,9 @@ struct LiveEdgePublication: Sendable {
         // count only those.
         let least = self.isEnded ? 1 : self.firstListed
         if !self.isShown,
-            self.tracks.allSatisfy({ (least > 1 ? $0.track.window.segments.count : $0.segmentCount) >= least })
+            self.tracks.allSatisfy({
+                $0.isUnlisted || (least > 1 ? $0.track.window.segments.count : $0.segmentCount) >= least
+            })
         {
             self.isShown = true
         }
@@ -253,6 +272,7 @@ struct LiveEdgePublication: Sendable {
             self.dropPassedRanges()
             let order = self.tracks.indices.sorted { self.tracks[$0].kind == .audio && self.tracks[$1].kind != .audio }
             for index in order where self.tracks[index].isChanged || !self.known.contains(index) {
+                guard self.isEnded || !self.tracks[index].isUnlisted else { continue }
                 self.known.insert(index)
                 self.update.playlists.append(
                     (self.tracks[index].playlistName, self.tracks[index].takePlaylist(self.control)))

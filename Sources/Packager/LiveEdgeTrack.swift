@@ -61,6 +61,10 @@ struct LiveEdgeTrack: Sendable {
     /// URIs of parts of the segment in progress that the previous worker listed and this worker replaces; see
     /// ``ResumedLiveEdge/replaced``.
     private var replaced: [String] = []
+    /// Whether the track sleeps, so that it has no playlist.
+    private(set) var isAsleep = false
+    /// Whether the track has woken and nothing is listed yet, so that it has no playlist.
+    private(set) var isWaking = false
     /// Version of the I-frame playlist that was last taken.
     var shownIFrames: ShownIFrames?
 
@@ -89,6 +93,47 @@ struct LiveEdgeTrack: Sendable {
         // The first segment of a room has no discontinuity.
         self.discontinuities = self.discontinuities.filter { $0 > slot || (continuing && $0 == slot) }
         if discontinuity { self.discontinuities.insert(slot) }
+        self.applyChanges()
+    }
+
+    // MARK: Sleep
+
+    /// Whether the track has no playlist, because it sleeps or has just woken.
+    var isUnlisted: Bool { self.isAsleep || self.isWaking }
+
+    /// Ends the playlist and releases its media, because the track has no media until ``wake(at:mediaSequence:_:)``.
+    mutating func sleep(_ update: inout LiveEdgeUpdate) {
+        guard !self.isAsleep else { return }
+        self.isAsleep = true
+        self.isWaking = false
+        self.track.window.sleep()
+        for segment in self.held { update.removed += segment.rows.map(\.name) + segment.replaced + [segment.name] }
+        update.removed += self.parts.map(\.uri) + self.replaced
+        update.asleep.append(self.playlistName)
+        self.held = []
+        self.replaced = []
+        self.finished = []
+        self.parts = []
+        self.isWhole = false
+        self.isChanged = false
+    }
+
+    /// Begins a new list.
+    ///
+    /// - Parameters:
+    ///   - slot: Index of the first segment.
+    ///   - mediaSequence: The number that the segment has in the other playlists.
+    ///   - dateRanges: The date ranges that the other playlists list.
+    mutating func wake(at slot: Int64, mediaSequence: Int64, _ dateRanges: DateRangeList) {
+        guard self.isAsleep else { return }
+        let passed = self.discontinuities.filter { $0 < slot }
+        self.track.window.skip(to: mediaSequence, discontinuities: passed.count)
+        self.discontinuities.subtract(passed)
+        self.slot = slot
+        self.dateRanges = dateRanges
+        self.givenNames = [:]
+        self.isAsleep = false
+        self.isWaking = true
         self.applyChanges()
     }
 
@@ -161,10 +206,11 @@ struct LiveEdgeTrack: Sendable {
         // A slow or failing store must not delay parts, so the previous segment is completed even if the state file
         // does not have it.
         if self.isWhole, self.grid.slot(ofPart: part.number) > self.slot { self.close(asGap: false, isStored, &update) }
-        guard self.grid.slot(ofPart: part.number) == self.slot, !self.isGap(self.slot),
+        guard !self.isAsleep, self.grid.slot(ofPart: part.number) == self.slot, !self.isGap(self.slot),
             part.number > self.finished.last?.number ?? -1
         else { return }
         let name = self.nextPartName(self.track.window.nextMediaSequence, index: self.parts.count)
+        self.isWaking = false
         self.finished.append(part)
         self.parts.append(
             Part(
@@ -181,7 +227,7 @@ struct LiveEdgeTrack: Sendable {
     /// - Parameter segment: The whole segment; its parts that are not listed yet are added. A segment without parts
     ///   becomes a gap.
     mutating func close(_ segment: FinishedSegment, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
-        guard segment.slot == self.slot else { return }
+        guard segment.slot == self.slot, !self.isAsleep else { return }
         for part in segment.parts { self.append(part, isStored: isStored, &update) }
         let isGap = segment.gap || self.isGap(self.slot) || self.finished.isEmpty
         guard isGap || self.track.window.nextMediaSequence < self.recorded else {
@@ -202,6 +248,7 @@ struct LiveEdgeTrack: Sendable {
 
     /// Lists the segments up to and including a segment index as gaps, because no more media arrives for them.
     mutating func giveUp(_ slot: Int64, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
+        guard !self.isAsleep else { return }
         if self.isWhole { self.close(asGap: false, isStored, &update) }
         while self.slot <= slot { self.close(asGap: true, isStored, &update) }
     }
@@ -215,6 +262,7 @@ struct LiveEdgeTrack: Sendable {
 
     private mutating func close(asGap: Bool, _ isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         self.isWhole = false
+        self.isWaking = false
         let number = self.track.window.nextMediaSequence
         let isGap = asGap || self.finished.isEmpty
         var segment = self.track.segment(

@@ -78,10 +78,15 @@ struct Publication: Sendable {
         let frames = slot.frames ?? self.grid.frames(ofSlot: slot.slot)
         var tracks = self.tracks
         var bytes: [String: Int] = [:]
-        var listed: [Segment] = []
+        var listed: [(kind: TrackKind, segment: Segment)] = []
         // Opening segments are short, each with a key frame: they would raise the measured rate that alarms compare.
         let isOpening = self.settings.opening.map { frames.upperBound <= $0.end } ?? false
         for index in tracks.indices {
+            guard !slot.asleep.contains(index) else {
+                tracks[index].sleep(over: number, isBreak: self.discontinuityIsDue)
+                continue
+            }
+            tracks[index].wake()
             let whole = slot.segments.indices.contains(index) ? slot.segments[index] : nil
             let segment = tracks[index].segment(
                 missing.contains(index) ? nil : whole, keyFrames: whole?.keyFrames ?? [], frames: frames,
@@ -100,7 +105,7 @@ struct Publication: Sendable {
                 tracks[index].meterOfAll.append(duration: segment.duration, byteCount: segment.byteCount)
             }
             bytes[tracks[index].names.track] = segment.byteCount
-            listed.append(segment)
+            listed.append((tracks[index].kind, segment))
         }
         self.tracks = tracks
         self.trimHeads()
@@ -110,8 +115,8 @@ struct Publication: Sendable {
         self.nextFrame = frames.upperBound
         self.dropPassedRanges()
         // The segment is reported with the times of its video, if it has video.
-        let pictures = zip(tracks, listed).first { $0.kind == .video && !$1.gap }?.1
-        let shown = pictures ?? listed.first { !$0.gap } ?? listed.first
+        let pictures = listed.first { $0.kind == .video && !$0.segment.gap }
+        let shown = (pictures ?? listed.first { !$0.segment.gap } ?? listed.first)?.segment
         let duration = shown?.duration ?? self.grid.segmentDuration
         return ListedSlot(
             mediaSequence: number, programDate: shown?.programDate ?? self.origin, duration: duration, bytes: bytes,

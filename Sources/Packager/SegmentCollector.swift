@@ -29,6 +29,8 @@ struct SegmentCollector: Sendable {
     private var anythingTaken = false
     private(set) var isClosed = false
     private var givenUp: [(slot: Int64, track: Int)] = []
+    /// By track, the segments in which it sleeps and no media is expected of it.
+    private var naps: [Int: [Range<Int64>]] = [:]
 
     init(kinds: [TrackKind], firstSlot: Int64, waits: Bool) {
         self.kinds = kinds
@@ -72,10 +74,29 @@ struct SegmentCollector: Sendable {
         self.promote()
     }
 
+    /// Notes that a track has no media from segment `slot` on, until ``wake(track:at:)``.
+    mutating func sleep(track: Int, from slot: Int64) {
+        self.naps[track, default: []].append(slot..<Int64.max)
+        if !self.isClosed { self.promote() }
+    }
+
+    /// Notes that a sleeping track has media again from segment `slot` on.
+    mutating func wake(track: Int, at slot: Int64) {
+        guard let nap = self.naps[track]?.popLast() else { return }
+        if slot > nap.lowerBound { self.naps[track]?.append(nap.lowerBound..<slot) }
+    }
+
+    /// Returns the tracks that sleep in a segment.
+    private func sleepers(in slot: Int64) -> Set<Int> {
+        guard !self.naps.isEmpty else { return [] }
+        return Set(self.naps.filter { $0.value.contains { $0.contains(slot) } }.keys)
+    }
+
     private mutating func promote() {
         while let newest = self.pending.keys.max(), newest >= self.nextSlot {
             let row = self.pending[self.nextSlot] ?? Array(repeating: nil, count: self.kinds.count)
-            let isComplete = row.allSatisfy { $0 != nil }
+            let asleep = self.sleepers(in: self.nextSlot)
+            let isComplete = row.indices.allSatisfy { row[$0] != nil || asleep.contains($0) }
             guard isComplete || (!self.waits && self.isTooFarBehind(newest)) else { return }
             self.pass(row)
         }
@@ -94,8 +115,12 @@ struct SegmentCollector: Sendable {
         slot.changes = self.changes.removeValue(forKey: self.nextSlot) ?? []
         slot.isBreak = self.breaks.remove(self.nextSlot) != nil
         slot.frames = self.slots?.frames(ofSlot: self.nextSlot)
+        slot.asleep = self.sleepers(in: self.nextSlot)
         self.pending[self.nextSlot] = nil
         self.nextSlot += 1
+        if !self.naps.isEmpty {
+            self.naps = self.naps.mapValues { $0.filter { $0.upperBound > self.nextSlot } }.filter { !$0.value.isEmpty }
+        }
         // No gaps are listed before the first media of a run.
         guard self.anythingTaken || !slot.isEmpty else {
             if !slot.changes.isEmpty { self.changes[self.nextSlot, default: []] += slot.changes }
@@ -103,7 +128,9 @@ struct SegmentCollector: Sendable {
             return
         }
         self.anythingTaken = true
-        for index in row.indices where row[index] == nil { self.givenUp.append((slot.slot, index)) }
+        for index in row.indices where row[index] == nil && !slot.asleep.contains(index) {
+            self.givenUp.append((slot.slot, index))
+        }
         self.ready.append(slot)
         if !self.waits, self.ready.count > Self.mostReady {
             let oldest = self.ready.count - Self.mostReady - 1

@@ -76,6 +76,7 @@ extension StateFile.Track {
         var text = "\n{\"name\": \"\(self.name)\", \"discontinuitySequence\": \(self.discontinuitySequence), "
         text += "\"longestDuration\": \(self.longestDuration), "
         if let number = self.iFrameSequence { text += "\"iFrameSequence\": \(number), " }
+        if self.isAsleep { text += "\"asleep\": true, " }
         if let rates = self.rates {
             text += "\"rates\": [\(rates.bitrate), \(rates.maxBitrate), \(rates.bufferSize)], "
         }
@@ -121,7 +122,8 @@ extension StateFile.Track {
         }
         self.init(
             name: name, maps: maps, discontinuitySequence: discontinuities, longestDuration: longest, entries: entries,
-            retired: retired, iFrameSequence: json[key: "iFrameSequence"]?.integer, rates: rates)
+            retired: retired, iFrameSequence: json[key: "iFrameSequence"]?.integer, rates: rates,
+            isAsleep: json[key: "asleep"]?.boolean == true)
     }
 
     /// Reads a track's bit rates.

@@ -48,6 +48,8 @@ struct StateFile: Sendable, Hashable {
         var iFrameSequence: Int64?
         /// Upper bound of the bit rates of all the track's segments; `nil` if unknown.
         var rates: BitRates?
+        /// Whether the track sleeps; see ``TrackPublication/isAsleep``.
+        var isAsleep = false
     }
 
     /// Name of the state file in the output directory.

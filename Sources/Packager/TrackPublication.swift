@@ -32,6 +32,8 @@ struct TrackPublication: Sendable {
     var given: [Int64: Int64] = [:]
     /// Encryption keys; `nil` if segments are not encrypted.
     var keys: SegmentKeys?
+    /// Whether the track sleeps: nothing is encoded, its playlist is empty, and media sequence numbers pass.
+    private(set) var isAsleep = false
 
     var kind: TrackKind { self.description.kind }
 
@@ -50,6 +52,24 @@ struct TrackPublication: Sendable {
         let all = self.window.retired.map(\.map) + self.window.segments.map(\.map) + [self.map]
         return all.filter { seen.insert($0).inserted }
     }
+
+    /// Passes over a segment in which the track sleeps. If it was awake before, its playlist becomes empty.
+    ///
+    /// - Parameter isBreak: Whether the segment has a discontinuity in the other playlists.
+    mutating func sleep(over mediaSequence: Int64, isBreak: Bool) {
+        if !self.isAsleep {
+            self.window.sleep()
+            self.incarnations = [:]
+            self.isAsleep = true
+        }
+        self.given[mediaSequence] = nil
+        self.window.skip(to: mediaSequence + 1, discontinuities: isBreak ? 1 : 0)
+        self.meter.breakRun()
+        self.meterOfAll.breakRun()
+    }
+
+    /// Lists segments again, beginning with the next one.
+    mutating func wake() { self.isAsleep = false }
 
     /// Returns the file name of a segment that this worker writes.
     ///
@@ -81,7 +101,7 @@ struct TrackPublication: Sendable {
                 StateFile.Retired(
                     uri: segment.uri, map: indices[segment.map] ?? 0, deleteAt: segment.deleteAt, gap: segment.gap,
                     byteCount: segment.byteCount)
-            }, iFrameSequence: self.window.iFrameSequence)
+            }, iFrameSequence: self.window.iFrameSequence, isAsleep: self.isAsleep)
     }
 
     /// Makes the playlist entry of a segment.

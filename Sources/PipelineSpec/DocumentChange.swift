@@ -107,8 +107,14 @@ package struct DocumentChange: Sendable {
     /// Paths that can change while the room runs: those of ``Pipeline/differsOnlyAlive(from:)``. RTMP outputs and
     /// sources that are added or removed are missing here because they are recognized by their type and id.
     package static let alive = [
+<<<<<<< HEAD
         "ext", "room.title", "scenes", "overlays", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
         "pk", "alarms", "shutdown", "idle", "audio.speaking", "audio.duck", "sources.volume", "sources.audioTracks",
+=======
+        "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
+        "pk", "alarms", "shutdown", "idle", "audio.speaking", "audio.lowerMusic", "sources.volume",
+        "sources.audioTracks",
+>>>>>>> lead
         "sources.offsetMs", "sources.rotation", "sources.expected", "sources.record", "sources.background",
         "sources.fadeMs",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
@@ -175,7 +181,7 @@ extension Pipeline {
         rest.alarms = current.alarms
         rest.shutdown = current.shutdown
         rest.idle = current.idle
-        (rest.audio.speaking, rest.audio.duck) = (current.audio.speaking, current.audio.duck)
+        (rest.audio.speaking, rest.audio.lowerMusic) = (current.audio.speaking, current.audio.lowerMusic)
         if rest.moderation != nil, let stills = current.moderation?.stills {
             rest.moderation?.stills.intervalSeconds = stills.intervalSeconds
             rest.moderation?.stills.width = stills.width

@@ -146,8 +146,8 @@ extension HLSOutput.HTTP {
                 "embedOrigins", \.embedOrigins,
                 .list(
                     of: .text(
-                        "\"*\", or an origin such as https://example.com or https://*.example.com",
-                        pattern: "^(\\*|https?://[A-Za-z0-9.:\\[\\]*-]+)$", accepts: isFrameOrigin),
+                        "\"*\", or an origin with a host name such as https://example.com or https://*.example.com",
+                        pattern: "^(\\*|https?://[A-Za-z0-9.:*-]+)$", accepts: isFrameOrigin),
                     0...64, standIn: ""),
                 "origins of web pages that may show the viewers' page in a frame; * means any"),
             Field(
@@ -188,7 +188,8 @@ extension HLSOutput.HTTP {
         // An asterisk is the port, or the first label of the name.
         let name = host.hasSuffix(":*") ? host.dropLast(2) : host
         let rest = name.hasPrefix("*.") ? name.dropFirst(2) : name
-        return name == "*" || !rest.isEmpty && rest.isPlain(marks: "-.:[]")
+        // Content security policies have no IPv6 addresses.
+        return name == "*" || !rest.isEmpty && rest.isPlain(marks: "-.:")
     }
 
     /// Whether the text is `*` or a web origin: scheme and authority without a path. Spec: RFC 6454 §6.2.

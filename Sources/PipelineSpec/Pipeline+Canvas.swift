@@ -49,13 +49,13 @@ extension Pipeline {
         /// Settings for lowering the volume of other sources while someone speaks. `nil`: no ducking.
         package var ducking: Ducking?
         /// Settings for lowering the volume of music while others speak. `nil`: none.
-        package var duck: Duck?
+        package var lowerMusic: LowerMusic?
 
         package init() {}
     }
 
     /// Lowers the volume of music while other sources speak.
-    package struct Duck: Sendable, Equatable {
+    package struct LowerMusic: Sendable, Equatable {
         /// The users whose volume is lowered; empty: the sources with ``Source/background``. Default empty.
         package var uids: [String] = []
         /// Attenuation while another source speaks, in decibels (1…60). Default 12.

@@ -317,16 +317,16 @@ extension Pipeline.Audio {
             ),
             Field(
                 optional: "ducking", \.ducking, .object(Pipeline.Ducking.rule),
-                "lowers the volume of all others while one of the listed users speaks"),
+                "lowers the volume of all others while one of the listed users speaks; for music, use lowerMusic"),
             Field(
-                optional: "duck", \.duck, .object(Pipeline.Duck.rule),
+                optional: "lowerMusic", \.lowerMusic, .object(Pipeline.LowerMusic.rule),
                 "lowers the volume of music while other sources speak, detected as for audio.speaking"),
         ])
 }
 
-extension Pipeline.Duck {
+extension Pipeline.LowerMusic {
     static let rule = ObjectRule(
-        "lowers the volume of music while other sources speak", Pipeline.Duck(),
+        "lowers the volume of music while other sources speak", Pipeline.LowerMusic(),
         [
             Field(
                 "uids", \.uids, .list(of: .uid, 0...16, standIn: ""),

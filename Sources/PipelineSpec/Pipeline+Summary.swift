@@ -59,7 +59,7 @@ extension Pipeline {
                 add("output", ["\(push.outputID): \(name) over RTMP to \(push.shownTarget)"])
             case .webRTC(let output):
                 let names = self.webRTCRenditions.map(\.name).joined(separator: ", ")
-                add("output", ["\(output.outputID): \(names) over WebRTC at /whep, media at UDP \(output.udp)"])
+                add("output", ["\(output.outputID): \(names) over WebRTC at /whep, media at UDP and TCP \(output.udp)"])
             }
         }
         if self.hasPublishers {

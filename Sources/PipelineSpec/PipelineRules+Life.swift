@@ -36,7 +36,14 @@ extension PipelineRules {
 
     func checkDucking(_ log: inout SpecLog) {
         self.checkUsers(self.pipeline.audio.ducking?.uids ?? [], "audio.ducking.uids", &log)
-        self.checkUsers(self.pipeline.audio.duck?.uids ?? [], "audio.duck.uids", &log)
+        self.checkUsers(self.pipeline.audio.lowerMusic?.uids ?? [], "audio.lowerMusic.uids", &log)
+        let music = Set(self.pipeline.sources.filter(\.background).map(\.id.uid))
+        for (index, uid) in (self.pipeline.audio.ducking?.uids ?? []).enumerated()
+        where music.contains(uid) && log.isSound("audio.ducking.uids", "sources") {
+            log.warning(
+                "audio.ducking.uids[\(index)]", "the source has \"background\", and its audio lowers all others",
+                fix: "to lower music while others speak, use \"lowerMusic\" instead of \"ducking\"")
+        }
     }
 
     /// Checks that the pipeline has sources of these users.

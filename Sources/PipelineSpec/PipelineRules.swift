@@ -22,6 +22,7 @@ struct PipelineRules {
         self.checkDucking(&log)
         self.checkAudioRenditions(&log)
         self.checkRenditions(&log)
+        self.checkWatched(&log)
         self.checkOutputs(&log)
         self.checkDoors(&log)
         self.checkModeration(&log)

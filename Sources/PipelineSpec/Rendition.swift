@@ -15,6 +15,15 @@ package struct Rendition: Sendable, Hashable {
     /// Names of the audio renditions that the rendition is combined with; each combination is a variant of the
     /// multivariant playlist. Default: all audio renditions.
     package var audio = [AudioRendition().name]
+    /// When the rendition's video is encoded. Default ``When/always``.
+    package var when = When.always
+
+    /// When a rendition's video is encoded.
+    package enum When: String, Sendable, CaseIterable {
+        case always
+        /// Only while its playlist is requested, or shortly after the multivariant playlist was.
+        case watched
+    }
 }
 
 /// How a rendition's video is encoded.

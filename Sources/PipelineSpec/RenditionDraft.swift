@@ -26,6 +26,11 @@ struct RenditionDraft: Sendable {
                 "video", \.video, .nullable(.object(VideoEncoding.rule)), "how its video is encoded; null: audio only",
                 derived: true),
             Field(
+                "when", \.rendition.when, .choice,
+                "always; watched: its video is encoded only while its playlist is requested, "
+                    + "and for 30 s after a request for the multivariant playlist"
+            ),
+            Field(
                 "audio", \.rendition.audio, .names(32, marks: "_-", upTo: 8),
                 "name or names of the audioRenditions it is combined with, one variant each; default all", derived: true
             ),

@@ -77,6 +77,9 @@ extension SourceID {
     /// The uid as a part of a file name, followed by `-sub` for the second stream of the user.
     package var fileWord: String { self.fileWord { $0.hasSuffix("-\(StreamType.sub.rawValue)") } }
 
+    /// How the names of the source's own recordings begin. A directory may have those of several sources and rooms.
+    package func recordingPrefix(in roomID: String) -> String { "\(roomID)-\(self.fileWord)-" }
+
     /// Returns the uid as a part of a file name, followed by `-sub` for the second stream of the user.
     ///
     /// Letters, digits, `_` and `-` are kept; every other byte is written as a dot and two hexadecimal digits. A uid that is

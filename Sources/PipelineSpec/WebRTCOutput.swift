@@ -9,7 +9,8 @@ package struct WebRTCOutput: Sendable, Hashable {
     /// Names of the renditions that viewers can watch; the first one is played at `/whep`. Empty: the largest rendition
     /// with video.
     package var renditions: [String] = []
-    /// UDP address from which all viewers receive their media. Default `0.0.0.0:8190`.
+    /// Address from which all viewers receive their media, by UDP, or by TCP if their network blocks UDP. Default
+    /// `0.0.0.0:8190`.
     package var udp = ListenAddress.tcp(host: "0.0.0.0", port: 8190)
     /// IP addresses at which viewers reach the UDP port; empty: the address of ``udp``, which then is not a wildcard.
     package var publicAddresses: [String] = []
@@ -35,7 +36,8 @@ package struct WebRTCOutput: Sendable, Hashable {
                 derived: true),
             Field(
                 "udp", \.udp, .address(unix: false),
-                "host:port of UDP, from which all viewers receive their media; port 0: any free port"),
+                "host:port of UDP, from which all viewers receive their media, and of TCP for viewers whose network blocks UDP; port 0: any free port"
+            ),
             Field(
                 "publicAddresses", \.publicAddresses, .list(of: .ipLiteral, 0...8, standIn: "127.0.0.1"),
                 "IP addresses at which viewers reach the UDP port; default the address of udp, unless that is 0.0.0.0 or ::"

@@ -41,6 +41,26 @@ package struct ClipWriter: Sendable {
         self.movie = movie
     }
 
+    /// Returns a range of program dates without what exceeds the available range; `nil` if it exceeds it by a millisecond
+    /// or more. Dates in requests and replies are rounded to milliseconds.
+    package static func fitted(_ range: Range<Int64>, into available: Range<Int64>) -> Range<Int64>? {
+        let (lower, upper) = (available.lowerBound, available.upperBound)
+        guard range.lowerBound > lower &- Self.millisecond, range.upperBound < upper &+ Self.millisecond else {
+            return nil
+        }
+        let (from, to) = (max(range.lowerBound, lower), min(range.upperBound, upper))
+        return from < to ? from..<to : nil
+    }
+
+    private static let millisecond: Int64 = 1_000_000
+
+    /// Returns a writer whose range is cut to the available one; `nil` if ``fitted(_:into:)`` returns `nil`.
+    package func fitted(into available: Range<Int64>) -> ClipWriter? {
+        Self.fitted(self.range, into: available).map {
+            ClipWriter(room: self.room, directory: self.directory, holds: self.holds, range: $0, movie: self.movie)
+        }
+    }
+
     /// Returns the segments that overlap a range of program dates, in order.
     package static func slots(_ slots: [ListedSegmentSet], in range: Range<Int64>) -> [ListedSegmentSet] {
         slots.filter { slot in
@@ -147,7 +167,7 @@ package struct ClipWriter: Sendable {
         let folder = RecordingFolder(path: directory, of: .clips)
         let owner = "\(room)-\(Self.idMark.dropLast())"
         var (holds, partials): ([String], [String]) = ([], [])
-        DiskUse.forEachEntry(of: directory, prefix: Self.holdMark) { entry in
+        DiskUse.forEachEntry(of: directory, prefixes: [Self.holdMark]) { entry in
             if entry.isDirectory {
                 if hasHolds, entry.name.hasPrefix(Self.holdMark + Self.idMark) { holds.append(entry.name) }
             } else if MovieFile.isPartial(entry.name, of: owner) {

@@ -104,7 +104,7 @@ struct SourceMovieFile: ~Copyable {
         -> [JSONValue]
     {
         var names: [String] = []
-        DiskUse.forEachEntry(of: folder.path, prefix: prefix) { entry in
+        DiskUse.forEachEntry(of: folder.path, prefixes: [prefix]) { entry in
             if !entry.isDirectory, entry.name.hasSuffix(SourceRecordingNames.sidecar) { names.append(entry.name) }
         }
         return names.sorted().compactMap { self.recover(sidecar: $0, source, of: roomID, in: folder) }

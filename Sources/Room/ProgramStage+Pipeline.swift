@@ -9,7 +9,7 @@ extension Pipeline.Audio {
 extension Pipeline.Audio {
     /// Lowers music while other sources speak; nil if the pipeline does not ask for it.
     var duckSettings: Ducking? {
-        self.duck.map {
+        self.lowerMusic.map {
             Ducking(
                 uids: Set($0.uids), thresholdDb: 0, reductionDb: $0.reductionDb, attackMs: $0.attackMs,
                 releaseMs: $0.releaseMs, holdMs: 0)

@@ -49,7 +49,7 @@ extension Room {
         if let packager = self.packager {
             let viewers = try await self.listeners.openViewers(
                 self.pipeline, packager, live: self.live?.outputs, webRTC: self.outputStages.webRTC,
-                hasSlate: self.outputStages.slate != nil, status: self.viewerStatus
+                watched: self.outputStages.watched, hasSlate: self.outputStages.slate != nil, status: self.viewerStatus
             ) { [value = self.value] in value.withLock(\.lifecycle.state) == .closed }
             if let viewers { self.note("viewer", viewers.address) }
             if let viewers, self.outputStages.webRTC != nil { self.note("whep", "\(viewers.address)/whep") }
@@ -58,6 +58,8 @@ extension Room {
         if self.isOffline { return }
         self.note(
             "control", try await self.listeners.openControl(self, self.settings, self.pipeline, content: content))
+        await self.ingestion.openStreams()
+        await self.listeners.openStreams()
         self.files.watch(self.settings.file, self.settings.secretFiles)
     }
 

@@ -94,13 +94,15 @@ struct RoomListeners {
     /// - Parameters:
     ///   - live: The HTTP-FLV output; nil if the room has none.
     ///   - webRTC: The renditions for WebRTC viewers; nil if the room has no WebRTC output.
+    ///   - watched: Notes which renditions viewers request; nil if none ever sleeps.
     ///   - hasSlate: Whether slate fills the time since the previous worker, so that viewers' requests wait from the start.
     ///   - status: Returns the room's status for the viewers' page.
     ///   - hasEnded: Returns whether the room is closed.
     /// - Returns: The content that is served, and the listener's address; nil if the pipeline has no viewers' listener.
     /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets and certificates that cannot be read.
     func openViewers(
-        _ pipeline: Pipeline, _ packager: HLSPackager, live: LiveOutputs?, webRTC: WebRTCFeeds?, hasSlate: Bool,
+        _ pipeline: Pipeline, _ packager: HLSPackager, live: LiveOutputs?, webRTC: WebRTCFeeds?,
+        watched: WatchedRenditions?, hasSlate: Bool,
         status: @escaping @Sendable () -> ViewerStatus,
         hasEnded: @escaping @Sendable () -> Bool
     ) async throws(MediaError) -> (content: any OriginContent, address: String)? {
@@ -108,7 +110,7 @@ struct RoomListeners {
         let http = hls.http
         let content: any OriginContent =
             hls.lowLatency
-            ? packager.liveContent(clock: self.clocks.machine, hasEnded)
+            ? packager.liveContent(clock: self.clocks.machine, watched, hasEnded)
             : PublishedContent(packager: packager, hasEnded: hasEnded)
         var gated = content
         if hasSlate || packager.opening != nil {
@@ -134,6 +136,9 @@ struct RoomListeners {
         }
         return (content, origin.boundAddress)
     }
+
+    /// Opens the TCP socket of WebRTC viewers, after all other listeners.
+    func openStreams() async { await self.servers.webRTC?.openStreams() }
 
     var playback: SignedURLVerifier? { self.servers.playback }
     var viewerTraffic: ViewerTraffic { self.servers.origin?.traffic ?? ViewerTraffic() }
@@ -248,11 +253,14 @@ extension HLSPackager {
 
     /// The low-latency content, which receives the live edge from the packager from now on.
     fileprivate func liveContent(
-        clock: any SleepClock, _ hasEnded: @escaping @Sendable () -> Bool
+        clock: any SleepClock, _ watched: WatchedRenditions?, _ hasEnded: @escaping @Sendable () -> Bool
     ) -> LiveContent {
+        let demand = watched.map { watched in
+            LiveContent.Demand(requested: { watched.requested($0) }, isRefusing: { watched.isRefusing })
+        }
         let content = LiveContent(
             control: self.control, playlistNames: self.mediaPlaylistNames, clock: clock,
-            elsewhere: { self.viewerObject(named: $0) }, ended: hasEnded)
+            elsewhere: { self.viewerObject(named: $0) }, demand: demand, ended: hasEnded)
         self.attach { content.publish($0) }
         return content
     }
@@ -266,6 +274,7 @@ extension ViewerPage.Options {
         self.keyURI = hls.encryption?.keyURI
         self.recording = hls.http.recordingURL
         self.embedOrigins = hls.http.embedOrigins
+        self.wholeWindow = hls.hasWholeWindowPlaylists ? hls.windowSeconds : nil
         self.still = pipeline.images.first?.fileName
         self.thumbnails = pipeline.images.first { $0.sprites != nil }.map { "\($0.fileName.dropLast(4)).vtt" }
     }

@@ -70,6 +70,7 @@ struct RoomParts {
             joint.get()?.decoding.handle($1, of: $0)
         }
         let packager = LateBound<HLSPackager>()
+        let watched = LateBound<WatchedRenditions>()
         let rungs = pipeline.rungs
         let steps = rungs.map { Int64($0.frameStep) }
         let latencies = RoomLatencies(tracks: rungs.count)
@@ -106,6 +107,14 @@ struct RoomParts {
             },
             finished: { _ in },
             failed: { error in joint.get()?.fail(error) })
+        ladderOutput.slept = { track, tick in
+            packager.get()?.sleep(track: track, from: tick)
+            watched.get()?.slept(track, at: tick)
+        }
+        ladderOutput.woke = { track, tick in
+            packager.get()?.wake(track: track, at: tick)
+            watched.get()?.woke(track, at: tick)
+        }
         ladderOutput.entered = { track, tick in
             let now = machine.now()
             latencies.update { $0.encoding.entered(track: track, tick: tick, at: now) }
@@ -148,6 +157,9 @@ struct RoomParts {
             times: RoomTimes(clock: clock, clocks: settings.clocks))
         let passthrough = PassthroughSwitch(
             pipeline, ladder, packager.get(), lanes: roster.sources.mapValues(\.buffer.coded), host)
+        if let made = WatchedRenditions(pipeline, packager.get(), ladder, clock: machine, events: events) {
+            watched.set(made)
+        }
         let snapshots = SnapshotService(pipeline) { roster.sources.mapValues(\.buffer) }
         let program = try self.makeProgram(
             settings, start, roster.sources, clock, ladder, latencies, webRTC, passthrough, snapshots, joint)
@@ -156,7 +168,8 @@ struct RoomParts {
         logger[metadataKey: "incarnation"] = "\(packager.get()?.incarnation ?? 1)"
         let outputs = OutputStages(
             settings.pipeline, ladder, packager.get(), recorder: recorder, live: live, webRTC: webRTC,
-            passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots, transports: transports ?? [],
+            passthrough: passthrough, watched: watched.get(), uploads: uploads ?? [], snapshots: snapshots,
+            transports: transports ?? [],
             slate: slate, clock: clock, machine: machine, events: events, saved: saved, logger: logger)
         return RoomParts(
             settings: settings, roster: roster, program: program, latencies: latencies, outputs: outputs,

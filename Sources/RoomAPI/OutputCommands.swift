@@ -27,10 +27,16 @@ package struct OutputCommands: OutputControlling {
     private let host: any OutputCommandHost
     private let recorder: SessionRecorder?
     private let ladder: EncodingStage
+    private let announce: @Sendable (_ track: Int, _ seconds: Int64) -> Bool
 
-    /// - Parameter recorder: Writes recordings; nil if the pipeline has no output of type `record`.
-    package init(_ host: any OutputCommandHost, _ recorder: SessionRecorder?, _ ladder: EncodingStage) {
-        (self.host, self.recorder, self.ladder) = (host, recorder, ladder)
+    /// - Parameters:
+    ///   - recorder: Writes recordings; nil if the pipeline has no output of type `record`.
+    ///   - announce: Keeps a rendition awake for some seconds, and returns whether it is awake.
+    package init(
+        _ host: any OutputCommandHost, _ recorder: SessionRecorder?, _ ladder: EncodingStage,
+        announce: @escaping @Sendable (_ track: Int, _ seconds: Int64) -> Bool
+    ) {
+        (self.host, self.recorder, self.ladder, self.announce) = (host, recorder, ladder, announce)
     }
 
     /// Disconnects an RTMP output and connects again; see ``OutputControlling/restart(_:)``.
@@ -116,6 +122,20 @@ package struct OutputCommands: OutputControlling {
 
     /// Requests a key frame from the encoder of a rendition; see ``OutputControlling/requestKeyframe(_:)``.
     package func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
+        self.ladder.control.requestKeyframe(track: try self.track(of: rendition))
+        return (["rendition": .string(rendition), "accepted": "keyframe"] as JSONValue).text
+    }
+
+    /// Keeps a rendition awake; see ``OutputControlling/announceDemand(_:seconds:)``.
+    package func announceDemand(_ rendition: String, seconds: Int) throws(ControlFailure) -> String {
+        let isAwake = self.announce(try self.track(of: rendition), Int64(seconds))
+        return (["rendition": .string(rendition), "accepted": "demand", "awake": .bool(isAwake)] as JSONValue).text
+    }
+
+    /// The encoder track of a rendition.
+    ///
+    /// - Throws: 404 for an unknown rendition, 409 before the program has begun.
+    private func track(of rendition: String) throws(ControlFailure) -> Int {
         try self.host.checkOpen()
         let pictures = self.host.pipeline.pictureRenditions
         guard let track = pictures.firstIndex(where: { $0.name == rendition }) else {
@@ -123,7 +143,6 @@ package struct OutputCommands: OutputControlling {
             throw .notFound("no video rendition is named \(rendition.prefix(64))", fix: "use one of: \(known)")
         }
         guard self.host.isLive else { throw .programHasNotBegun }
-        self.ladder.control.requestKeyframe(track: track)
-        return (["rendition": .string(rendition), "accepted": "keyframe"] as JSONValue).text
+        return track
     }
 }

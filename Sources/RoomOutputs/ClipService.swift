@@ -16,8 +16,8 @@ package struct ClipService: OutputService {
     /// Accepts a request for a clip. It is made after the clips that were requested earlier.
     ///
     /// - Returns: The reply to the request, as JSON text.
-    /// - Throws: 404 if the room has no HLS output, no directory for clips or no such rendition, 409 if the disk is full or
-    ///   the file exists, 422 if the dates are invalid or outside the available range, 502 if the segments cannot be
+    /// - Throws: 404 if the room has no HLS output, no directory for clips or no such rendition, 409 if the disk is full, the
+    ///   file exists or the rendition may sleep, 422 if the dates are invalid or outside the available range, 502 if the segments cannot be
     ///   held, and the errors of ``ClipJobs/promise(name:rendition:range:incarnation:)``.
     package func make(_ request: ClipRequest) throws(ControlFailure) -> String {
         let pipeline = self.host.pipeline
@@ -36,6 +36,11 @@ package struct ClipService: OutputService {
         let listed = packager.listedSlots()
         let range = try self.range(request, listed)
         let rendition = try Self.rendition(request.rendition, in: pipeline)
+        guard rendition.when == .always else {
+            throw .conflict(
+                "\(rendition.name) is encoded only while somebody watches it, so that parts of it may be missing",
+                fix: "name a rendition with \"when\": \"always\"")
+        }
         let movie = RecordingSettings.Movie(
             video: rendition.isAudioOnly ? nil : rendition.name, audio: rendition.audio.first)
         let writer = ClipWriter(
@@ -60,9 +65,9 @@ package struct ClipService: OutputService {
                 let recorded = try isListed ? [] : recorder?.recordedSlots() ?? []
                 let joined = ClipWriter.joined(recorded, listed)
                 guard let slots = joined, let dates = ClipWriter.dates(of: slots),
-                    dates.lowerBound <= range.lowerBound, dates.upperBound >= range.upperBound
+                    let fitted = writer.fitted(into: dates)
                 else { throw Self.outside(ClipWriter.dates(of: joined ?? listed)) }
-                return try writer.write(
+                return try fitted.write(
                     name, id: id, of: slots, from: hold,
                     opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
                     recorded: { recorder?.bytes(of: $0) },
@@ -118,13 +123,15 @@ package struct ClipService: OutputService {
             throw .invalidValue("to", "is more than an hour later than from", fix: "cut several clips")
         }
         let window = ClipWriter.dates(of: listed)
+        if let window, let range = ClipWriter.fitted(from..<to, into: window) { return range }
         // Older segments may be in the recording, which is checked when the clip is made.
-        guard let window, to <= window.upperBound, from >= window.lowerBound || self.stages.recorder?.recorder != nil
+        guard let window, self.stages.recorder?.recorder != nil, from < window.lowerBound,
+            let range = ClipWriter.fitted(from..<to, into: from..<window.upperBound)
         else {
             let error = Self.outside(window)
             throw .invalidFormat(error.what, fix: error.fix, status: 422)
         }
-        return from..<to
+        return range
     }
 
     private static func outside(_ window: Range<Int64>?) -> MediaError {
@@ -148,7 +155,12 @@ package struct ClipService: OutputService {
 
     private static func rendition(_ name: String?, in pipeline: Pipeline) throws(ControlFailure) -> Rendition {
         let renditions = pipeline.renditions
-        guard let found = name.map({ name in renditions.first { $0.name == name } }) ?? renditions.first else {
+        guard
+            let found = name.map({ name in renditions.first { $0.name == name } }) ?? renditions.first(where: {
+                $0.when == .always
+            })
+                ?? renditions.first
+        else {
             throw .notFound(
                 "there is no rendition \(name ?? "")",
                 fix: "use one of: \(renditions.map(\.name).joined(separator: ", "))")

@@ -1,7 +1,7 @@
 package import Events
 import MediaTypes
 import Packager
-import PipelineSpec
+package import PipelineSpec
 import Recording
 
 /// The state of the room's disk: the ``DiskGuard``, the directories that are measured, and the sizes of the last
@@ -29,6 +29,8 @@ package struct DiskState: Sendable {
     }
 
     private(set) var places: [DiskUse.Place]
+    /// How the names of the sources' recordings begin, by directory. Those of sources that have left the room stay.
+    private var recordings: [String: Set<String>]
     private var disk: DiskGuard
     /// Sizes of the last segments in bytes, over all renditions, the newest last.
     private var sizes: [Int64] = []
@@ -37,22 +39,35 @@ package struct DiskState: Sendable {
     var isStopped = false
 
     init(_ pipeline: Pipeline) {
-        self.places = Self.places(of: pipeline)
+        self.recordings = Self.recordings(of: pipeline)
+        self.places = Self.places(of: pipeline, self.recordings)
         self.disk = DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))
     }
 
     /// Measures the directories of a new version of the document from now on.
-    mutating func follow(_ pipeline: Pipeline) { self.places = Self.places(of: pipeline) }
+    mutating func follow(_ pipeline: Pipeline) {
+        self.recordings.merge(Self.recordings(of: pipeline)) { $0.union($1) }
+        self.places = Self.places(of: pipeline, self.recordings)
+    }
 
-    private static func places(of pipeline: Pipeline) -> [DiskUse.Place] {
+    /// How the names of the recordings of a room's sources begin, by directory, which other rooms may share.
+    package static func recordings(of pipeline: Pipeline) -> [String: Set<String>] {
+        var prefixes: [String: Set<String>] = [:]
+        for source in pipeline.sources {
+            guard let record = source.record else { continue }
+            prefixes[record.directory, default: []].insert(source.id.recordingPrefix(in: pipeline.room.roomID))
+        }
+        return prefixes
+    }
+
+    private static func places(of pipeline: Pipeline, _ recordings: [String: Set<String>]) -> [DiskUse.Place] {
         var places = ([pipeline.hls?.path].compactMap { $0 } + pipeline.transports.map(\.path)).map {
             DiskUse.Place($0, .live)
         }
         if let record = pipeline.record { places.append(DiskUse.Place(record.path, .recording)) }
-        // One directory may contain the recordings of several sources.
-        for directory in Set(pipeline.sources.compactMap(\.record?.directory)).sorted() {
+        for (directory, prefixes) in recordings.sorted(by: { $0.key < $1.key }) {
             var place = DiskUse.Place(directory, .recording)
-            place.prefix = "\(pipeline.room.roomID)-"
+            place.prefixes = prefixes.sorted()
             places.append(place)
         }
         for directory in pipeline.clipDirectories {
@@ -65,7 +80,7 @@ package struct DiskState: Sendable {
         // because of a full disk that has only these.
         for image in pipeline.images {
             var place = DiskUse.Place(image.directory, [])
-            place.prefix = String(image.fileName.dropLast(4))
+            place.prefixes = [String(image.fileName.dropLast(4))]
             places.append(place)
         }
         return places

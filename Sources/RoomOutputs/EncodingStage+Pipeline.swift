@@ -59,6 +59,7 @@ extension EncodingStage.Settings {
         self.opening = StartupSegments(pipeline)
         // Not needed offline: no other worker continues an offline job.
         if !self.isOffline { self.partFrames = pipeline.hls?.partFrames }
+        if !pipeline.watchedRenditions.isEmpty { self.sleepTicks = pipeline.hls?.segmentFrames }
     }
 }
 

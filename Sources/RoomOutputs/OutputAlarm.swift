@@ -33,10 +33,14 @@ package enum OutputAlarm {
     /// - Parameters:
     ///   - isFailing: Whether the last upload attempt failed.
     ///   - waiting: Number of segments that wait to be uploaded.
-    package static func ofStore(_ outputID: String, isFailing: Bool, waiting: Int) -> RoomAlarm? {
+    ///   - reason: Why the last attempt failed.
+    package static func ofStore(
+        _ outputID: String, isFailing: Bool, waiting: Int, reason: String? = nil
+    ) -> RoomAlarm? {
         guard isFailing else { return nil }
         return self.alarm(
-            "output.unreachable", "alert_2", of: outputID, "\(outputID) accepts no uploads; \(waiting) segments wait")
+            "output.unreachable", "alert_2", of: outputID,
+            "\(outputID) accepts no uploads; \(waiting) segments wait" + (reason.map { ": \($0)" } ?? ""))
     }
 
     /// How long the alarm of a moved directory stays after all files were written again, in nanoseconds. A client that

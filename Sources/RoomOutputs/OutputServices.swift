@@ -59,7 +59,8 @@ package struct OutputServices: OutputService {
         let stores = self.stages.uploads.compactMap { upload in
             let statistics = upload.statistics
             return OutputAlarm.ofStore(
-                upload.outputID, isFailing: statistics.isFailing, waiting: statistics.waitingSlots)
+                upload.outputID, isFailing: statistics.isFailing, waiting: statistics.waitingSlots,
+                reason: statistics.failure)
         }
         return (
             OutputAlarm.ofDisk(disk) + self.damage.alarms + (moved.map { [$0] } ?? []),

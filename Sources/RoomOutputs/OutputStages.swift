@@ -20,6 +20,8 @@ package struct OutputStages: Sendable {
     package let webRTC: WebRTCFeeds?
     /// Passes a publisher's packets through to renditions without encoding; nil if no rendition uses it.
     package let passthrough: PassthroughSwitch?
+    /// Puts renditions that nobody watches to sleep; nil if all are always encoded.
+    package let watched: WatchedRenditions?
     /// The uploaders that copy the HLS output to other servers.
     package let uploads: [Uploader]
     package let snapshots: SnapshotService
@@ -43,13 +45,14 @@ package struct OutputStages: Sendable {
     ///   - clock: The clock of the program, which is based on `machine`.
     package init(
         _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, recorder: SessionRecorder?,
-        live: LiveFeeds?, webRTC: WebRTCFeeds? = nil, passthrough: PassthroughSwitch?, uploads: [Uploader],
+        live: LiveFeeds?, webRTC: WebRTCFeeds? = nil, passthrough: PassthroughSwitch?,
+        watched: WatchedRenditions? = nil, uploads: [Uploader],
         snapshots: SnapshotService, transports: [MPEGTSOutput], slate: SlateJob?, clock: ProgramClock,
         machine: any SleepClock,
         events: any OutputEvents, saved: any OutputMemory, logger: Logger
     ) {
         (self.ladder, self.packager, self.recorder, self.live) = (ladder, packager, recorder, live)
-        self.webRTC = webRTC
+        (self.webRTC, self.watched) = (webRTC, watched)
         (self.passthrough, self.uploads, self.snapshots) = (passthrough, uploads, snapshots)
         (self.transports, self.slate) = (transports, slate)
         (self.clock, self.machine, self.events, self.saved, self.logger) = (clock, machine, events, saved, logger)

@@ -33,6 +33,9 @@ package struct SourceIngest: Sendable {
         return addresses + [bound.whip].compactMap { $0.map { (name: "whip", address: $0) } }
     }
 
+    /// Opens the TCP socket of WebRTC publishers, after all other listeners of the room.
+    package func openStreams() async { await self.connections.ingest?.openStreams() }
+
     /// Makes the clients that fetch sources. They connect when ``startPulls()`` is called.
     ///
     /// - Throws: ``MediaError`` if a URL cannot be read or is not allowed.

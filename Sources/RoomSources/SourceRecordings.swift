@@ -136,7 +136,7 @@ package struct SourceRecordings: Sendable {
         (fragments.video, fragments.audio) = (record.video, record.audio)
         let roomID = self.host.pipeline.room.roomID
         let settings = SourceMovieRecorder.Settings(
-            roomID: roomID, source: id, directory: record.directory, prefix: "\(roomID)-\(id.fileWord)-",
+            roomID: roomID, source: id, directory: record.directory, prefix: id.recordingPrefix(in: roomID),
             fragments: fragments)
         return service.start(id, hub) {
             SourceRecording(source, settings, clock: self.parts.program.clock, clocks: self.parts.clocks) {

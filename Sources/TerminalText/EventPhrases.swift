@@ -114,6 +114,8 @@ enum EventPhrases {
             EventPhrase("source {uid}", "its recording has lost {video} video and {audio} audio frames", .warning)
         ),
         ("source.quarantined", EventPhrase("source {uid}", "refused until {until|clock}: {reason}", .bad)),
+        ("rendition.asleep", EventPhrase("rendition {rendition}", "nobody watches it: it is not encoded")),
+        ("rendition.awake", EventPhrase("rendition {rendition}", "encoded again: {cause}")),
         ("passthrough.began", EventPhrase("source {uid}", "its video is passed through as {rendition}")),
         ("passthrough.ended", EventPhrase("source {uid}", "{rendition} is encoded again: {cause}")),
     ]

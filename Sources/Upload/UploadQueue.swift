@@ -108,6 +108,8 @@ package struct UploadQueue: Sendable {
     private var lastID: UInt64 = 0
     private var notices: [UploadNotice] = []
     private var failures = 0
+    /// Why the last upload failed; nil if the store has accepted one since.
+    private(set) var failure: String?
     private var failingSince: Int64 = 0
     /// Number of uploads that the store has accepted, including playlists.
     package private(set) var taken: Int64 = 0
@@ -357,7 +359,7 @@ package struct UploadQueue: Sendable {
             if self.failures > 0 {
                 self.notices.append(.restored(failures: self.failures, after: now &- self.failingSince))
             }
-            self.failures = 0
+            (self.failures, self.failure) = (0, nil)
             self.lastKnown = self.lastID
         case .failed(let reason):
             self.failed += 1
@@ -369,6 +371,7 @@ package struct UploadQueue: Sendable {
                 self.notices.append(.unreachable(reason))
             }
             self.failures += 1
+            self.failure = reason
         }
     }
 

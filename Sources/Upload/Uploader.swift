@@ -20,6 +20,8 @@ package final class Uploader: Sendable {
     package struct Statistics: Sendable, Hashable {
         /// Whether an upload has failed since the store last accepted one.
         package var isFailing = false
+        /// Why the last upload failed; nil if the store has accepted one since.
+        package var failure: String?
         /// Number of media sequence numbers that the store's playlists do not list yet, plus listings that the queue
         /// has not processed yet.
         package var waitingSlots = 0
@@ -250,7 +252,8 @@ package final class Uploader: Sendable {
         let listed = self.news.withLock(\.count)
         return self.state.withLock { state in
             Statistics(
-                isFailing: state.queue.isFailing, waitingSlots: state.queue.waitingSlots + listed,
+                isFailing: state.queue.isFailing, failure: state.queue.failure,
+                waitingSlots: state.queue.waitingSlots + listed,
                 taken: state.queue.taken, failed: state.queue.failed, lost: state.queue.lost, bytes: state.bytes)
         }
     }

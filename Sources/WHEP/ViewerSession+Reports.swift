@@ -75,7 +75,7 @@ extension ViewerSession {
     private func resend(
         _ lost: [UInt16], of media: UInt32, _ stream: RenditionStream, _ now: Int64, into output: inout ViewerOutput
     ) {
-        guard let (sender, address) = self.transport.media else { return }
+        guard let (sender, address) = self.transport.media, !self.isFull(address) else { return }
         let isVideo = media == self.video?.ssrc
         guard isVideo || media == self.audio?.ssrc else { return }
         self.counters.requested &+= UInt64(lost.count)

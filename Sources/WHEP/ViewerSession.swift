@@ -39,8 +39,10 @@ package final class ViewerSession {
     /// The viewer's latest estimate of its network (REMB) in bits per second.
     var estimate: (bitRate: UInt64, at: Int64)?
     var nextReport: Int64 = .max
-    /// Whether packets wait because of ``budget``.
+    /// Whether packets wait because of ``budget``, or of a full connection.
     private var isBehind = false
+    /// Addresses whose TCP connection is full.
+    private var full: Set<ICEAddress> = []
     /// When the viewer was last sent the cached group of frames (`.max` after it was repeated), and the index of its first
     /// packet.
     var groupSent: (at: Int64, keyStart: Int64)?
@@ -92,6 +94,22 @@ package final class ViewerSession {
         self.transport.isUsing(address, now: now, silence: self.limits.flow.silence)
     }
 
+    /// Records that the TCP connection of an address was closed.
+    package func lost(_ address: ICEAddress) {
+        self.full.remove(address)
+        self.transport.lost(address)
+    }
+
+    /// Records whether the TCP connection of an address is full. Then the viewer gets no media there: packets wait in the
+    /// rendition's history, and video that has waited for ``Limits/mostDelay`` is left out up to a key frame.
+    package func setFull(_ isFull: Bool, _ address: ICEAddress, now: Int64) {
+        self.full = self.full.filter { $0 != address && self.isKnown($0, now: now) }
+        if isFull { self.full.insert(address) }
+    }
+
+    /// Whether media for the address has to wait.
+    func isFull(_ address: ICEAddress) -> Bool { address.isTCP && self.full.contains(address) }
+
     /// Begins an ICE restart with new credentials of this side and of the viewer.
     package func restart(credentials: ICECredentials, remote: ICECredentials) {
         self.transport.restart(credentials: credentials, remote: remote)
@@ -101,7 +119,9 @@ package final class ViewerSession {
     package var deadline: Int64? {
         guard var due = self.transport.deadline else { return nil }
         due = min(due, self.nextReport)
-        if self.isBehind, self.transport.media != nil { due = min(due, self.lastSend &+ PaceBudget.interval) }
+        if self.isBehind, let media = self.transport.media, !self.isFull(media.address) {
+            due = min(due, self.lastSend &+ PaceBudget.interval)
+        }
         return due
     }
 
@@ -136,11 +156,12 @@ package final class ViewerSession {
             return
         }
         if self.audio != nil, self.audio?.next == nil { self.audio?.begin(stream.audio.end) }
-        self.sendAudio(stream.audio, sender, to: address, into: &output)
+        let isFull = self.isFull(address)
+        if !isFull { self.sendAudio(stream.audio, sender, to: address, into: &output) }
         guard self.video != nil else { return }
         self.budget.refill(now: now, bitrate: stream.bitrate(now: now))
-        self.place(stream, now)
-        while self.budget.isOpen, self.video?.take(from: stream.video, into: &self.scratch) == true {
+        self.place(stream, now, isFull: isFull)
+        while !isFull, self.budget.isOpen, self.video?.take(from: stream.video, into: &self.scratch) == true {
             guard self.protect(sender, to: address, into: &output) else { return }
             self.video?.keep(self.scratch)
             self.budget.spend(self.scratch.count)
@@ -168,7 +189,9 @@ package final class ViewerSession {
     }
 
     /// Decides where the video of this viewer continues.
-    private func place(_ stream: RenditionStream, _ now: Int64) {
+    ///
+    /// - Parameter isFull: Whether the viewer gets nothing now.
+    private func place(_ stream: RenditionStream, _ now: Int64, isFull: Bool) {
         let history = stream.video
         if self.flow.isPaused(now: now) {
             self.video?.begin(nil)
@@ -176,6 +199,7 @@ package final class ViewerSession {
             return
         }
         guard let next = self.video?.next else {
+            if isFull { return self.countSkipped(history) }
             // After a pause only a new key frame will do: the group of an old one would be late.
             guard let key = history.keyStart, key > self.countedKey || self.groupSent == nil else { return }
             return self.beginGroup(stream, now)
@@ -184,7 +208,7 @@ package final class ViewerSession {
         guard isLate else { return }
         self.video?.begin(nil)
         self.countSkipped(history)
-        if let key = history.keyStart, key > next { self.beginGroup(stream, now) }
+        if !isFull, let key = history.keyStart, key > next { self.beginGroup(stream, now) }
     }
 
     private func countSkipped(_ history: PacketHistory) {

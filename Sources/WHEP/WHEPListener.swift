@@ -9,7 +9,8 @@ import PublishAuth
 import Threading
 import WebRTC
 
-/// The UDP socket and the sessions of a room's WebRTC viewers. ``WHEPListener+Requests`` has their HTTP requests.
+/// The UDP socket and the sessions of a room's WebRTC viewers. ``WHEPListener+Requests`` has their HTTP requests, and
+/// ``WHEPListener+Streams`` their TCP connections.
 ///
 /// Datagrams are found by their content (RFC 7983): connectivity checks by our user name fragment, everything else by an
 /// address from which a valid check came. All others are dropped without an answer.
@@ -46,6 +47,11 @@ final class WHEPListener: ChannelInboundHandler {
     /// Sums over the viewers that have ended.
     private var ended = ViewerCounters()
     var routes = WebRTCRoutes<SocketAddress, Viewer>()
+    /// TCP connections that are open, by number.
+    var connections: [Int: Stream] = [:]
+    var connectionCount = 0
+    var streams = PeerStreams<Stream, Viewer>()
+    var streamLimiter: ConnectionLimiter
     private var context: ChannelHandlerContext?
     private var usesSegments = WHEPListener.canSegment
     private var output = ViewerOutput()
@@ -63,6 +69,8 @@ final class WHEPListener: ChannelInboundHandler {
         self.clock = clock
         self.logger = logger
         self.loop = loop
+        self.streamLimiter = ConnectionLimiter(
+            maximum: settings.maxViewers * 2 + 64, maximumPerPlace: Self.mostWaitingPerPlace)
         let program = ProgramClock(now: clock.now(), wallClock: wallClock)
         self.renditions = feeds.map {
             Viewer.Rendition(feed: $0, stream: RenditionStream(name: $0.name, clock: program))
@@ -124,16 +132,17 @@ final class WHEPListener: ChannelInboundHandler {
         self.perform(viewer)
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        context.flush()
+    func channelReadComplete(context: ChannelHandlerContext) { self.readComplete() }
+
+    func readComplete() {
+        self.context?.flush()
         self.armTimers()
     }
 
+    func noteStranger() { self.strangers &+= 1 }
+
     private func receiveCheck(_ bytes: [UInt8], from remote: SocketAddress, _ now: Int64) {
-        guard let check = STUNMessage(bytes) else {
-            self.strangers &+= 1
-            return
-        }
+        guard let check = STUNMessage(bytes) else { return self.noteStranger() }
         if check.kind == .success, let route = self.routes[remote] {
             let viewer = route.owner
             viewer.session.receive(
@@ -142,10 +151,7 @@ final class WHEPListener: ChannelInboundHandler {
         }
         guard let ufrag = check.receiverUfrag, let viewer = self.routes.owner(ofUfrag: ufrag),
             let address = ICEAddress(remote)
-        else {
-            self.strangers &+= 1
-            return
-        }
+        else { return self.noteStranger() }
         self.routes.checked(address, at: remote, viewer)
         viewer.session.receive(check, from: address, viewer.rendition.stream, now: now, into: &self.output)
         self.perform(viewer)
@@ -174,6 +180,10 @@ final class WHEPListener: ChannelInboundHandler {
 
     /// Writes a datagram. It is dropped if the channel is full, as on the network.
     private func write(_ datagram: ViewerOutput.Datagram, _ viewer: Viewer) {
+        if datagram.address.isTCP {
+            self.streams[datagram.address, viewer]?.send(datagram.parts)
+            return
+        }
         guard let context = self.context, let remote = self.routes.remote(of: datagram.address, viewer) else { return }
         // Waits for no answer: what one viewer is sent does not delay the others.
         guard context.channel.isWritable else { return }
@@ -264,6 +274,7 @@ final class WHEPListener: ChannelInboundHandler {
         viewer.timer?.cancel()
         viewer.timer = nil
         self.routes.remove(viewer)
+        self.closeStreams(of: viewer)
         self.viewers[viewer.id] = nil
         self.touched[viewer.number] = nil
         viewer.rendition.viewers[viewer.number] = nil
@@ -288,6 +299,7 @@ final class WHEPListener: ChannelInboundHandler {
         self.isStopped = true
         self.ticker?.cancel()
         for viewer in Array(self.viewers.values) { self.close(viewer) }
+        for stream in Array(self.connections.values) { stream.close() }
         for rendition in self.renditions {
             rendition.rest?.cancel()
             rendition.rest = nil

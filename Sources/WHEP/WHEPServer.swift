@@ -11,8 +11,8 @@ import Threading
 import TLSFiles
 package import WebRTC
 
-/// Sends renditions to WebRTC viewers (WHEP): one UDP socket and one event loop for all of them. The viewers' HTTP requests
-/// come from the playback listener.
+/// Sends renditions to WebRTC viewers (WHEP): one UDP socket, a TCP socket on the same port, and one event loop for all of
+/// them. The viewers' HTTP requests come from the playback listener.
 package final class WHEPServer: Sendable {
     /// Nice value of the event loop's thread, as that of the playback listener: a flood of datagrams gets only the time that
     /// clock, mixer and encoders leave.
@@ -34,14 +34,21 @@ package final class WHEPServer: Sendable {
     /// Access to the event loop; closed before the loop ends.
     private let gate: Gate
     private let socket: DatagramSocket
+    /// Host of the sockets, as in the settings.
+    private let host: String
+    private let logger: Logger
+    /// The TCP socket; nil before ``openStreams()``, and if its port is in use.
+    private let streams = Mutex<(any Channel)?>(nil)
     private let isStopped = Mutex(false)
     private let latest = Mutex(WHEPStatistics())
 
     private init(
-        socket: DatagramSocket, boundAddress: String, group: MultiThreadedEventLoopGroup,
-        listener: NIOLoopBound<WHEPListener>, gate: Gate
+        socket: DatagramSocket, host: String, boundAddress: String, group: MultiThreadedEventLoopGroup,
+        listener: NIOLoopBound<WHEPListener>, gate: Gate, logger: Logger
     ) {
         self.socket = socket
+        self.host = host
+        self.logger = logger
         self.boundAddress = boundAddress
         self.group = group
         self.loop = group.next()
@@ -92,13 +99,16 @@ package final class WHEPServer: Sendable {
                 throw MediaError.bindFailed(address, error, at: place)
             }
             let candidates: [AnswerSettings.Candidate]
-            do throws(MediaError) { candidates = try settings.candidates(bound: socket.localAddress) } catch {
+            do throws(MediaError) {
+                candidates = try settings.candidates(bound: socket.localAddress, hasTCP: false)
+            } catch {
                 await socket.close()
                 throw error
             }
             let server = WHEPServer(
-                socket: socket, boundAddress: socket.localAddress.map(Self.text) ?? settings.udp, group: group,
-                listener: listener, gate: gate)
+                socket: socket, host: host, boundAddress: socket.localAddress.map(Self.text) ?? settings.udp,
+                group: group,
+                listener: listener, gate: gate, logger: logger)
             loop.execute {
                 listener.value.candidates = candidates
                 listener.value.ticker = loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.publishInterval) {
@@ -116,6 +126,29 @@ package final class WHEPServer: Sendable {
         } catch {
             try? await group.shutdownGracefully()
             throw error
+        }
+    }
+
+    /// Opens a TCP socket on the port of the UDP socket, for viewers whose network blocks UDP. Called once all other listeners of
+    /// the room are open, since one of them may have this port: viewers then have UDP only.
+    package func openStreams() async {
+        let port = self.socket.localAddress?.port ?? 0
+        do {
+            let channel = try await PeerStreamSocket.bootstrap(
+                on: self.loop, high: WHEPListener.mostWaiting, sendBuffer: WHEPListener.sendBuffer
+            ) { [listener] in listener.value.stream(from: $0) }
+            .bind(host: self.host, port: port).get()
+            self.streams.withLock { $0 = channel }
+            if self.isStopped.withLock({ $0 }) { return channel.close(promise: nil) }
+        } catch {
+            return self.logger.warning(
+                "WebRTC viewers cannot connect by TCP", metadata: ["port": "\(port)", "reason": "\(error)"])
+        }
+        self.gate.pass {
+            self.loop.execute { [listener, address = self.socket.localAddress] in
+                let candidates = try? listener.value.settings.candidates(bound: address, hasTCP: true)
+                if let candidates { listener.value.candidates = candidates }
+            }
         }
     }
 
@@ -150,13 +183,14 @@ package final class WHEPServer: Sendable {
     package var statistics: WHEPStatistics { self.latest.withLock { $0 } }
 
     private func publish() {
+        self.listener.value.sweepStreams()
         let statistics = self.listener.value.statistics()
         self.latest.withLock { $0 = statistics }
     }
 
     // MARK: The end
 
-    /// Disconnects all viewers and closes the socket. May be called twice.
+    /// Disconnects all viewers and closes the sockets. May be called twice.
     package func stop() async {
         let wasStopped = self.isStopped.withLock { isStopped in
             defer { isStopped = true }
@@ -168,6 +202,8 @@ package final class WHEPServer: Sendable {
             return listener.value.statistics()
         }.get()
         if let statistics { self.latest.withLock { $0 = statistics } }
+        let streams = self.streams.withLock { $0 }
+        try? await streams?.close().get()
         await self.socket.close()
         self.gate.close()
         try? await self.group.shutdownGracefully()

@@ -1,11 +1,12 @@
+import HTTPListener
 import MediaTypes
 import NIOCore
-import PipelineSpec
 import WebRTC
 
 /// Settings of a room's server for WebRTC viewers (WHEP).
 package struct WHEPSettings: Sendable {
-    /// `HOST:PORT` of the UDP socket of all viewers; port 0 lets the system choose.
+    /// `HOST:PORT` of the UDP socket of all viewers; port 0 lets the system choose. Viewers whose network blocks UDP connect to
+    /// the same port by TCP.
     package var udp: String
     /// The feed that `/whep` plays.
     package var rendition: String
@@ -28,23 +29,12 @@ extension WHEPSettings {
 
     /// The candidates of every answer.
     ///
-    /// - Parameter bound: Address of the UDP socket.
+    /// - Parameters:
+    ///   - bound: Address of the UDP socket.
+    ///   - hasTCP: Whether a TCP socket has the same port.
     /// - Throws: ``MediaError/Code/rejected`` if there is no address that viewers could reach.
-    func candidates(bound: SocketAddress?) throws(MediaError) -> [AnswerSettings.Candidate] {
-        let port = UInt16(clamping: bound?.port ?? 0)
-        var addresses = self.publicAddresses
-        if addresses.isEmpty, let own = bound?.ipAddress, let ip = IPAddress(own), !ip.isUnspecified {
-            addresses = [own]
-        }
-        let literals = addresses.compactMap { IPAddress($0)?.description }
-        guard !literals.isEmpty, literals.count == addresses.count else {
-            throw MediaError(
-                .rejected,
-                addresses.isEmpty
-                    ? "the UDP socket is bound to every address, so it is not known where viewers can send"
-                    : "an entry is not an IP address", at: "\(Self.place).publicAddresses",
-                fix: "list the IP addresses of this machine that viewers can reach")
-        }
-        return literals.map { AnswerSettings.Candidate(address: $0, port: port) }
+    func candidates(bound: SocketAddress?, hasTCP: Bool) throws(MediaError) -> [AnswerSettings.Candidate] {
+        try AnswerSettings.Candidate.hosts(
+            self.publicAddresses, bound: bound, hasTCP: hasTCP, at: Self.place, for: "viewers")
     }
 }

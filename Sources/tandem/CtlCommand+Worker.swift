@@ -57,6 +57,19 @@ extension CtlCommand {
         }
     }
 
+    struct Demand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Keep a rendition that sleeps while nobody watches it awake, because viewers are expected.")
+        @Argument(help: "Name of the rendition.") var rendition: String
+        @Option(help: "Seconds for which it stays awake, 1 to 3600.") var seconds = 60
+        @OptionGroup var control: ControlOptions
+        func run() async throws {
+            try await self.control.exchange(
+                .POST, "/v1/renditions/\(PercentEncoding.encode(self.rendition)):demand",
+                ["seconds": JSONValue(self.seconds)])
+        }
+    }
+
     struct Logs: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print the worker's last log lines.")
         @Option(help: "Number of lines, 1 to 1000.") var tail = 200

@@ -125,8 +125,8 @@ struct CtlCommand: ParsableCommand {
             """,
         subcommands: [
             State.self, Watch.self, Stats.self, Metrics.self, Events.self, Alarms.self, SceneVerb.self, Source.self,
-            Kick.self,
-            PK.self, Text.self, Score.self, Restart.self, Start.self, Stop.self, Keyframe.self, Document.self,
+            Kick.self, Recording.self, PK.self, Text.self, Score.self, Restart.self, Start.self, Stop.self,
+            Keyframe.self, Demand.self, Document.self,
             Apply.self, Patch.self, Logs.self, LogLevelVerb.self, Version.self, End.self, Drain.self,
         ])
 
@@ -222,6 +222,20 @@ struct CtlCommand: ParsableCommand {
         func run() async throws {
             try await self.source.control.exchange(
                 .POST, self.source.path(":kick"), ["refuseSeconds": JSONValue(self.refuseSeconds)])
+        }
+    }
+
+    struct Recording: AsyncParsableCommand {
+        enum Verb: String, ExpressibleByArgument, CaseIterable { case start, stop }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Start or stop the own recording of a source, as its publisher sends it.",
+            discussion: "The source needs record in the pipeline file. ctl start and ctl stop are for record outputs.")
+        @Argument(help: "start or stop.") var verb: Verb
+        @OptionGroup var source: SourceOptions
+        func run() async throws {
+            try await self.source.control.exchange(
+                .POST, self.source.path("/recording:\(self.verb.rawValue)"))
         }
     }
 

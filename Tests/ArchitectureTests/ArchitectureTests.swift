@@ -5,7 +5,7 @@ import Testing
 struct ArchitectureTests {
     private let sources = SourceTree.swiftFiles(in: "Sources")
 
-    @Test("more than 150 source files and 15 targets are found")
+    @Test("the rules for sources see more than 150 source files and 15 targets")
     func isNotEmpty() {
         #expect(self.sources.count > 150)
         #expect(SourceTree.floors.count > 15)

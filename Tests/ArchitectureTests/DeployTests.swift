@@ -62,7 +62,7 @@ struct DeployTests {
         for alert in alerts { #expect(fired.contains(alert), "\(alert)") }
     }
 
-    @Test("the alert and recording rules name only room states of RoomPhase", arguments: ["alerts", "rules"])
+    @Test("the alert and recording rules name only room states that RoomPhase defines", arguments: ["alerts", "rules"])
     func states(rules: String) {
         let states = SourceTree.text("Sources/Room/RoomPhase.swift").matches(of: /case ([a-z, ]+)\n/)
             .flatMap { $0.output.1.split(separator: ", ") }
@@ -89,7 +89,9 @@ struct DeployTests {
         #expect(text.contains(" \(ending);"), "the ending has a media type")
     }
 
-    @Test("the nginx file for shared storage adds immutable without always, so that 404 responses do not get it")
+    @Test(
+        "the nginx file for shared storage adds the cache header `immutable` without `always`, so that 404 responses do not get it"
+    )
     func missingSegments() {
         let lasting = SourceTree.text("deploy/nginx/rooms.conf").split(separator: "\n").filter {
             $0.contains("immutable")

@@ -68,7 +68,7 @@ struct DrainScriptTests {
     }
 
     @Test(
-        "two rooms move with one placeholder if the cluster has one; placeholders on the node are moved to other nodes first"
+        "two rooms move with one placeholder pod if the cluster has one; placeholders on the drained node move to other nodes first"
     )
     func fewPlaceholders() throws {
         let elsewhere = try Self.drain(["replicas": "1", "spares": "n2\n"])

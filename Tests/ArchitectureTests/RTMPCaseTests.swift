@@ -238,7 +238,8 @@ struct RTMPCaseTests {
     ]
 
     @Test(
-        "the table has the rows H01 to H09, C01 to C19, A01 to A14 and X01 to X12, and every test that it names exists")
+        "the table of RTMP cases has the rows H01 to H09, C01 to C19, A01 to A14, X01 to X12, and every test that it names exists"
+    )
     func complete() {
         func numbers(_ letter: String, _ range: ClosedRange<Int>) -> [String] {
             range.map { letter + ($0 < 10 ? "0" : "") + "\($0)" }

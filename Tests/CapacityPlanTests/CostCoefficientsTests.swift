@@ -22,7 +22,7 @@ struct CostCoefficientsTests {
     }
 
     @Test(
-        "an invalid coefficients file is refused; the error names the key and suggests --calibrate",
+        "an invalid cost coefficients file is refused; the error names the key and suggests --calibrate",
         arguments: [
             ("", "file"), ("{}", "version"), ("[]", "version"), (#"{"version": 2, "machine": "m"}"#, "version"),
             (#"{"version": 1}"#, "machine"), (#"{"version": 1, "machine": "m\nspec: {}"}"#, "machine"),

@@ -84,6 +84,27 @@ struct CostModelTests {
         }
     }
 
+    @Test(
+        "a room's cost while renditions sleep leaves out their scaling and encoding; a room without such renditions has none"
+    )
+    func asleep() throws {
+        func cost(_ word: String) throws -> RoomCost {
+            let renditions = """
+                "renditions": [ { "name": "a", "width": 1280, "height": 720 },
+                  { "name": "b", "width": 640, "height": 360, "when": "\(word)" } ],
+                """
+            return CostModel().cost(of: try Self.pipeline(renditions))
+        }
+        let (always, watched) = (try cost("always"), try cost("watched"))
+        #expect(always.asleepMeanMillicores == nil && !always.text.contains("asleep"))
+        #expect(always.json[key: "cpuAsleepMillicores"] == nil && always.peakMillicores == watched.peakMillicores)
+        let saved = Self.stage("encode[b]", watched) + Self.stage("scale", watched)
+        #expect(watched.sleepNanoseconds == saved)
+        #expect(try #require(watched.asleepMeanMillicores) < watched.meanMillicores)
+        #expect(watched.json[key: "cpuAsleepMillicores"]?.integer == watched.asleepPeakMillicores)
+        #expect(watched.text.contains("\nasleep     "))
+    }
+
     @Test("viewers add egress, CPU and memory; a recording adds disk bytes per hour")
     func traffic() throws {
         let plain = CostModel().cost(of: try Self.pipeline())

@@ -16,7 +16,7 @@ struct FleetTests {
         (1...servers).reduce(1.0) { loss, n in load * loss / (Double(n) + load * loss) }
     }
 
-    @Test("the number of machines is within one of Erlang's C formula, plus the spare machine")
+    @Test("the fleet plan's number of machines is within one of Erlang's C formula, plus the spare machine")
     func erlang() throws {
         let outcome = try #require(Self.fleet().plan(count: 40_000))
         // 120 rooms at once on average, eight per machine; one room in a thousand waits (Erlang's C formula).
@@ -33,7 +33,7 @@ struct FleetTests {
         #expect((120...200).contains(outcome.mostAtOnce))
     }
 
-    @Test("with less memory or less network bandwidth per machine, the plan has more machines")
+    @Test("with less memory or less network bandwidth per machine, the fleet plan has more machines")
     func scarce() throws {
         let cores = try #require(Self.fleet().plan(count: 5_000))
         var little = Self.machine
@@ -45,7 +45,9 @@ struct FleetTests {
         #expect(cores.machines < memory.machines && memory.machines < network.machines)
     }
 
-    @Test("more rooms, longer rooms and more spare machines need more machines, and more waiting needs fewer")
+    @Test(
+        "in the fleet plan more rooms, longer rooms and more spare machines need more machines, and more waiting needs fewer"
+    )
     func monotonous() throws {
         let base = try #require(Self.fleet().plan(count: 5_000)).machines
         #expect(try #require(Self.fleet(perHour: 240).plan(count: 5_000)).machines > base)
@@ -57,7 +59,9 @@ struct FleetTests {
         #expect(try #require(fleet.plan(count: 5_000)).machines < base + 2)
     }
 
-    @Test("a plan is found if the limit is exactly the machines it needs without spares, and none if it is one lower")
+    @Test(
+        "a fleet plan is found if the limit is exactly the machines it needs without spares, and none if it is one lower"
+    )
     func nearTheLimit() throws {
         // One room per machine: as many machines as rooms, and some more.
         let fleet = Self.fleet(rooms: [Fleet.Size(millicores: 16_000, memory: 1, network: 1)], perHour: 90)
@@ -68,14 +72,14 @@ struct FleetTests {
         #expect(fleet.plan(count: 500, limit: fewest - 1) == nil)
     }
 
-    @Test("there is no plan for more rooms at once than the simulation supports")
+    @Test("there is no fleet plan for more rooms at once than the simulation supports")
     func tooMany() {
         #expect(Self.fleet(perHour: Fleet.mostAtOnce).atOnce == Fleet.mostAtOnce)
         #expect(Self.fleet(perHour: Fleet.mostAtOnce + 1).plan(count: 500) == nil)
         #expect(Self.fleet(perHour: 1, minutes: 1).atOnce == 1)
     }
 
-    @Test("there is no plan without rooms or with a room larger than a machine; equal input gives an equal plan")
+    @Test("there is no fleet plan without rooms or with a room larger than a machine; equal input gives an equal plan")
     func limits() {
         let large = Fleet.Size(millicores: 17_000, memory: 1, network: 1)
         #expect(Self.fleet(rooms: [Self.room, large]).plan() == nil)

@@ -48,7 +48,7 @@ struct RoomsAtOnceTests {
             prices: PriceList(machines: machines))
     }
 
-    @Test("the scarcest resource decides how many rooms a machine runs; spare machines are added")
+    @Test("the scarcest resource decides how many rooms at once a machine runs; spare machines are added")
     func machines() throws {
         let answer = try Self.answer([
             Self.machine("cores", cores: 16), Self.machine("memory", cores: 64, gib: 12),
@@ -65,7 +65,9 @@ struct RoomsAtOnceTests {
         #expect(try Self.answer([Self.machine("small", cores: 1, gib: 1, mbits: 9)]).best == nil)
     }
 
-    @Test("the cheapest machines are chosen and billed for the whole time; the total is unknown if a price is missing")
+    @Test(
+        "for rooms at once the cheapest machines are chosen and billed for the whole time; a missing price leaves the total unknown"
+    )
     func money() throws {
         let record = #", { "type": "record", "path": "rec" }"#
         var answer = try Self.answer(
@@ -94,7 +96,7 @@ struct RoomsAtOnceTests {
         #expect(!answer.text.contains("A price that is not known"))
     }
 
-    @Test("traffic and recordings follow from the average bit rates, the number of rooms and the time")
+    @Test("traffic and recordings of rooms at once follow from the average bit rates, the number of rooms and the time")
     func traffic() throws {
         // Two viewers of 720p with audio (128 kbit/s), and 3 % for the container.
         let perViewer: Int64 = (2_500_000 + 128_000) * 103 / 100
@@ -167,7 +169,8 @@ struct RoomsAtOnceTests {
         #expect(Double(cost.memoryBytes >> 20) < mebibytes * 1.5, "\(cost.memoryBytes >> 20), \(mebibytes)")
     }
 
-    @Test("the largest inputs do not overflow, and every number is in the JSON")
+    @Test(
+        "the largest inputs do not overflow the plan for rooms at once, and each of its numbers is in the JSON report")
     func extremes() throws {
         let record = #", { "type": "record", "path": "rec" }"#
         let pipeline = try Self.pipeline(record)
@@ -231,7 +234,7 @@ struct RoomsAtOnceTests {
         #expect(found?.code == .invalidData && found?.place == "prices: \(place)", "\(String(describing: found))")
     }
 
-    @Test("sums of the largest numbers that the options accept saturate, in both reports")
+    @Test("in the plan for rooms at once, sums of the largest numbers saturate, in the text and in the JSON report")
     func largest() throws {
         var answer = try Self.answer(
             [Self.machine("m", cores: 16)], rooms: RoomsAtOnce.mostRooms, minutes: RoomsAtOnce.mostMinutes)

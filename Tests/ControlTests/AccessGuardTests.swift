@@ -31,7 +31,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "with a token, a request with a foreign Host and Origin is served if it has that bearer token; others get 401",
+        "with a token, a control request with a foreign Host and Origin is served if it has that bearer token; others get 401",
         arguments: [
             (nil, false), ("Bearer s3cret", true), ("bearer s3cret", true), ("Bearer  s3cret", true),
             ("Bearer s3cre", false),
@@ -48,7 +48,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "the read token allows reads and gets 403 for commands; a wrong or missing token gets 401; an empty read token is refused",
+        "the read token is for reads and gets 403 for control commands; a wrong or missing token gets 401; an empty one is refused",
         arguments: [
             ("Bearer look", true, nil), ("Bearer look", false, 403), ("Bearer s3cret", true, nil),
             ("Bearer s3cret", false, nil), ("Bearer loo", true, 401), ("Bearer ", true, 401), (nil, true, 401),
@@ -64,7 +64,7 @@ struct AccessGuardTests {
         #expect(alone.refusal(of: Self.head("a", [.authorization: "Bearer "]), isOpen: false, isReading: true) != nil)
     }
 
-    @Test("a server whose configured token is empty refuses a request with an empty bearer token")
+    @Test("a control server whose configured token is empty refuses a request with an empty bearer token")
     func emptyToken() {
         let guardian = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "")
         #expect(guardian.refusal(of: Self.head("a", [.authorization: "Bearer "]), isOpen: false) != nil)

@@ -19,7 +19,7 @@ struct CommandMemoryTests {
     }
 
     @Test(
-        "a reply has `durable: false` if its command is not on disk yet, and is 503 superseded if another worker took over"
+        "a control reply has `durable: false` if its command is not on disk yet, and is 503 superseded if another worker took over"
     )
     func durability() throws {
         let room = FakeRoom()
@@ -69,7 +69,7 @@ struct CommandMemoryTests {
     }
 
     @Test(
-        "a request's fingerprint is stored as the seal function's result, with which the next worker recognizes the request"
+        "a control request's fingerprint is stored as the seal function's result, by which the next worker recognizes the request"
     )
     func sealedFingerprint() throws {
         let seal: @Sendable (String) -> String = { "sealed \($0.utf8.reduce(7) { ($0 * 31 + Int($1)) % 1_000_003 })" }

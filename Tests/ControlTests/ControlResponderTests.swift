@@ -37,7 +37,9 @@ struct ControlResponderTests {
         #expect(Self.reply(.post, "/v1/room:drain", room: room).status == 202)
     }
 
-    @Test("a still has its age and a tag, with which a client gets 304 for an unchanged frame; the width is 16 to 1280")
+    @Test(
+        "a source's still has its age and a tag, with which a client gets 304 for an unchanged frame; its width is 16 to 1280"
+    )
     func still() throws {
         let room = FakeRoom()
         let first = Self.reply(.get, "/v1/sources/a/b/still.jpg?streamType=sub&width=640", room: room)
@@ -70,7 +72,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "each command's path, query and body become the right call of the room, and its reply has the right status",
+        "each control request's path, query and body become the right call of the room, and its reply has the right status",
         arguments: [
             (.put, "/v1/program", #"{"sceneId":"pk"}"#, 200, #"program {"sceneId":"pk"}"#),
             (.put, "/v1/scenes/pk", #"{"layout":"auto"}"#, 200, #"scene pk {"layout":"auto"}"#),
@@ -118,7 +120,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "an invalid request gets its status and a problem document that names the fault or the remedy; the room executes no command",
+        "an invalid control request gets its status and a problem that names the fault or the remedy; the room executes no command",
         arguments: [
             (.put, "/v1/program", #"{"scene":"pkk"}"#, 404, "solo, pk"),
             (.put, "/v1/program?x=1", #"{"scene":"pk"}"#, 400, "query parameter"),
@@ -188,7 +190,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "the lists of scenes and sources, and a single source, can be read and are not cached",
+        "GET /v1/scenes, GET /v1/sources and GET /v1/sources/{uid} return JSON that is not cached",
         arguments: [
             ("/v1/scenes", #"{"scenes":[]}"#), ("/v1/sources", #"{"sources":[]}"#),
             ("/v1/sources/1001?streamType=sub", #"{"uid":"1001","streamType":"sub"}"#),

@@ -18,7 +18,7 @@ struct ControlServerTests {
             listen: ListenAddress(parsing: listen), token: token, room: room, logger: Logger(label: "test"))
     }
 
-    @Test("a PUT /v1/program over TCP reaches the room, and its reply has the tick")
+    @Test("a PUT /v1/program over TCP reaches the room, and the control server's reply has the tick")
     func tcp() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -41,7 +41,7 @@ struct ControlServerTests {
         directory.remove()
     }
 
-    @Test("requests over the rate limit get 429 with Retry-After; a health probe is still answered")
+    @Test("control requests over the rate limit get 429 with Retry-After; a health probe is still answered")
     func rate() async throws {
         var doors = ControlListenerOptions()
         doors.requestsPerSecond = 3
@@ -61,7 +61,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "requests without a valid token share one rate limit; the read token and the command token each have their own"
+        "control requests without a valid token share one rate limit; the read and the command token each have their own"
     )
     func ownBudgets() async throws {
         var doors = ControlListenerOptions()
@@ -117,7 +117,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "more connections than the limit, idle or with half a request, keep out neither health probes nor a GET /v1/state"
+        "more control connections than the limit, idle or with half a request, keep out neither health probes nor a GET /v1/state"
     )
     func heldSockets() async throws {
         let server = try await Self.start("127.0.0.1:0")
@@ -165,7 +165,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("slow document changes delay neither probes, reads, other commands nor the drain")
+    @Test("slow document changes delay neither health probes, reads, other control commands nor the drain")
     func hangingCommands() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -185,7 +185,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "a reply repeats the request's X-Request-ID; if that is missing or longer than 128 characters, it has a generated one"
+        "a control reply repeats the request's X-Request-ID, or has a generated one if that is missing or over 128 characters long"
     )
     func requestID() async throws {
         let server = try await Self.start("127.0.0.1:0")
@@ -234,7 +234,7 @@ struct ControlServerTests {
         #expect(error?.fix.contains("token") == true)
     }
 
-    @Test("with a token, the server starts on 0.0.0.0; requests other than health probes need the token")
+    @Test("with a token, the control server starts on 0.0.0.0; requests other than health probes need the token")
     func token() async throws {
         let room = FakeRoom()
         let server = try await Self.start("0.0.0.0:0", token: "s3cret", room: room)
@@ -251,7 +251,9 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("on loopback, a request with a foreign Host or Origin, or without Host (HTTP/1.0), gets 403: DNS rebinding")
+    @Test(
+        "against DNS rebinding, a loopback control server answers a foreign Host or Origin, or no Host (HTTP/1.0), with 403"
+    )
     func rebinding() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -265,7 +267,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "a JSON body with the type of another format gets 415; curl's default type is accepted",
+        "a control request whose JSON body has the type of another format gets 415; curl's default type is accepted",
         arguments: [
             ("PUT /v1/program", "application/json", 200), ("PUT /v1/program", "Application/JSON; charset=utf-8", 200),
             // curl's default type for any body.
@@ -325,7 +327,7 @@ struct ControlServerTests {
         await open.stop()
     }
 
-    @Test("tokens are replaced without a restart: the new ones are valid, the old ones are not")
+    @Test("the control server replaces its tokens without a restart: the new ones are valid, the old ones are not")
     func renewal() async throws {
         var doors = ControlListenerOptions()
         doors.readToken = "reader"
@@ -403,7 +405,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "GET /v1/alarms passes on its state filter; outputs can be started, stopped and restarted, and a key frame requested"
+        "GET /v1/alarms passes on its state filter; outputs start, stop and restart; a key frame and a rendition can be requested"
     )
     func outputs() async throws {
         let room = FakeRoom()
@@ -419,17 +421,21 @@ struct ControlServerTests {
         #expect(try await probe.request("POST /v1/outputs/rec:stop").status == 202)
         #expect(try await probe.request("POST /v1/outputs/other:stop").status == 404)
         #expect(try await probe.request("POST /v1/renditions/720p:keyframe").status == 202)
+        #expect(try await probe.request("POST /v1/renditions/720p:demand").status == 202)
+        #expect(try await probe.request("POST /v1/renditions/720p:demand", body: #"{"seconds":5}"#).status == 202)
+        #expect(try await probe.request("POST /v1/renditions/720p:demand", body: #"{"seconds":0}"#).status == 422)
         for line in [
             "POST /v1/outputs/cdn", "POST /v1/outputs/:restart", "POST /v1/outputs/:stop", "POST /v1/outputs/rec:pause",
             "POST /v1/renditions/720p:restart",
         ] {
             #expect(try await probe.request(line).status == 404, "\(line)")
         }
-        #expect(room.calls == ["restart cdn", "start rec", "stop rec", "keyframe 720p"])
+        #expect(
+            room.calls == ["restart cdn", "start rec", "stop rec", "keyframe 720p", "demand 720p 60", "demand 720p 5"])
         await server.stop()
     }
 
-    @Test("a body of more than 256 KiB gets 413")
+    @Test("a control request whose body is over 256 KiB gets 413")
     func bodyLimit() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
@@ -442,7 +448,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("two hundred concurrent scene changes all get 200 and reach the room")
+    @Test("two hundred concurrent scene changes all get 200 from the control server and reach the room")
     func flood() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)

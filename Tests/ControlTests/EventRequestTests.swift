@@ -40,7 +40,9 @@ struct EventRequestTests {
         }
     }
 
-    @Test("a long poll returns with the next event, and without events after its timeout or at the room's end")
+    @Test(
+        "a long poll of GET /v1/events returns with the next event, and without events after its timeout or at the room's end"
+    )
     func waiting() async throws {
         try await Self.with { room, probe, _ in
             async let one = probe.request("GET /v1/events?after=0&waitSeconds=20")
@@ -62,7 +64,7 @@ struct EventRequestTests {
         }
     }
 
-    @Test("the stream of server-sent events begins after Last-Event-ID and ends when the room ends")
+    @Test("the GET /v1/events stream of server-sent events begins after Last-Event-ID and ends when the room ends")
     func stream() async throws {
         try await Self.with { room, probe, _ in
             Self.told(room, 1...2)
@@ -86,7 +88,7 @@ struct EventRequestTests {
     }
 
     @Test(
-        "a stream whose first events are no longer stored says how many are missed; when its client disconnects, it is removed"
+        "an event stream whose first events are no longer stored says how many are missed; it is removed when its client disconnects"
     )
     func leaving() async throws {
         try await Self.with { room, probe, _ in

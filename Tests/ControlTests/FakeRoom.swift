@@ -185,6 +185,11 @@ final class FakeRoom: RoomControlling, SceneControlling, OutputControlling {
         return #"{"accepted":"keyframe"}"#
     }
 
+    func announceDemand(_ rendition: String, seconds: Int) throws(ControlFailure) -> String {
+        self.note("demand \(rendition) \(seconds)")
+        return #"{"accepted":"demand"}"#
+    }
+
     func metricsText() -> String { "a 1\n" }
     func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String {
         self.note("clip \(request.from) \(request.to) \(request.rendition ?? "-") \(request.name ?? "-")")

@@ -18,13 +18,13 @@ struct FlatObjectTests {
         #expect(try object.bool("audioPush") == false)
     }
 
-    @Test("an empty body and `{}` have no members", arguments: ["", "{}", " { } "])
+    @Test("FlatObject reads an empty body and `{}` as no members", arguments: ["", "{}", " { } "])
     func empty(text: String) throws {
         #expect(try Self.read(text).string("scene") == nil)
     }
 
     @Test(
-        "the error for a body that is not a JSON object of known, flat and unique members says what is wrong",
+        "FlatObject's error for a body that is not a JSON object of known, flat and unique members says what is wrong",
         arguments: [
             ("{", "expected a key"), ("[]", "not a JSON object"), ("null", "not a JSON object"),
             ("{\"scene\"}", "colon"), ("{\"scene\":}", "value"), ("{\"scene\":\"a\",}", "expected a key"),
@@ -42,7 +42,7 @@ struct FlatObjectTests {
         #expect(failure?.code == "invalidFormat")
     }
 
-    @Test("a value of the wrong type or range is refused, and the error names its type or what to use")
+    @Test("FlatObject refuses a value of the wrong type or range, and the error names its type or what to use")
     func kinds() throws {
         let object = try Self.read("{\"scene\":1,\"volume\":201,\"audioPush\":\"yes\"}")
         #expect(#expect(throws: ControlFailure.self) { try object.string("scene") }?.fix == "use a string")
@@ -56,7 +56,7 @@ struct FlatObjectTests {
         }
     }
 
-    @Test("the error for invalid JSON has the line and column of the mistake")
+    @Test("FlatObject's error for invalid JSON has the line and column of the mistake")
     func position() {
         let failure = #expect(throws: ControlFailure.self) { try Self.read("{\n  \"scene\" 5}") }
         #expect(failure?.what == "expected a colon, found 5 at line 2, column 11")

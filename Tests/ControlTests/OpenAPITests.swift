@@ -225,7 +225,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "with opensReads, GET /v1/room needs no token; commands, the document and logs do",
+        "with open reads (opensReads), GET /v1/room needs no token; commands, the document and logs do",
         arguments: [
             (HTTPRequest.Method.get, "/v1/room", 200), (.put, "/v1/program", 401), (.post, "/v1/room:end", 401),
             (.get, "/v1/document", 401), (.get, "/v1/logs", 401),

@@ -21,7 +21,7 @@ struct PageHeaderTests {
         """
 
     @Test(
-        "the page's header shows a disk's free bytes and its message at levels alert_2 and alert_3, and nothing at level normal"
+        "the operator page's header shows a disk's free bytes and its message at alert_2 and alert_3, and nothing at level normal"
     )
     func disk() throws {
         func disk(_ level: String, _ message: String) -> String {

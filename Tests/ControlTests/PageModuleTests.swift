@@ -13,7 +13,9 @@ struct PageModuleTests {
         var height: Int
     }
 
-    @Test("panes have the expected rectangles in the layouts solo, pip, grid, hostAndGuests and auto, and with lengths in percent")
+    @Test(
+        "the operator page computes the panes' rectangles in layouts solo, pip, grid, hostAndGuests and auto, and from percent"
+    )
     func rectangles() throws {
         let script = """
             import { resolvedPanes } from "./geometry.js";
@@ -50,7 +52,7 @@ struct PageModuleTests {
             ])
     }
 
-    @Test("a dragged pane snaps to the canvas and to other panes, and stays inside the canvas")
+    @Test("on the operator page a dragged pane snaps to the canvas and to other panes, and stays inside the canvas")
     func snapping() throws {
         let script = """
             import { snapped } from "./geometry.js";
@@ -70,7 +72,9 @@ struct PageModuleTests {
             ])
     }
 
-    @Test("undo and redo go through the states of a layout; a change after undo drops the states after it")
+    @Test(
+        "on the operator page undo and redo go through the states of a layout; a change after undo drops the states after it"
+    )
     func history() throws {
         let script = """
             import { History } from "./geometry.js";
@@ -84,7 +88,7 @@ struct PageModuleTests {
         #expect(try PageModules.run(script) as [Int] == [2, 1, 1, 2, 9, 2])
     }
 
-    @Test("the worst alarm is first, and among equals the newest")
+    @Test("the operator page lists the worst alarm first, and among equals the newest; cleared alarms are left out")
     func troubles() throws {
         let script = """
             import { troubles } from "./trouble.js";
@@ -95,7 +99,7 @@ struct PageModuleTests {
         #expect(try PageModules.run(script) as [String] == ["c", "b", "e", "a"])
     }
 
-    @Test("the timeline keeps its beginning when more changes come than it can show")
+    @Test("the operator page's timeline keeps its beginning, at most 400 changes and 200 marks, when more come")
     func flood() throws {
         let script = """
             import { keepChange, keepMark } from "./timeline.js";
@@ -111,7 +115,9 @@ struct PageModuleTests {
         #expect(try PageModules.run(script) as [Int] == [0, 1, 349_990, 0, 1])
     }
 
-    @Test("an address for a guest has the key, and the page's host in place of an address that means every interface")
+    @Test(
+        "the operator page's address for a guest has the key, and the page's host in place of one that means every interface"
+    )
     func addresses() throws {
         let script = """
             import { publishAddresses } from "./invite.js";
@@ -120,7 +126,7 @@ struct PageModuleTests {
         #expect(try PageModules.run(script) as [String] == ["rtmp://room.example:1935/live/key"])
     }
 
-    @Test("every alarm of the reference is explained on the page and in the page's guide")
+    @Test("every alarm of the alarms reference is explained on the operator page and in its guide")
     func remedies() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -25,7 +25,7 @@ struct HoldTests {
     }
 
     @Test(
-        "the faster sibling encodes the frames in the encoder and the queue, from an IDR frame; the grid's IDR frames stay"
+        "a faster sibling encoder takes over frames in the encoder and the queue, from an IDR frame; IDR frames of the GOP grid stay"
     )
     func atOnce() throws {
         let coded = Mutex<[Int: [Coded]]>([:])
@@ -103,7 +103,7 @@ struct HoldTests {
     }
 
     @Test(
-        "of a dropped backlog one frame in `distance` is shown, also of frames inside the encoder; the others repeat it",
+        "of a dropped backlog, inside the encoder too, every second or fourth frame is shown, and the frames between repeat it",
         arguments: [
             (canvas: 30, frameStep: 1, distance: 4), (canvas: 10, frameStep: 1, distance: 2),
             (canvas: 20, frameStep: 2, distance: 2), (canvas: 50, frameStep: 2, distance: 4),
@@ -153,7 +153,7 @@ struct HoldTests {
     }
 
     @Test(
-        "a dropped backlog shows six to eight frames per second, or the nearest number below",
+        "of a dropped backlog, six to eight frames per second are shown, or the nearest number below",
         arguments: [
             (60, 7.5), (50, 6.25), (48, 6), (30, 7.5), (25, 6.25), (24, 6), (20, 20.0 / 3), (17, 17.0 / 3), (15, 7.5),
             (12, 6), (10, 5), (8, 8), (5, 5), (1, 1),
@@ -162,7 +162,7 @@ struct HoldTests {
         #expect(Double(fps) / Double(EncoderControl.framesPerShown(fps: fps)) == left)
     }
 
-    @Test("from 9 to 60 fps, a dropped backlog shows fewer frames, each for less than 250 ms")
+    @Test("from 9 to 60 fps, fewer frames of a dropped backlog are shown than it has, each for less than 250 ms")
     func alwaysFewer() {
         for fps in 9...60 {
             let frames = EncoderControl.framesPerShown(fps: fps)
@@ -172,7 +172,9 @@ struct HoldTests {
         }
     }
 
-    @Test("a requested IDR frame comes at the next frame of that rendition only; the grid's IDR frames stay in place")
+    @Test(
+        "a requested IDR frame comes at the next frame of that rendition only; IDR frames of the GOP grid stay in place"
+    )
     func askedFor() throws {
         let keys = Mutex<[Int: [Int64]]>([:])
         let entered = DispatchSemaphore(value: 0)

@@ -39,7 +39,7 @@ struct StillEncoderTests {
         #expect(abs(Double(found[1]) - expected.blue) < 4 && abs(Double(found[2]) - expected.red) < 4, "\(found)")
     }
 
-    @Test("a writer that stays open makes the same files as one that is opened for each frame")
+    @Test("a JPEG writer that stays open makes the same files as one that is opened for each frame")
     func writer() throws {
         func picture(_ red: UInt8) throws -> Picture {
             var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)

@@ -13,13 +13,15 @@ struct LadderGraphTests {
         #expect(graph.outputs == ["r0", "r1", "r2"])
     }
 
-    @Test("with renditions from small to large, outputs are still scaled from the larger one, under the right names")
+    @Test(
+        "if renditions are listed from small to large, the smaller one is still scaled from the larger, and outputs keep their order"
+    )
     func anyOrder() {
         let graph = LadderGraph(sizes: [(640, 360), (1280, 720)], width: 1280, height: 720)
         #expect(graph.text == "[canvas]null,split=2[r1][c0];[c0]scale=640:360:flags=bicubic,setsar=1[r0]")
     }
 
-    @Test("the graph for one rendition has no split filter")
+    @Test("the filter graph for a single rendition has no split filter")
     func single() {
         #expect(
             LadderGraph(sizes: [(640, 360)], width: 1280, height: 720).text

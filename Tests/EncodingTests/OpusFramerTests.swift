@@ -11,7 +11,7 @@ struct OpusFramerTests {
         (position..<position + count).flatMap { [Float($0), Float(-$0)] }
     }
 
-    @Test("blocks of 1,024 samples become frames of 960 that follow each other and contain each sample once")
+    @Test("audio blocks of 1,024 samples become Opus frames of 960 that follow each other and contain each sample once")
     func frames() {
         var framer = OpusFramer()
         var frames: [OpusFramer.Frame] = []
@@ -24,7 +24,7 @@ struct OpusFramerTests {
         #expect(frames.dropFirst().allSatisfy { $0.isContinued })
     }
 
-    @Test("a lost block is replaced by silence, so that later samples keep their time")
+    @Test("a lost audio block is replaced by silence, so that later samples keep their time")
     func gap() {
         var framer = OpusFramer()
         var frames = framer.add(Self.block(0), at: 0)
@@ -36,7 +36,7 @@ struct OpusFramerTests {
         #expect(frames.allSatisfy { $0.position == 0 || $0.isContinued })
     }
 
-    @Test("samples of a block that overlap the previous block are ignored")
+    @Test("samples of an audio block that overlap the previous block are ignored")
     func overlap() {
         var framer = OpusFramer()
         var frames = framer.add(Self.block(0), at: 0)
@@ -45,7 +45,7 @@ struct OpusFramerTests {
         #expect(frames.flatMap { Array($0.samples) } == Self.block(0, 2 * 960))
     }
 
-    @Test("after a long gap, and after a reset, frames begin at the new position")
+    @Test("after a long gap in the audio, and after a reset, Opus frames begin at the new position")
     func jump() {
         var framer = OpusFramer()
         _ = framer.add(Self.block(0), at: 0)
@@ -56,7 +56,9 @@ struct OpusFramerTests {
         #expect(again.map(\.position) == [101_024] && again.map(\.isContinued) == [false])
     }
 
-    @Test("the encoder makes a packet per frame, whose pts is earlier by a constant delay of at most 960 samples")
+    @Test(
+        "the Opus encoder makes a packet per frame, with a pts earlier than the frame's by a constant delay of at most 960 samples"
+    )
     func packets() throws {
         let encoder = try OpusEncoder.open(bitrate: 128_000, place: "test")
         var packets: [CodedPacket] = []
@@ -78,7 +80,7 @@ struct OpusFramerTests {
         }
     }
 
-    @Test("the stage encodes only while packets are needed, and begins anew after a pause")
+    @Test("the Opus stage encodes only while packets are needed, and begins anew after a pause")
     func demand() throws {
         let positions = Mutex<[Int64]>([])
         let stage = try OpusStage.open(

@@ -156,7 +156,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "timestamps rounded to milliseconds give exactly one frame per tick, with any offset",
+        "timestamps rounded to milliseconds give exactly one passed frame per tick, with any offset",
         arguments: [0, 5, 11, 400])
     func milliseconds(offset: Int64) {
         var room = Room()

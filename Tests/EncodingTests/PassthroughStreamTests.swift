@@ -29,7 +29,9 @@ struct PassthroughStreamTests {
         return mirror.children.reduce(own) { max($0, Self.largest($1.value)) }
     }
 
-    @Test("after an hour of frames with a single IDR frame, no collection of the stream has 64 elements")
+    @Test(
+        "after an hour of frames with a single IDR frame, each collection in the passthrough state has fewer than 64 elements"
+    )
     func endless() {
         var stream = Self.stream()
         Self.send(0, key: true, to: &stream)
@@ -49,7 +51,9 @@ struct PassthroughStreamTests {
         #expect(stream.trouble == .timestamps)
     }
 
-    @Test("two frames for one tick, or one for an earlier tick, are a fault until the next IDR frame, in any order")
+    @Test(
+        "in passthrough, frames may arrive in any order, but a second frame for a tick is a fault until the next IDR frame"
+    )
     func twice() {
         for (order, isTrouble): ([Int64], Bool) in [
             ([1, 2, 3], false), ([3, 1, 2], false), ([3, 3], true), ([3, 1, 3], true), ([3, 1, 1], true),
@@ -65,7 +69,7 @@ struct PassthroughStreamTests {
         }
     }
 
-    @Test("a frame more than 16 ticks beyond the first tick without a frame counts as a gap")
+    @Test("in passthrough, a frame more than 16 ticks beyond the first tick without a frame counts as a gap")
     func tooFarAhead() {
         for ahead in [Int64(16), 17, 18, 40, 1_000_000] {
             var stream = Self.stream()

@@ -30,7 +30,7 @@ struct PicturePoolTests {
         #expect(objects.count <= 16, "\(objects.count) objects for twelve at a time")
     }
 
-    @Test("a graph reports once that it holds frames that were not used since the last check")
+    @Test("a filter graph reports once that it holds frames that were not used since the last check")
     func oversized() throws {
         let graph = try FilterGraph.open(
             "[in]scale=16:16[out]", inputs: [FilterGraph.Input(label: "in", format: .canvas(width: 32, height: 32))],
@@ -82,7 +82,8 @@ struct PicturePoolTests {
         #expect(decoder.renewals == 1)
     }
 
-    @Test("pools are checked once per minute of stream time, also after it jumped, or every n-th frame without times")
+    @Test(
+        "frame pools are checked once per minute of stream time, also if it jumps; without times, at every n-th frame")
     func looks() {
         var look = PoolCheckTimer(every: 3)
         let counted = (0..<7).map { _ in look.isDue() }

@@ -25,7 +25,8 @@ struct RateTests {
     }
 
     @Test(
-        "a lower bit rate takes effect; no frame is lost, IDR frames stay on the grid and the parameter sets stay")
+        "a lower bit rate takes effect while encoding: no frame is lost, IDR frames stay on the GOP grid, parameter sets stay"
+    )
     func change() throws {
         let coded = Mutex<[(pts: Int64, dts: Int64, isKey: Bool, bytes: Int)]>([])
         let ladder = try EncodingStage.open(

@@ -17,7 +17,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "under idle connections and wrong keys publishers lose no frame, a new one goes live in 2 s, memory grows 100 MB at most"
+            "a flood of idle connections and wrong keys costs publishers no frame; a new one is live in 2 s, memory grows 100 MB at most"
         )
         func abuse() throws {
             let work = try WorkDirectory()

@@ -20,7 +20,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "all listed files arrive unchanged and old segments are deleted; with a wrong secret none arrive, the room stays live",
+            "listed files arrive in a bucket unchanged, old segments are deleted; with a wrong secret none arrive, and the room stays live",
             arguments: Bucket.Service.allCases)
         func bucket(_ service: Bucket.Service) throws {
             let work = try WorkDirectory()

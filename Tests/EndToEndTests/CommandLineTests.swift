@@ -117,7 +117,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a refused connection is reported with what failed, where, and what to do",
+            "a tandem command whose connection is refused reports what failed, where, and what to do",
             arguments: [
                 (["ctl", "state", "-a", "http://127.0.0.1:1"], 69), (["healthcheck", "http://127.0.0.1:1"], 1),
                 (["ctl", "events", "--follow", "-a", "http://127.0.0.1:1"], 69),

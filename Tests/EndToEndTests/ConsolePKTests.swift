@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension Unhurried.Doors {
+extension EndToEnd {
     @Suite("A PK on the operator page")
     struct ConsolePKTests {
         private static func pipeline(_ work: WorkDirectory) -> String {

@@ -29,7 +29,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "PATCH /v1/room adds, changes and removes RTMP outputs; the others continue, no frame is late, forbidden files are refused"
+            "PATCH /v1/room adds, changes and removes RTMP outputs; others continue, no frame is late, forbidden key files are refused"
         )
         func outputs() throws {
             _ = try Media.require()

@@ -147,7 +147,7 @@ extension Unhurried.Stores {
             #expect(try room.end() == 0)
         }
 
-        @Test("SIGHUP to a worker that is still reading its pipeline does not end it")
+        @Test("a worker that gets SIGHUP while it is still reading its pipeline file starts the room nevertheless")
         func early() throws {
             let work = try WorkDirectory()
             let pipe = work.path("room.json")

@@ -44,7 +44,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "forged, expired, misdirected and path-traversing HTTP requests are all refused, and valid URLs continue to work"
+            "viewers' HTTP requests that are forged, expired, misdirected or path-traversing are all refused; valid URLs continue to work"
         )
         func attacked() throws {
             let wanted = max(

@@ -60,7 +60,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Chromium's own player plays a room that it joins in its first six seconds; the first playlists have three segments or more"
+            "Chromium's built-in player plays a room joined in its first six seconds; the first playlists have three or more segments"
         )
         func joins() throws {
             let viewers = try Viewers.start()

@@ -21,7 +21,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "hls.js switches to each level without a stall, and plays it with its audio group and frame rate"
+            "hls.js switches to each video level without a stall, and plays it with the level's audio group and frame rate"
         )
         func levels() throws {
             let viewers = try Viewers.start(needsHLSJS: true)

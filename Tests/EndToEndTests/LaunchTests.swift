@@ -113,7 +113,8 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "plan estimates more CPU for more viewers; a broken calibration file exits with 65, a missing one with 66")
+            "tandem plan estimates more CPU for more viewers; a broken calibration file exits with 65, a missing one with 66"
+        )
         func plan() throws {
             let room = "\(EndToEnd.root)/pipelines/pk-landscape.json"
             let work = try WorkDirectory()
@@ -137,7 +138,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "plan --calibrate ends within a minute, and a plan with its file is for this machine",
+            "tandem plan --calibrate ends within a minute, and a plan with the calibration file is for this machine",
             .enabled(if: ProcessInfo.processInfo.environment["TANDEM_CALIBRATE"] != nil, "by TANDEM_CALIBRATE=1"),
             .timeLimit(.minutes(2)))
         func calibration() throws {

@@ -57,7 +57,7 @@ extension Unhurried.Doors {
             #expect(again == [73, 0])
         }
 
-        @Test("a job in the directory of an ended room exits with 73, and runs with --new-session")
+        @Test("an offline job in the directory of an ended room exits with 73, and runs with --new-session")
         func endedDirectory() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -12,7 +12,7 @@ extension EndToEnd {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_LOAD"] == "full"
 
         @Test(
-            "waiting players get at least 90 % of the parts; with slow readers and a flood the room uses at most 64 MB more"
+            "players with blocking reloads get at least 90 % of the parts; slow readers and a flood of requests add at most 64 MB of memory"
         )
         func viewers() throws {
             let room = try LoadedRoom.start()

@@ -9,7 +9,7 @@ extension EndToEnd {
         enum Way: String, CaseIterable { case clean, reset, silent, killed }
 
         @Test(
-            "when a publisher disconnects, cleanly or not, playlists stay on time, the other continues; a return takes at most 1 s"
+            "if a publisher disconnects, cleanly or not, playlists stay on time, the other publisher continues; a return takes at most 1 s"
         )
         func cycles() throws {
             let media = try Media.require()

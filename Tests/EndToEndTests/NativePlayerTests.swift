@@ -4,7 +4,9 @@ import Testing
 extension EndToEnd {
     @Suite("Native players: ffmpeg, mpv, GStreamer with both of its HLS demuxers, VLC")
     struct NativePlayerTests {
-        @Test("each installed player plays a live room with scene changes, without an error")
+        @Test(
+            "each installed one of ffmpeg, mpv, GStreamer and VLC plays a live room with scene changes without an error"
+        )
         func livePlayers() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))

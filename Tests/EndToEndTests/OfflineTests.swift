@@ -6,7 +6,7 @@ extension Unhurried.Pictures {
     struct OfflineTests {
         private static let seconds = 6.0
 
-        @Test("two runs of a job write identical, complete files, which FFmpeg decodes without warnings")
+        @Test("two runs of an offline job write identical, complete files, which FFmpeg decodes without warnings")
         func determinism() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

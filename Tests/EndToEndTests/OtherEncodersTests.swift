@@ -120,7 +120,7 @@ extension EndToEnd {
             try Self.judge("VLC, rtmp", room, try Publisher(arguments[0], Array(arguments.dropFirst())))
         }
 
-        @Test("nginx-rtmp pushes a stream that it receives to the room, where the source goes live with audio")
+        @Test("nginx-rtmp pushes a stream that it receives on to the room, where the source goes live with audio")
         func nginx() throws {
             let ffmpeg = try TestTool.require("ffmpeg")
             let module = ["/usr/lib/nginx/modules/ngx_rtmp_module.so"].first {

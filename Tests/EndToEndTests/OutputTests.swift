@@ -79,7 +79,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a hanging RTMP target raises an alarm until a server replaces it; the other target, HTTP-FLV and WebSocket get the stream"
+            "an RTMP target that hangs raises an alarm until a working server replaces it; other outputs (RTMP, HTTP-FLV) get the stream"
         )
         func twoTargets() throws {
             let media = try Media.require()

@@ -12,7 +12,7 @@ extension EndToEnd {
         private static let shell = "/bin/sh"
 
         @Test(
-            "measures against overload are taken in order and undone in reverse; playlists have no gap; at most two alarms are set"
+            "at a third of the CPU need, overload steps are taken in order and undone in reverse; playlists have no gap; two alarms at most"
         )
         func overloaded() throws {
             let media = try Media.require()

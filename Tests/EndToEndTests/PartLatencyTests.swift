@@ -8,7 +8,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 7
 
         @Test(
-            "with two 720p publishers half of the parts are ready within 150 ms of their last frame, and 90 % within 160 ms"
+            "with two 720p publishers, half of the parts are ready within 150 ms of their last frame, and 90 % within 160 ms"
         )
         func ladderOfThree() throws {
             let work = try WorkDirectory()

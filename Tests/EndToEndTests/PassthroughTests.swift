@@ -11,7 +11,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_PASSTHROUGH"].flatMap { Int($0) } ?? 1
 
         @Test(
-            "over a PK, a drop and a return of the publisher, browser players play without error or stall; lint finds nothing"
+            "with passthrough, over a PK, a loss and a return of the publisher, browser players have no error or stall; lint finds nothing"
         )
         func live() throws {
             let (media, viewers) = (try Media.require(), try Viewers.start())

@@ -15,7 +15,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "sign-key signs with the pipeline's first secret or a secret file, prints server and number of uses, warns of unknown sources"
+            "tandem sign-key signs with the pipeline's first secret or a secret file, prints server and uses, warns of unknown sources"
         )
         func signKey() throws {
             let work = try WorkDirectory()
@@ -52,7 +52,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "sign-key exits with 64, 65 or 66 and names the cause for unusable options, pipelines and secrets",
+            "tandem sign-key exits with 64, 65 or 66 and names the cause for unusable options, pipelines and secrets",
             arguments: [
                 (["1001"], room(""), 64, "add ingest.auth"), (["1001", "--nonce", "a|b"], room(), 64, "--nonce"),
                 (["1001", "--expires-in", "0"], room(), 64, "--expires-in"), ([], room(), 64, "name the source"),
@@ -66,7 +66,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "gc lists output of ended rooms older than --older-than; only --delete removes it; each kind of error has an exit code"
+            "tandem gc lists ended rooms' output older than --older-than; only --delete removes it; each kind of error has an exit code"
         )
         func retention() throws {
             let work = try WorkDirectory()
@@ -114,7 +114,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "plan --rooms 500 prints machines and prices from a price file, has no total without one, and refuses unusable options"
+            "tandem plan --rooms 500 prints machines and prices from a price file, no total without one, and refuses unusable options"
         )
         func rooms() throws {
             let file = "\(EndToEnd.root)/pipelines/pk-landscape.json"

@@ -11,7 +11,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 14
 
         @Test(
-            "over 20 switches of a PK and 3 drops, browser players do not stall or fail, scene cues match frames, lint finds nothing"
+            "over 20 scene switches and 3 lost publishers, browser players do not stall or fail, cues match frames, lint finds nothing"
         )
         func pk() throws {
             let viewers = try Viewers.start()
@@ -100,7 +100,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_LATENCY"] == "full" ? [16, 10] : [10]
 
         @Test(
-            "hls.js at up to 1.1 times speed shows 95 % of frames within 1.7 s with 10-frame parts, 2.2 s with 16-frame parts",
+            "in hls.js with catch-up at 1.1 times speed, latency is at most 1.7 s with 10-frame parts and 2.2 s with 16 for 95 % of frames",
             arguments: Self.partFrames)
         func latency(partFrames: Int) throws {
             let viewers = try Viewers.start(needsHLSJS: true)

@@ -7,7 +7,7 @@ extension Unhurried.Doors {
     @Suite("tandem edge forwards publishers to the room of their key")
     struct PublisherEdgeTests {
         @Test(
-            "tandem edge forwards an encoder to the room of its key, and to the new room after a move; an unknown key is refused"
+            "tandem edge forwards an encoder to the room of its stream key, to the new room after a move, and refuses an unknown key"
         )
         func moves() throws {
             let ffmpeg = try Media.require().ffmpeg

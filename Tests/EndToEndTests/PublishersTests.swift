@@ -11,7 +11,7 @@ extension Unhurried.Doors {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_PUBLISHERS"] == "full"
 
         @Test(
-            "twenty publishers of 2 Mbit/s are all read and none is lost; a hundred (full test) cost at most 0.04 CPU cores"
+            "twenty publishers of 2 Mbit/s are all read and none is lost; a hundred (full test) cost network threads at most 0.04 CPU cores"
         )
         func hundred() throws {
             let load = try Load.make()

@@ -14,7 +14,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "after a kill in a PK and another while files are made, the recording has every published frame and the PK's chapter"
+            "after a worker's kill in a PK and another while files are made, the recording has every published frame and the PK's chapter"
         )
         func killed() throws {
             let media = try Media.require()

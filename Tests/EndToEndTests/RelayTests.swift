@@ -116,7 +116,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "if the opponent's publisher is killed or suspended, solo is on air within 1.5 s, and the PK ends after the grace period"
+            "if the opponent's publisher is killed or suspended, a solo scene is on air within 1.5 s; the PK ends after the grace period"
         )
         func opponentDies() throws {
             let media = try Media.require()

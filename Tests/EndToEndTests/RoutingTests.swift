@@ -40,7 +40,9 @@ extension Unhurried.Doors {
             return try work.write(text, to: "nginx.conf")
         }
 
-        @Test("nginx-rtmp as an edge forwards a publisher to the room of its key, and to the new room after a move")
+        @Test(
+            "nginx-rtmp as an edge forwards a publisher to the room of its stream key, and to the new room after a move"
+        )
         func edge() throws {
             let (nginx, python) = (try Self.nginx(), try TestTool.require("python3"))
             let work = try WorkDirectory()

@@ -24,7 +24,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "each of three publications has a file with all its frames; a killed worker's file lacks at most its last 2.5 s"
+            "with source recording, three publications have a file each with all frames; a killed worker's file lacks 2.5 s at most"
         )
         func reconnects() throws {
             let media = try Media.require()

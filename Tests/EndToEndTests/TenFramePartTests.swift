@@ -5,7 +5,7 @@ extension EndToEnd {
     @Suite("Parts of ten frames")
     struct TenFramePartTests {
         @Test(
-            "with partFrames 10, PART-TARGET is 0.342 and PART-HOLD-BACK 1.03, and half of the parts are ready within 150 ms"
+            "with partFrames 10, PART-TARGET is 0.342, PART-HOLD-BACK 1.03; half of the parts are ready within 150 ms of their last frame"
         )
         func tenFrameParts() throws {
             _ = try Media.require()

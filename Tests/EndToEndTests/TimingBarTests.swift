@@ -5,13 +5,14 @@ import Testing
 struct TimingBarTests {
     private static let steady = Steadiness(worstPause: StallMeter.limit, stolen: StallMeter.stolenLimit)
 
-    @Test("on a steady machine, and without a measurement, a missed limit fails the test")
+    @Test(
+        "a missed time limit fails the test on a steady machine, and also if the machine's steadiness was not measured")
     func fails() {
         #expect(TimingBar.verdict(isMet: false, Self.steady) == .failed)
         #expect(TimingBar.verdict(isMet: false, nil) == .failed)
     }
 
-    @Test("a missed limit is excused if the machine paused, or its CPU time was stolen, beyond a threshold")
+    @Test("a missed time limit is excused if the machine paused, or its CPU time was stolen, beyond a threshold")
     func excused() {
         var paused = Self.steady, stolen = Self.steady
         paused.worstPause += 0.01
@@ -20,13 +21,13 @@ struct TimingBarTests {
         #expect(TimingBar.verdict(isMet: false, stolen) == .excused)
     }
 
-    @Test("a limit that is met passes, also on an unsteady machine and without a measurement")
+    @Test("a time limit that is met passes, also on an unsteady machine or without a measurement of the machine")
     func met() {
         #expect(TimingBar.verdict(isMet: true, nil) == .met)
         #expect(TimingBar.verdict(isMet: true, Steadiness(worstPause: 9, stolen: 90)) == .met)
     }
 
-    @Test("a missed limit records an issue in a suite that does not measure the machine")
+    @Test("a missed time limit records an issue in a suite that does not measure the machine")
     func unmeasured() {
         withKnownIssue { expectTiming(2, atMost: 1, "seconds of a test") }
         withKnownIssue { expectTiming(1, atLeast: 2, "frames of a test") }
@@ -36,7 +37,7 @@ struct TimingBarTests {
         expectOnTime(["late": 3, "lost": 0], isLateAllowed: true)
     }
 
-    @Test("a test with .steadyMachine can read the measurement", .steadyMachine)
+    @Test("a test with the trait .steadyMachine can read the measurement of the machine", .steadyMachine)
     func measured() throws {
         let steadiness = try #require(SteadyMachineTrait.measurement?.steadiness)
         #expect(steadiness.worstPause >= 0 && (0...100).contains(steadiness.stolen))

@@ -48,7 +48,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("two publishers without wall-clock timestamps are shown at most 50 ms apart, also after one reconnects")
+        @Test(
+            "frames and beeps that two publishers send at once are at most 50 ms apart without wall-clock times, also after a reconnect"
+        )
         func byArrival() throws {
             let media = try Media.require()
             let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1
@@ -56,7 +58,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "two publishers with wall-clock timestamps are shown at most 50 ms apart, though one arrives 400 ms later")
+            "frames and beeps that two publishers send at once are at most 50 ms apart with wall-clock times, though one is 400 ms late"
+        )
         func byWallClock() throws {
             let media = try Media.require()
             let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1

@@ -15,7 +15,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_UPLOAD_OUTAGE"].flatMap { Double($0) } ?? 5
 
         @Test(
-            "while an HTTP store drops connections, no frame is late; its playlists stay valid, and it gets the live edge again"
+            "while an HTTP store drops connections, no frame is late; the store's playlists stay valid, and it gets the live edge again"
         )
         func origin() throws {
             let python = try TestTool.require("python3")
@@ -192,7 +192,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a store that refuses the token accepts uploads once the token file has changed; a missing token file is reported"
+            "an HTTP store that refuses the room's token gets uploads once the token file has changed; a missing token file is reported"
         )
         func renewed() throws {
             let python = try TestTool.require("python3")

@@ -19,7 +19,7 @@ extension Unhurried.Doors {
                 .replacingOccurrences(of: "<script type", with: "\(late)<script type")
             for (name, value) in [
                 ("title", "Room"), ("embed", "page"), ("playlist", "index.m3u8"), ("whep", ""), ("still", ""),
-                ("thumbnails", ""), ("recording", ""),
+                ("thumbnails", ""), ("recording", ""), ("window", ""),
             ] {
                 page = page.replacingOccurrences(of: "{{\(name)}}", with: value)
             }
@@ -74,7 +74,8 @@ extension Unhurried.Doors {
             #expect(browser.errors.isEmpty, "\(browser.errors)")
         }
 
-        @Test("the page stops asking for the playlist once the room has ended, and shows a button to check again")
+        @Test(
+            "the viewer page stops requesting the playlist once the room has ended, and shows a button to check again")
         func ended() throws {
             let browser = try Browser.start()
             defer { browser.close() }
@@ -92,7 +93,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "without console errors the page waits, plays, goes back and returns to live, in words in the viewer's language; frames of listed origins show it"
+            "the viewer page waits, plays, seeks back and to live without console errors, in the viewer's language; listed sites embed it"
         )
         func broadcast() throws {
             let browser = try Browser.start()

@@ -47,7 +47,9 @@ extension EndToEnd {
                 longestGap: 0.7),
         ]
 
-        @Test("loss is repaired within the limits of each network, and the other pane repeats at most one frame in 5 s")
+        @Test(
+            "a WHIP publisher's packet loss costs no more frames than each network's limit; the other pane repeats one in 5 s at most"
+        )
         func networks() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -20,7 +20,9 @@ extension EndToEnd {
                 listen: listen)
         }
 
-        @Test("the page is on air in 720p from the first frame, and again within 4 s after its worker was killed")
+        @Test(
+            "Chromium on the publishers' page is on air in 720p from the first frame, and again within 4 s after its worker was killed"
+        )
         func page() throws {
             let browser = try Browser.start()
             defer { browser.close() }

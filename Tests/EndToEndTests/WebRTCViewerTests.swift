@@ -37,7 +37,7 @@ extension EndToEnd {
         private static let isHLS = "tandem.session.player.constructor.name === 'MSEPlayer'"
 
         @Test(
-            "the page plays WebRTC with audio, changes to HLS and back, returns to WebRTC by itself after a failure, and shows the end"
+            "the viewer page plays WebRTC with audio, changes to HLS and back, returns to WebRTC after a failure, and shows the end"
         )
         func page() throws {
             let work = try WorkDirectory()

@@ -125,7 +125,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("each call whose event type is computed has the members of some declared type")
+    @Test("each call that emits an event with a computed type has the members of some declared type")
     func computed() {
         for call in Self.calls where call.type == nil {
             let fitting = EventDeclaration.all.filter { Self.fits(call.members, $0) && !$0.members.isEmpty }

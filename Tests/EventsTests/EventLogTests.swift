@@ -37,7 +37,7 @@ struct EventLogTests {
         #expect(log.page(after: 0).missed == 600, "the first two events of another type are dropped")
     }
 
-    @Test("sequence numbers continue those of the journal, and an event out of order is not added")
+    @Test("the event log's sequence numbers continue those of the journal, and an event out of order is not added")
     func earlier() {
         let log = EventLog(earlier: [Self.event(5), Self.event(4), Self.event(9)])
         #expect(log.last == 9)

@@ -8,7 +8,7 @@ import Events
 struct ModerationAnswerTests {
     private static func answer(_ text: String) -> ModerationAnswer? { ModerationAnswer(Array(text.utf8)) }
 
-    @Test("an answer names none, one or several actions, which are carried out in a fixed order")
+    @Test("a moderation answer names none, one or several actions, which are put into a fixed order")
     func actions() {
         #expect(Self.answer("")?.actions == [] && Self.answer(" \r\n")?.actions == [])
         #expect(Self.answer("{}")?.actions == [] && Self.answer(#"{"action":"none","score":0.1}"#)?.actions == [])
@@ -18,7 +18,9 @@ struct ModerationAnswerTests {
         #expect(both?.actions == [.cover, .kick] && both?.refuseSeconds == 0)
     }
 
-    @Test("an answer that is no object, has an unknown action, or is longer than 16 KiB is refused")
+    @Test(
+        "a moderation answer that is no object, has an invalid action or refuseSeconds, or is longer than 16 KiB is refused"
+    )
     func refused() {
         for text in [
             "ok", "[]", "{", #"{"action":"ban"}"#, #"{"action":1}"#, #"{"action":["cover",null]}"#,
@@ -30,14 +32,14 @@ struct ModerationAnswerTests {
         #expect(Self.answer("{}" + String(repeating: " ", count: ModerationAnswer.largest)) == nil)
     }
 
-    @Test("a reason has at most 200 characters, in one line, and no control characters")
+    @Test("a moderation answer's reason has at most 200 characters, in one line, and no control characters")
     func reason() {
         let long = Self.answer(#"{"action":"mute","reason":"a\nb\#(String(repeating: "c", count: 300))"}"#)
         #expect(long?.reason.count == 200 && long?.reason.hasPrefix("abc") == true)
         #expect(Self.answer(#"{"action":"mute","reason":"\u001b[31ma\u2028é"}"#)?.reason == "[31maé")
     }
 
-    @Test("a still is a CloudEvent with the JPEG file in base64; its id has no full stop")
+    @Test("a still for the moderation webhook is a CloudEvent with the JPEG file in base64; its id has no full stop")
     func still() throws {
         let event = SourceStillEvent(
             room: "a.b", incarnation: 2, origin: 1_700, sequence: 7, source: SourceID(uid: "anna", streamType: .sub),

@@ -19,7 +19,7 @@ struct RetryAfterTests {
     }
 
     @Test(
-        "dates around leap days, years and centuries are converted to the right second",
+        "HTTP dates around leap days, years and centuries are converted to the right second",
         arguments: [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799),
             ("Wed, 01 Mar 2000 00:00:00 GMT", 951_868_800), ("Thu, 31 Dec 2026 23:59:59 GMT", 1_798_761_599),

@@ -4,7 +4,7 @@ import Events
 
 @Suite("Counters of webhook deliveries")
 struct WebhookTallyTests {
-    @Test("a 2xx counts as delivered, another status as refused, no response as failed")
+    @Test("a webhook's 2xx counts as delivered, another status as refused, no response as failed")
     func outcomes() {
         var tally = WebhookCounters()
         for outcome in [

@@ -28,7 +28,7 @@ struct WebhookQueueTests {
 
     private static let second: Int64 = 1_000_000_000
 
-    @Test("an event is retried until a 2xx accepts it, and only then is the next one sent")
+    @Test("a webhook gets an event again until it answers 2xx, and only then the next one")
     func order() throws {
         let queue = Shared(types: [], delivered: 1)
         let page = Self.page([1, 2, 3])
@@ -41,7 +41,7 @@ struct WebhookQueueTests {
         #expect(queue.next(in: page)?.sequence == 3)
     }
 
-    @Test("the retry delay doubles to 30 s (before jitter); Retry-After of a 503 is used, up to an hour")
+    @Test("the retry delay of a webhook doubles to 30 s; Retry-After of a 503 is used, up to an hour")
     func backOff() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))
@@ -145,7 +145,7 @@ struct WebhookQueueTests {
         #expect(lost.taken.last == 600)
     }
 
-    @Test("after a 410, the queue sends no further event")
+    @Test("after a 410, the webhook queue sends no further event")
     func gone() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))

@@ -18,7 +18,7 @@ struct CorpusTests {
         return FuzzFiles.names(folder).map { ($0, FuzzFiles.bytes("\(folder)/\($0)")) }
     }
 
-    @Test("no input of a case's corpus, past crashes included, breaks the case's invariants", arguments: names)
+    @Test("no input of a fuzz case's corpus, past crashes included, breaks the case's invariants", arguments: names)
     func corpus(name: String) throws {
         let entry = try Self.entry(name)
         let inputs = Self.corpus(name)
@@ -29,7 +29,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("no seed input of a case breaks its invariants", arguments: names)
+    @Test("no seed input of a fuzz case breaks its invariants", arguments: names)
     func seeds(name: String) throws {
         let entry = try Self.entry(name)
         let seeds = entry.seeds()
@@ -41,7 +41,7 @@ struct CorpusTests {
     }
 
     @Test(
-        "no pseudorandom mutation of a case's corpus or seeds breaks its invariants or takes 2 s of CPU",
+        "no pseudorandom mutation of a fuzz case's corpus or seeds breaks its invariants or takes 2 s of CPU",
         arguments: names)
     func changes(name: String) throws {
         let entry = try Self.entry(name)

@@ -40,7 +40,8 @@ struct DamageCheckTests {
     }
 
     @Test(
-        "slices as the encoder wrote them are intact; overwritten bytes are found in the first, middle and last frames")
+        "slices as the encoder wrote them are reported as intact; overwritten bytes are found in the first, middle and last frames"
+    )
     func damage() throws {
         let (record, bytes, samples) = try Self.segment()
         #expect(samples.count == 60)

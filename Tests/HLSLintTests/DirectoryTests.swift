@@ -37,7 +37,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "a finished live or EVENT directory has no finding; after one segment is deleted it has one: a missing resource",
+        "the directory of a finished live or EVENT stream has no finding; after one segment is deleted, one: a missing resource",
         arguments: [true, false])
     func finished(isEvent: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)").path

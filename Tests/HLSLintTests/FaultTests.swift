@@ -4,7 +4,7 @@ import Testing
 @Suite("Lint: single faults")
 struct FaultTests {
     @Test(
-        "each planted fault gives a finding of its own rule, with a text and a playlist of the room",
+        "each fault planted in a presentation gives a finding of the fault's rule, with a text and a playlist of the room",
         arguments: Fault.table.indices)
     func found(index: Int) throws {
         let fault = Fault.table[index]

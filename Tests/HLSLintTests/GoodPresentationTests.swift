@@ -17,7 +17,9 @@ struct GoodPresentationTests {
         #expect(linter.recordCount < 3 * 38 + 2 * 2 * 38)
     }
 
-    @Test("the linter accepts a media playlist's URL, also after the stream's end, with no finding but missing reports")
+    @Test(
+        "the linter accepts a media playlist's URL, also after the stream's end, and finds only that rendition reports are missing"
+    )
     func alone() throws {
         let script = try Script.shared.get()
         let entries = [

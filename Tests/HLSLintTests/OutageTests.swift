@@ -33,7 +33,7 @@ struct OutageTests {
         #expect(whole.outages.isEmpty)
     }
 
-    @Test("if the server answers 404 for parts after an outage, that gives findings")
+    @Test("if a server answers 404 for listed parts after an outage, the linter reports findings")
     func lostParts() throws {
         let end = Self.start + 2_000_000_000
         let away = Self.away(2).reply

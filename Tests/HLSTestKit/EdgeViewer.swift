@@ -54,6 +54,11 @@ package final class EdgeViewer: Sendable {
                 }
             }
         }
+        for name in update.asleep {
+            seen.texts[name] = nil
+            seen.lines[name] = nil
+            seen.parts[name] = nil
+        }
         for (name, playlist) in update.playlists { Self.check(name, playlist, &seen) }
         for name in update.removed {
             seen.objects[name] = nil

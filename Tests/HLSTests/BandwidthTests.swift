@@ -5,7 +5,8 @@ import Testing
 @Suite("Bandwidth: rfc8216bis §4.1, §4.4.6.2")
 struct BandwidthTests {
     @Test(
-        "the meter's peak and average equal those of a brute-force search over all runs of segments", arguments: 0..<100
+        "the bandwidth meter's peak and average equal those of a brute-force search over all runs of segments",
+        arguments: 0..<100
     )
     func meterAgreesWithBruteForce(seed: Int) {
         var random = TestRandom(state: UInt64(seed))
@@ -33,7 +34,7 @@ struct BandwidthTests {
                 / segments.reduce(0) { $0 + $1.ms })
     }
 
-    @Test("for the peak rate, segments before and after a gap do not count as one run")
+    @Test("for the peak bit rate, segments before and after a gap do not count as one run of segments")
     func gapBreaksRun() {
         var meter = BandwidthMeter(targetDuration: 2)
         let half = MediaDuration(ticks: 6, timescale: 10)

@@ -86,7 +86,7 @@ struct DateRangeTests {
         #expect(list.isEmpty && list.tags.isEmpty)
     }
 
-    @Test("with _HLS_skip=v2 a delta omits older date ranges and lists removed ones, at version 10")
+    @Test("with _HLS_skip=v2 a delta update has version 10, omits older date ranges and lists removed ones")
     func deltaUpdates() throws {
         var list = DateRangeList()
         // 12 segments of 32/15 s end at 25.6 s, with two parts at 26.67 s; the boundary is 12 s.
@@ -111,7 +111,7 @@ struct DateRangeTests {
             "nothing to skip: the full playlist")
     }
 
-    @Test("a playlist without segments, and so without a date, lists no date range")
+    @Test("a playlist without segments, and so without EXT-X-PROGRAM-DATE-TIME, lists no date range")
     func noDates() throws {
         var list = DateRangeList()
         list.list(.opened(Self.range("a", at: 1)), mediaSequence: 0, at: 0)

@@ -10,7 +10,7 @@ struct DayTests {
     private static let twentyYears: Int64 = 20 * 365 * 86_400
 
     @Test(
-        "over a day, sums of EXTINF are exact within 20 µs, numbers rise by one and playlists stay under 4,000 bytes",
+        "over a day, sums of EXTINF are exact within 20 µs, sequence numbers rise by one and playlists stay under 4,000 bytes",
         arguments: [25, 30, 50, 60], [44_100, 48_000])
     func day(fps: Int, sampleRate: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: sampleRate)

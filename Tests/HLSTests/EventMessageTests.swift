@@ -121,7 +121,9 @@ struct EventMessageTests {
         #expect(NALInsertion.inserting([unit], into: PacketMemory([]), 0..<0) == nil)
     }
 
-    @Test("an event is in the SEI of its frame, at half the frame rate in the next frame that the rendition has")
+    @Test(
+        "an event is in the SEI of its frame; a rendition at half the frame rate without that frame has it in its next frame"
+    )
     func userData() throws {
         for step in [1, 2] {
             var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0, frameStep: step)
@@ -145,7 +147,7 @@ struct EventMessageTests {
     }
 
     @Test(
-        "without events, an SEI with the current layout and the time is sent every 12 frames and in IDR frames"
+        "without events, an SEI with the current scene layout and the time is sent every 12 frames and in IDR frames"
     )
     func periodic() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)

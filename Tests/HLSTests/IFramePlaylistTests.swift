@@ -20,7 +20,9 @@ struct IFramePlaylistTests {
             ])
     }
 
-    @Test("each key frame is an entry with its byte range that lasts to the next one; a gap stays a gap")
+    @Test(
+        "each entry of an I-frame playlist is a key frame's byte range and lasts to the next key frame; a gap stays a gap"
+    )
     func text() throws {
         var window = PlaylistWindow(style: .event, targetDuration: 2, iFrameSequence: 0)
         try window.append(Self.segment(0))
@@ -107,7 +109,9 @@ struct IFramePlaylistTests {
         #expect(list.rendered(skipping: true).contains("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(list.skippableCount)\n"))
     }
 
-    @Test("with I-frame playlists, each key frame has a moof and mdat of its own, and later frames another")
+    @Test(
+        "with I-frame playlists, a key frame has a moof and mdat of its own, and the frames after it in the part have another pair"
+    )
     func isolated() throws {
         let grid = try Make.grid()
         var plain = TrackSegmenter(kind: .video, grid: grid, firstTick: 0)

@@ -39,7 +39,8 @@ struct InitializationSegmentTests {
     }
 
     @Test(
-        "a codec other than H.264 and AAC is refused with the reason", arguments: [CodecName.hevc, .opus, .mp3, .av1])
+        "an initialization segment for a codec other than H.264 and AAC is refused with the reason",
+        arguments: [CodecName.hevc, .opus, .mp3, .av1])
     func otherCodecs(codec: CodecName) {
         let error = #expect(throws: MediaError.self) {
             try Self.bytes(CodecParameters(codec: codec, configuration: []))
@@ -48,7 +49,8 @@ struct InitializationSegmentTests {
     }
 
     @Test(
-        "an unreadable H.264 configuration is refused", arguments: [[], [1, 2, 3], [0, 0, 0, 1, 0x67]] as [[UInt8]])
+        "an initialization segment for an unreadable H.264 configuration is refused",
+        arguments: [[], [1, 2, 3], [0, 0, 0, 1, 0x67]] as [[UInt8]])
     func unreadable(bytes: [UInt8]) {
         let error = #expect(throws: MediaError.self) {
             try Self.bytes(CodecParameters(codec: .h264, configuration: bytes))

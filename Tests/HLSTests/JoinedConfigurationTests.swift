@@ -32,7 +32,7 @@ struct JoinedConfigurationTests {
         return stride(from: 0, to: bits.count, by: 8).map { at in bits[at..<(at + 8)].reduce(0) { $0 << 1 | $1 } }
     }
 
-    @Test("the joined avcC has both streams' parameter sets, and profile and level of the first")
+    @Test("an avcC joined from two streams has the parameter sets of both, and the profile and level of the first")
     func joins() throws {
         let own = try Self.high(id: 31)
         #expect(own.sequence.width == 1280 && own.sequence.level == 31, "only the ids were changed")

@@ -64,7 +64,9 @@ struct LowLatencyPlaylistTests {
         #expect(list.version == 6)
     }
 
-    @Test("before a new initialization segment, its map is hinted; then discontinuity and map precede its first part")
+    @Test(
+        "a new initialization segment is hinted as a MAP before it applies; then discontinuity and EXT-X-MAP precede its first part"
+    )
     func change() throws {
         try expectGolden(
             try Self.playlist(whole: 6, parts: 1, changeAt: 6).rendered(reports: Self.reports),
@@ -75,14 +77,14 @@ struct LowLatencyPlaylistTests {
                 "#EXT-X-PRELOAD-HINT:TYPE=MAP,URI=\"v-1-1.mp4\"\n#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"v-1-6.0.m4s\"\n"))
     }
 
-    @Test("a segment that becomes a gap keeps the parts that were listed")
+    @Test("a segment that becomes a gap keeps its parts that were already listed")
     func gap() throws {
         let lines = try Self.playlist(whole: 6, parts: 1, gapAt: 5).rendered().split(separator: "\n")
         let gap = try #require(lines.firstIndex(of: "#EXT-X-GAP"))
         #expect(lines[gap - 1].hasPrefix("#EXT-X-PART:") && lines[gap + 2] == "v-1-5.m4s")
     }
 
-    @Test("an ended playlist has no hint and no report")
+    @Test("an ended playlist has no preload hint and no rendition report")
     func ended() throws {
         let text = try Self.playlist(whole: 6, parts: 0, ended: true).rendered(reports: Self.reports)
         #expect(!text.contains("HINT") && !text.contains("REPORT") && text.hasSuffix("#EXT-X-ENDLIST\n"))
@@ -126,7 +128,7 @@ struct LowLatencyPlaylistTests {
 
     // MARK: Delta updates
 
-    @Test("a delta omits segments that end more than the skip boundary before the last whole segment")
+    @Test("a delta update omits segments that end more than the skip boundary before the end of the last whole segment")
     func delta() throws {
         let list = try Self.playlist(whole: 12, parts: 2)
         // 12 s boundary: six segments after it are 12.8 s.
@@ -134,7 +136,7 @@ struct LowLatencyPlaylistTests {
         try expectGolden(list.rendered(reports: Self.reports, skipping: true), "low-latency-delta.m3u8")
     }
 
-    @Test("rendering a delta of 12,000 segments takes less than 20 times the time of one of 12")
+    @Test("rendering a delta update of 12,000 segments takes less than 20 times the time of one of 12 segments")
     func deltaOfHours() throws {
         let grid = try OutputGrid(fps: 30)
         func list(_ count: Int64) throws -> MediaPlaylist {
@@ -151,7 +153,9 @@ struct LowLatencyPlaylistTests {
         #expect(ratio < 20, "\(ratio): 1 is the same, 1000 in proportion")
     }
 
-    @Test("a delta request gets the full playlist if no segment may be skipped, or if the playlist has ended")
+    @Test(
+        "a request for a delta update gets the full playlist if no segment may be skipped, or if the playlist has ended"
+    )
     func nothingToSkip() throws {
         let short = try Self.playlist(whole: 6, parts: 1)
         #expect(short.rendered(skipping: true) == short.rendered())
@@ -161,7 +165,7 @@ struct LowLatencyPlaylistTests {
     }
 
     @Test(
-        "an old playlist merged with a delta gives the new one, except EXT-X-MAP, also when the map changes",
+        "an old playlist merged with a delta update gives the new playlist, except for EXT-X-MAP, also when the map changes",
         arguments: [nil, 4, 9, 12] as [Int64?])
     func deltasMerge(changeAt: Int64?) throws {
         var known: [String] = []

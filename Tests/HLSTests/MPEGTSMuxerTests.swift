@@ -137,7 +137,7 @@ struct TransportMuxerTests {
     }
 
     @Test(
-        "each segment starts with valid tables, continuity counters continue, and all units are read back with times and bytes"
+        "MPEG-TS segments start with valid tables, continuity counters continue, and all units are read back with times and bytes"
     )
     func wholeStream() throws {
         var random = TestRandom(state: 5)
@@ -198,7 +198,7 @@ struct TransportMuxerTests {
         return value
     }
 
-    @Test("timestamps wrap at 33 bits; slow video and audio-only streams have a PCR at least every 100 ms")
+    @Test("MPEG-TS timestamps wrap at 33 bits; slow video and audio-only streams have a PCR at least every 100 ms")
     func wrapAndClocks() throws {
         var random = TestRandom(state: 9)
         var muxer = MPEGTSMuxer()
@@ -280,7 +280,9 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("after a gap, audio starts a new PES packet with its own timestamp; metadata too long for one is dropped")
+    @Test(
+        "after a gap, audio starts a new PES packet with its own timestamp; metadata too long for one PES packet is dropped"
+    )
     func holes() throws {
         var muxer = MPEGTSMuxer()
         let times: [Int64] = [0, 1_920, 5_760, 7_680, 9_600, 11_520, 13_440]

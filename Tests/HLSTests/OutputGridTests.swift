@@ -76,7 +76,7 @@ struct OutputGridTests {
         }
     }
 
-    @Test("the first segment that starts at or after a time is found, 0 for a negative time")
+    @Test("the grid finds the first segment that starts at or after a time, and segment 0 for a negative time")
     func firstSlotRoundsUp() throws {
         let grid = try OutputGrid(fps: 30)
         #expect(grid.firstSlot(atOrAfter: -5) == 0)

@@ -24,14 +24,14 @@ struct PlaylistPositionTests {
     }
 
     @Test(
-        "a request for a segment is held until it is complete",
+        "a request for a segment is held until the segment is complete",
         arguments: [(0, true), (9, true), (20, true), (21, false), (22, false), (23, false)])
     func segments(number: Int, isServed: Bool) {
         #expect(Self.decide([("_HLS_msn", "\(number)")]) == (isServed ? .serve : .hold))
     }
 
     @Test(
-        "a request for a part blocks until it is published; a part number past a segment's end means the next segment",
+        "a request for a part blocks until the part is published; a part number past a segment's end means the next segment",
         arguments: [
             (20, 3, true), (20, 4, true), (20, 400, true), (19, 400, true), (3, 0, true), (21, 0, true), (21, 1, true),
             (21, 2, false), (21, 7, false), (22, 0, false), (22, 5, false),

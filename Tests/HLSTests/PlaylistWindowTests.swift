@@ -28,7 +28,8 @@ struct PlaylistWindowTests {
     }
 
     @Test(
-        "in a full window, a new segment makes one removable; only its lines and the old EXT-X-MEDIA-SEQUENCE then go")
+        "in a full window, a new segment makes the oldest removable; removal deletes only its lines and raises EXT-X-MEDIA-SEQUENCE"
+    )
     func slides() throws {
         var window = try Self.filled(6)
         #expect(window.removableCount == 0)
@@ -152,7 +153,9 @@ struct PlaylistWindowTests {
         #expect(window.segments.count == 2)
     }
 
-    @Test("a removed segment's file is deleted after its own length, the longest playlist's and the slack")
+    @Test(
+        "a removed segment's file is deleted after its own duration plus that of the longest playlist plus the configured slack"
+    )
     func retention() throws {
         let second: Int64 = 1_000_000_000
         var window = PlaylistWindow(style: .live(windowSeconds: 6), targetDuration: 2, slackSeconds: 3)

@@ -28,7 +28,7 @@ struct ReloadDirectivesTests {
     }
 
     @Test(
-        "only the values YES and v2 of _HLS_skip request a delta",
+        "only the values YES and v2 of _HLS_skip request a delta update",
         arguments: [("YES", true), ("v2", true), ("NO", false)])
     func skips(value: String, expected: Bool) {
         let directives = ReloadDirectives(query: [("_HLS_skip", value)])

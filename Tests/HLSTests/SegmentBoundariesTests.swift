@@ -26,7 +26,7 @@ struct SlotTableTests {
         #expect(slots.cut(at: 30) == nil)
     }
 
-    @Test("segments after a cut have the grid's length, and so have their parts, and none is empty")
+    @Test("segments and parts after a cut have the grid's length, and no part is empty")
     func cuts() throws {
         var slots = SegmentBoundaries(grid: try Make.grid())
         #expect(slots.cut(at: 60) == 1)
@@ -51,7 +51,7 @@ struct SlotTableTests {
         }
     }
 
-    @Test("audio is cut at the same instant: at the first frame that starts in the segment")
+    @Test("audio is cut at the same instant as video: at the first audio frame that starts in the new segment")
     func sound() throws {
         var slots = SegmentBoundaries(grid: try Make.grid())
         slots.cut(at: 31)
@@ -60,7 +60,7 @@ struct SlotTableTests {
         #expect(slots.part(at: edge - 1, of: .audio) == 1 && slots.part(at: edge, of: .audio) == 4)
     }
 
-    @Test("at a cut the segment ends with the frame before it, and the next segment starts there")
+    @Test("at a cut a segment ends with the frame before the cut, and the next segment starts at the cut")
     func segmenter() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []
@@ -75,7 +75,9 @@ struct SlotTableTests {
         #expect(output.segments.allSatisfy { $0.independent })
     }
 
-    @Test("publisher's packets after encoded ones keep their decode timestamps; composition offsets may be negative")
+    @Test(
+        "a publisher's own packets, after encoded ones, keep their decode timestamps; composition offsets may be negative"
+    )
     func placed() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []

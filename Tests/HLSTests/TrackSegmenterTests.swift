@@ -24,7 +24,7 @@ struct TrackSegmenterTests {
     }
 
     @Test(
-        "a segment is complete with its last frame, with packet times in frames or in 1/30,000 s",
+        "a segment is complete once its last frame is there, whether packet times are in frames or in 1/30,000 s",
         arguments: [Int32(30), 30_000])
     func segmentsOnGrid(timescale: Int32) throws {
         let output = try Self.run(Array(0..<128), finish: false, timescale: timescale)
@@ -57,7 +57,7 @@ struct TrackSegmenterTests {
         }
     }
 
-    @Test("a missing frame extends the one before it, and the segment still ends on the grid")
+    @Test("a missing frame extends the frame before it, and the segment still ends on the grid")
     func lostPicture() throws {
         for lost in [Int64(5), 15, 31, 63, 62, 40] {
             let output = try Self.run((0..<128).filter { $0 != lost })
@@ -70,7 +70,7 @@ struct TrackSegmenterTests {
         }
     }
 
-    @Test("a frame missing at the start of a part is covered by the next one")
+    @Test("a missing frame at the start of a part is covered by the next frame")
     func lostHead() throws {
         let output = try Self.run((0..<128).filter { $0 != 16 })
         let dump = BoxDump(output.segments[0].pieces.flatMap(\.bytes))
@@ -86,7 +86,7 @@ struct TrackSegmenterTests {
         #expect(output.segments[1].start == 64_000)
     }
 
-    @Test("when the segmenter finishes, the last segment is as long as its frames")
+    @Test("when the stream ends, the last segment is as long as its frames")
     func shortEnd() throws {
         let output = try Self.run(Array(0..<71))
         #expect(output.segments.map(\.duration.ticks) == [64_000, 7_000])

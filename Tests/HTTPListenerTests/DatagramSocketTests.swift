@@ -32,7 +32,7 @@ struct DatagramSocketTests {
         }
     }
 
-    @Test("a socket that was closed by an error is opened again on its port, until that succeeds")
+    @Test("a UDP socket that was closed by an error is opened again on its port, until that succeeds")
     func reopened() throws {
         let (loop, network) = (EmbeddedEventLoop(), Network())
         let socket = try DatagramSocket.open(port: 8_189, on: loop) { network.open($0, on: loop) }.wait()

@@ -24,7 +24,7 @@ struct FilePiecesTests {
         return file
     }
 
-    @Test("a piece that is read every second stays cached; one not read for 10 s is dropped")
+    @Test("a piece of a file that is read every second stays cached; one that is not read for 10 s is dropped")
     func generations() throws {
         let pieces = FilePieceCache()
         let (used, unused) = (try Self.file("used"), try Self.file("unused"))
@@ -42,7 +42,7 @@ struct FilePiecesTests {
         #expect(pieces.bytes(of: used, 0..<3) == nil, "another piece")
     }
 
-    @Test("a file that is opened later does not share cached pieces with an earlier one")
+    @Test("a file that is opened later does not get the cached pieces of an earlier one")
     func reopened() throws {
         let pieces = FilePieceCache()
         let (first, second) = (try Self.file("first"), try Self.file("other"))
@@ -79,7 +79,7 @@ struct FilePiecesTests {
         #expect(files.take(), "a missing file uses no slot")
     }
 
-    @Test("cleanup calls close an unused file in the second generation, without another request for it")
+    @Test("an unused cached file is closed by the second cleanup call, without another request for it")
     func tidied() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -101,7 +101,7 @@ struct FilePiecesTests {
         #expect(files.take(), "closed")
     }
 
-    @Test("after 40 files the cache holds at most twice its limit of four, the newest among them")
+    @Test("after 40 files the cache has pieces of at most eight, twice its limit, the newest among them")
     func limits() throws {
         let pieces = FilePieceCache(bytes: 100, files: 4)
         let files = try (0..<40).map { try Self.file("file \($0) " + String(repeating: "x", count: 40)) }

@@ -157,7 +157,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("requests sent at once on one connection are answered in order")
+    @Test("HTTP requests sent at once on one connection are answered in order")
     func pipelining() async throws {
         let listener = try await Self.start { ListenerReply(.ok, body: .text($0.target?.path ?? "?")) }
         let requests = (0..<50).map { (text: "GET /\($0) HTTP/1.1\nHost: a\n\n", body: [UInt8]()) }
@@ -212,7 +212,7 @@ struct HTTPListenerTests {
     }
 
     @Test(
-        "a connection without a complete request is closed after the idle timeout",
+        "an HTTP connection without a complete request is closed after the idle timeout",
         arguments: ["", "GET / HT", "PUT / HTTP/1.1\nHost: a\nContent-Length: 9\n\nab"])
     func idle(text: String) async throws {
         let listener = try await Self.start(
@@ -222,7 +222,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("the connection of a client that does not read its reply is closed")
+    @Test("the connection of an HTTP client that does not read its reply is closed")
     func stalledWrite() async throws {
         let limits = HTTPListenerLimits(connections: 4, bodyBytes: 0, stalledWrite: .milliseconds(100))
         let isAnswered = Atomic<Bool>(false)
@@ -280,7 +280,7 @@ struct HTTPListenerTests {
         }
     }
 
-    @Test("at its connection limit, an address gets in again because its idle connections are closed")
+    @Test("an address at its connection limit can connect again, since its idle connections are closed")
     func crowdOfOneAddress() async throws {
         let limits = HTTPListenerLimits(
             connections: 100, bodyBytes: 0, idle: .hours(1), connectionsPerAddress: 2, crowd: 50)

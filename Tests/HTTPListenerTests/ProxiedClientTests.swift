@@ -36,7 +36,7 @@ struct ProxiedClientTests {
     }
 
     @Test(
-        "a header names the client; without one, and without a name in it, the connection's address counts",
+        "a proxy header names the client; without a header, or without an address in it, the connection's address counts",
         arguments: [
             ("NAME 192.0.2.7\n", "192.0.2.7 named"), ("NAME 2001:db8::1\n", "2001:db8::1 named"),
             ("NAME\n", "127.0.0.1 own"), ("", "127.0.0.1 own"),
@@ -51,7 +51,7 @@ struct ProxiedClientTests {
         await listener.stop()
     }
 
-    @Test("a header in pieces of one byte is understood")
+    @Test("a proxy header in pieces of one byte is read")
     func pieces() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         let listener = try await Self.start { continuation.yield($0) }
@@ -67,7 +67,9 @@ struct ProxiedClientTests {
         await listener.stop()
     }
 
-    @Test("a malformed proxy header closes the connection; a header from an address that is not a proxy's gets an error status")
+    @Test(
+        "a malformed proxy header closes the connection; a header from an address that is not a proxy's gets an error status"
+    )
     func refused() async throws {
         let listener = try await Self.start()
         await #expect(throws: HTTPProbe.Failure.self) {

@@ -23,7 +23,7 @@ struct PublisherPageTests {
         for file in PublisherPage.File.allCases { #expect(Self.text(file).count > 100, "\(file)") }
     }
 
-    @Test("no script or style is inline or from another server, and the Content-Security-Policy allows neither")
+    @Test("the publisher page has no inline or foreign script or style, and its Content-Security-Policy allows neither")
     func policy() {
         let files = Set(PublisherPage.File.allCases.map { String($0.rawValue.dropFirst()) })
         for file in PublisherPage.File.allCases {
@@ -43,7 +43,9 @@ struct PublisherPageTests {
         #expect(Self.text(.media).contains("new Worker(\"ticker.js\")") && files.contains("ticker.js"))
     }
 
-    @Test("the stream key is sent only in Authorization, and is stored neither in the browser nor in a URL")
+    @Test(
+        "the publisher page sends the stream key only in Authorization, and stores it neither in the browser nor in a URL"
+    )
     func key() {
         let scripts = PublisherPage.File.allCases.map { Self.text($0) }.joined()
         #expect(scripts.matches(of: /localStorage|sessionStorage|indexedDB|document\.cookie|searchParams/).isEmpty)
@@ -53,7 +55,7 @@ struct PublisherPageTests {
         #expect(Self.text(.html).contains("<input id=\"key\" type=\"password\""))
     }
 
-    @Test("every element that the page's script uses exists, and each control has a label")
+    @Test("every element that the publisher page's script uses exists, and each control has a label")
     func elements() {
         let page = Self.text(.html)
         let used = Set(Self.text(.script).matches(of: /\$\("([a-z-]+)"\)/).map { String($0.1) })
@@ -88,7 +90,7 @@ struct PublisherPageTests {
     }
 
     @Test(
-        "the page's functions read keys, problem replies and ICE servers, and give retry pauses and texts as expected")
+        "the publisher page's functions read keys, problem replies and ICE servers, and give retry pauses and texts")
     func words() throws {
         let problem =
             #"{\"title\":\"No capacity\",\"detail\":\"the room has 8 sessions\",\"fix\":\"repeat the request later\"}"#
@@ -132,7 +134,9 @@ struct PublisherPageTests {
         for (result, (expression, expected)) in zip(results, cases) { #expect(result == expected, "\(expression)") }
     }
 
-    @Test("the page treats a worker as silent 1.5 s after its last feedback, or after 8 s if nothing was sent to it")
+    @Test(
+        "the publisher page treats a worker as silent 1.5 s after its last packet, or after 8 s if there was none or nothing was sent"
+    )
     func silence() throws {
         // `sign(t)`: packets of the worker by time t, the last at `until`. `sent(t)`: bytes sent to it by then. Polls
         // every 250 ms. The result is the time in ms at which the worker counts as silent, or null.
@@ -159,7 +163,7 @@ struct PublisherPageTests {
         #expect(results == ["6500", "6500", "6250", "null", "null", "13000", "8000"])
     }
 
-    @Test("the page's meters are computed from two statistics reports of the browser")
+    @Test("the publisher page's meters are computed from two statistics reports of the browser")
     func meters() throws {
         let report = """
             ((bytes, at) => [

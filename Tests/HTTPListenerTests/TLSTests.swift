@@ -45,7 +45,7 @@ struct TLSTests {
         holder.remove()
     }
 
-    @Test("a client that offers h2 gets it; streams are answered independently, with a limit on concurrency")
+    @Test("a client that offers h2 gets HTTP/2; 50 streams are answered, and SETTINGS allows 100 at once")
     func streams() async throws {
         try await Self.withListener { listener, _, _ in
             #expect(listener.boundAddress.hasPrefix("https://"))
@@ -165,7 +165,9 @@ struct TLSTests {
         }
     }
 
-    @Test("a client that only connects, or stops in the handshake, is closed after the idle timeout")
+    @Test(
+        "a TLS connection without a handshake, and an HTTP/2 request that does not end, are closed after the idle timeout"
+    )
     func idle() async throws {
         let limits = HTTPListenerLimits(connections: 8, bodyBytes: 0, idle: .milliseconds(150))
         try await Self.withListener(limits) { listener, _, _ in

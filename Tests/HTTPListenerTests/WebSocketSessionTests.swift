@@ -15,7 +15,7 @@ struct WebSocketSessionTests {
         return WebSocketFrame(fin: fin, opcode: opcode, maskKey: mask, data: payload)
     }
 
-    @Test("a ping is answered with its payload, unmasked")
+    @Test("a WebSocket ping is answered with its payload, unmasked")
     func ping() {
         var session = WebSocketSession()
         #expect(session.received(Self.frame(.ping, [1, 2, 3, 4, 5])) == .pong(ByteBuffer(bytes: [1, 2, 3, 4, 5])))
@@ -23,7 +23,7 @@ struct WebSocketSessionTests {
         #expect(session.isOpen)
     }
 
-    @Test("messages of the client, whole and fragmented, and pongs are ignored", arguments: [true, false])
+    @Test("WebSocket messages of the client, whole and fragmented, and pongs are ignored", arguments: [true, false])
     func ignored(fin: Bool) {
         var session = WebSocketSession()
         for opcode in [WebSocketOpcode.text, .binary, .continuation, .pong] {
@@ -32,7 +32,7 @@ struct WebSocketSessionTests {
         #expect(session.isOpen)
     }
 
-    @Test("a frame without a mask, with a reserved bit or an unknown opcode closes with 1002, once")
+    @Test("a WebSocket frame without a mask, with a reserved bit or an unknown opcode closes with 1002, once")
     func violations() throws {
         var wrong = [Self.frame(.text, [1], isMasked: false), Self.frame(.ping, isMasked: false)]
         for bit in 0..<3 {
@@ -54,7 +54,7 @@ struct WebSocketSessionTests {
     }
 
     @Test(
-        "a close frame is answered with its status code, or with 1002 if it is invalid or must not be sent",
+        "a WebSocket close frame is answered with its status code, or with 1002 if the code is invalid or reserved",
         arguments: [
             ([], nil), ([3, 232], 1_000), ([3, 233, 65], 1_001), ([3, 235], 1_003), ([3, 239], 1_007),
             ([3, 246], 1_014), ([11, 184], 3_000), ([19, 135], 4_999),
@@ -68,7 +68,7 @@ struct WebSocketSessionTests {
         #expect(session.received(Self.frame(.ping)) == .nothing)
     }
 
-    @Test("a frame that is too long closes with 1009, a malformed control frame with 1002")
+    @Test("a WebSocket frame that is too long closes with 1009, a malformed control frame with 1002")
     func errors() {
         for (error, code) in [
             (NIOWebSocketError.invalidFrameLength, 1_009), (.fragmentedControlFrame, 1_002),
@@ -80,7 +80,7 @@ struct WebSocketSessionTests {
         }
     }
 
-    @Test("after the server's close frame, only the client's close frame has an effect")
+    @Test("after the WebSocket server's close frame, only the client's close frame has an effect")
     func ended() {
         var session = WebSocketSession()
         #expect(session.end() && !session.isOpen && !session.end())

@@ -11,7 +11,8 @@ struct WebSocketTests {
 
     private static func pong(_ payload: [UInt8]) -> Probe.Frame { Probe.Frame(opcode: 10, payload: payload) }
 
-    @Test("each piece of a stream is one binary frame, with the shortest length form", arguments: [false, true])
+    @Test(
+        "each piece of a stream is sent as one binary WebSocket frame, with all length forms", arguments: [false, true])
     func frames(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -29,7 +30,9 @@ struct WebSocketTests {
         }
     }
 
-    @Test("pings are answered between frames; messages from the client are dropped", arguments: [false, true])
+    @Test(
+        "WebSocket pings are answered between the stream's frames; messages from the client are dropped",
+        arguments: [false, true])
     func pings(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -50,7 +53,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("20,000 pings at once get at most 2,000 pongs, the last one answered")
+    @Test("20,000 WebSocket pings at once get at most 2,000 pongs; the last ping is answered")
     func manyPings() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -68,7 +71,7 @@ struct WebSocketTests {
     }
 
     @Test(
-        "a client's close frame is answered with its code, the stream is cancelled, and nothing follows",
+        "a WebSocket client's close frame is answered with its code, the stream is cancelled, and nothing follows",
         arguments: [false, true])
     func closedByClient(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
@@ -84,7 +87,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("an empty close frame is answered with an empty close frame")
+    @Test("an empty WebSocket close frame is answered with an empty close frame")
     func closedWithoutCode() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -117,7 +120,9 @@ struct WebSocketTests {
         var code: Int { [.large, .huge, .endless].contains(self) ? 1_009 : 1_002 }
     }
 
-    @Test("a frame that breaks the protocol gets a close frame with the status code", arguments: Violation.allCases)
+    @Test(
+        "a WebSocket frame that breaks the protocol or is too long gets a close frame with 1002 or 1009",
+        arguments: Violation.allCases)
     func violations(violation: Violation) async throws {
         try await FedStream.serve(tls: false) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -132,7 +137,7 @@ struct WebSocketTests {
     }
 
     @Test(
-        "at the end of the stream the client gets close code 1000, one that reads too slowly 1008",
+        "at the end of the stream a WebSocket client gets close code 1000; a client that reads too slowly gets 1008",
         arguments: [false, true])
     func ended(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
@@ -154,7 +159,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("frames sent before the server's 101 response are dropped, later ones are answered")
+    @Test("WebSocket frames sent before the server's 101 response are dropped, later ones are answered")
     func impatient() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             try await Probe(listener.boundAddress).talk("/socket", ahead: Probe.frame(9, [1])) { talk in

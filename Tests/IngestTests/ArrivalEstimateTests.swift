@@ -1,7 +1,7 @@
 import Ingest
 import Testing
 
-@Suite("Arrival times of messages that one socket read returned together, estimated")
+@Suite("Estimated arrival times of messages that one socket read returned together")
 struct ArrivalEstimateTests {
     private static let millisecond: Int64 = 1_000_000
 
@@ -22,7 +22,7 @@ struct ArrivalEstimateTests {
         #expect(self.read([92, 115, 120, 138, 160], at: 1_080, &estimate) == [1_012, 1_035, 1_040, 1_058, 1_080])
     }
 
-    @Test("no message gets an arrival time before the socket was last seen empty, so a backlog arrives at once")
+    @Test("messages of a backlog get no arrival times before the socket was last found empty")
     func backlog() {
         var estimate = ArrivalEstimate(now: 0)
         _ = self.read([0], at: 100, &estimate)
@@ -32,14 +32,14 @@ struct ArrivalEstimateTests {
         #expect(arrivals == [3_000, 3_000, 3_000, 3_009, 3_019])
     }
 
-    @Test("tracks with separate timestamps keep their order, and arrival times never go back")
+    @Test("interleaved audio and video with offset timestamps get arrival times that never go back")
     func tracks() {
         var estimate = ArrivalEstimate(now: 0)
         // Audio a tenth of a second behind the video that it is sent with.
         #expect(self.read([100, 0, 133, 33, 166, 66], at: 500, &estimate) == [434, 434, 467, 467, 500, 500])
     }
 
-    @Test("timestamp jumps, resets and the wrap after 49 days do not move arrival times")
+    @Test("timestamp jumps, resets and the wrap after 49 days do not make arrival times jump")
     func jumps() {
         var estimate = ArrivalEstimate(now: 0)
         #expect(self.read([500, 533, 0, 33], at: 1_000, &estimate) == [967, 1_000, 1_000, 1_000])
@@ -47,7 +47,8 @@ struct ArrivalEstimateTests {
         #expect(self.read([UInt32.max - 9, 10, 23], at: 1_200, &estimate) == [1_167, 1_187, 1_200])
     }
 
-    @Test("for random timestamps, arrival times rise and lie between the last check of the socket and the read")
+    @Test(
+        "for random timestamps, arrival times never go back and lie between the last check of the socket and the read")
     func bounds() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {

@@ -40,7 +40,7 @@ struct DoorTests {
         "rtmp://127.0.0.1:\(server.securePort)/live/\(key)"
     }
 
-    @Test("publishing works over TLS, a refusal is reported, and plain RTMP on the TLS port is refused")
+    @Test("over TLS, media arrives and a wrong key gets an error; plain RTMP on the TLS port is closed")
     func secure() async throws {
         try await Self.withTLS { server, _, _ in
             let items = ItemRecorder()
@@ -98,7 +98,9 @@ struct DoorTests {
         }
     }
 
-    @Test("the next connection gets a renewed certificate; current publishers continue")
+    @Test(
+        "after the certificate files are renewed, the next connection gets the new certificate; current publishers continue"
+    )
     func renewal() async throws {
         try await Self.withTLS { server, store, _ in
             let before = try await TestPublisher.publish(Self.secureURL(server, TestServer.hostKey), tls: .tlsv13)
@@ -159,7 +161,7 @@ struct DoorTests {
         }
     }
 
-    @Test("a listener on an IPv6 address works; a wildcard listener accepts both address families")
+    @Test("publishers can connect to a listener at ::1; a listener at :: accepts IPv6 and IPv4")
     func addresses() async throws {
         guard access("/proc/net/if_inet6", F_OK) == 0 else { try TestTool.skip("IPv6", "this machine has none") }
         for (listen, hosts) in [("[::1]:0", ["[::1]"]), ("[::]:0", ["[::1]", "127.0.0.1"])] {

@@ -51,7 +51,7 @@ struct HookTests {
         }
     }
 
-    @Test("a publisher that the webhook refuses gets its message, or a general one if there is none")
+    @Test("a publisher that the webhook refuses gets the webhook's reason, or a general text if it gives none")
     func refuses() async throws {
         try await Self.with(.answer(status: 200, body: #"{"code":5}"#)) { server, _ in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -66,7 +66,7 @@ struct HookTests {
         }
     }
 
-    @Test("a request is signed with the secret in force when it is sent")
+    @Test("a webhook request is signed with the secret that is in force when it is sent")
     func renewed() async throws {
         let hook = try await HookServer(.answer(status: 200, body: #"{"allowed":true}"#))
         try await TestServer.with({
@@ -84,7 +84,7 @@ struct HookTests {
     }
 
     @Test(
-        "if the webhook is silent, closes, answers 500 or does not finish its answer in time, `onError` decides",
+        "if the webhook is silent, closes the connection, answers 500 or does not end its answer in time, `onError` decides",
         arguments: [PublishWebhookClient.OnFailure.deny, .allow])
     func noAnswer(onFailure: PublishWebhookClient.OnFailure) async throws {
         let behaviours = [
@@ -109,7 +109,7 @@ struct HookTests {
     // In the next two tests the webhook has unlimited time: if the body were waited for, the session's deadline would
     // decide.
 
-    @Test("a 403 refuses although its body never ends, and although `onError` allows")
+    @Test("a webhook's 403 refuses the publisher, although its body never ends and `onError` allows")
     func endlessRefusal() async throws {
         for form in PublishWebhook.Form.allCases {
             let behaviour = HookServer.Behaviour.withhold(status: 403, body: "<html>")
@@ -121,7 +121,7 @@ struct HookTests {
         }
     }
 
-    @Test("with the form of nginx-rtmp, a 200 allows although its body never ends")
+    @Test("with the webhook form nginx-rtmp, a 200 admits the publisher although its body never ends")
     func endlessConsent() async throws {
         let behaviour = HookServer.Behaviour.withhold(status: 200, body: "ok")
         try await Self.with(behaviour, form: .nginx, timeout: 600_000_000_000) { server, _ in
@@ -159,7 +159,8 @@ struct HookTests {
     }
 
     @Test(
-        "one address causes at most 32 webhook requests at once; then it is refused, even if `onError` allows")
+        "after a burst of 32 webhook requests, publishers of that address are refused without a request, even if `onError` allows"
+    )
     func flood() async throws {
         let hook = try await HookServer(.answer(status: 200, body: "0"))
         let change: (inout IngestConfiguration) -> Void = {
@@ -187,7 +188,7 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("a request is cancelled when its publisher disconnects")
+    @Test("a webhook request is cancelled when its publisher disconnects")
     func withdrawn() async throws {
         let hook = try await HookServer(.silent)
         try await TestServer.with({
@@ -210,7 +211,8 @@ struct HookTests {
         func now() -> Int64 { 1_000_000_000 }
     }
 
-    @Test("if the webhook takes longer than the session's deadline, the publisher is refused and gets no source")
+    @Test(
+        "if the webhook has not decided by the session's deadline, the publisher is refused and no publication begins")
     func leaves() async throws {
         try await TestServer.with({
             $0.hook = PublishWebhookClient(

@@ -36,7 +36,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("two publishers use one port at the same time")
+    @Test("two RTMP publishers use one port at the same time")
     func twoPublishers() async throws {
         try await TestServer.with { server in
             let host = ItemRecorder()
@@ -72,7 +72,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a newer encoder takes over the key; the older one gets an error and is closed")
+    @Test("a second encoder with the same key takes over; the first one gets an error and is closed")
     func takeover() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()
@@ -145,7 +145,7 @@ struct IngestServerTests {
     }
 
     @Test(
-        "a key may publish at most 32 times at once, then once per second; other keys have their own limit"
+        "a key may publish 32 times in a burst, then once per second; other keys have their own limit"
     )
     func tooOften() async throws {
         try await TestServer.with({ $0.wrongKeyDelay = 0 }) { server in
@@ -233,7 +233,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("if a publisher's connection closes, its source gets an end and the publication is reported as lost")
+    @Test("if a publisher's connection closes, its source's readers get an end and the publication is reported as lost")
     func lost() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()
@@ -378,7 +378,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a server does not start on a port in use")
+    @Test("an ingest server does not start on a port in use")
     func takenPort() async throws {
         try await TestServer.with { server in
             let port = server.port

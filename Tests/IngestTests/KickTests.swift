@@ -87,7 +87,8 @@ struct KickTests {
         }
     }
 
-    @Test("a quarantined source is refused from the start, with its own message")
+    @Test(
+        "publishers of a source that is quarantined when the server starts are refused with the message for quarantine")
     func quarantined() async throws {
         try await TestServer.with({
             $0.refused[TestServer.guest] = IngestConfiguration.Refused(refusal: .quarantined, until: .max)

@@ -12,7 +12,9 @@ struct PacedReadingTests {
 
     private static func small(at time: UInt32) -> RTMPMediaMessage { Tags.audio(1, [0x21, 0x10], at: time) }
 
-    @Test("a few bytes are read only after the configured delay; a large amount is read at once")
+    @Test(
+        "a few bytes are read no sooner than half the read delay after the data before them; all data and the end arrive"
+    )
     func patience() async throws {
         let clock = ForwardClock()
         try await TestServer.with(clock: clock) { server in
@@ -48,7 +50,7 @@ struct PacedReadingTests {
         }
     }
 
-    @Test("a source without a jitter buffer is read without delay")
+    @Test("without a jitter buffer, each small message of a source arrives although nothing follows it")
     func impatient() async throws {
         let clock = ForwardClock()
         try await TestServer.with(clock: clock, { $0.readPatience[TestServer.host] = ReadDelayLimits(jitterBuffer: 0) })
@@ -70,7 +72,9 @@ struct PacedReadingTests {
         }
     }
 
-    @Test("the same bytes give the same packets however they are batched, and arrival times never go back")
+    @Test(
+        "a source that is shown and one that is not give the same packets for the same bytes; arrival times never go back"
+    )
     func rhythm() async throws {
         try await TestServer.with { server in
             let (patient, eager) = (ItemRecorder(), ItemRecorder())

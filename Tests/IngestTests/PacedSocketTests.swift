@@ -49,7 +49,7 @@ struct PacedSocketTests {
         }
     }
 
-    @Test("the timer runs while sockets are registered, and reports the number of its turn")
+    @Test("the read timer runs while sockets are registered, and passes its turn number to each of them")
     func turns() {
         var turns: [Int] = []
         #expect(!self.grid.isRunning)
@@ -98,7 +98,9 @@ struct PacedSocketTests {
         func noteRead(until time: Int64?) { self.state.withLock { $0 = time } }
     }
 
-    @Test("a hidden source that becomes visible is read at the next turn; until then readers know how far it was read")
+    @Test(
+        "a hidden source that becomes visible is read within one timer turn; while hidden, its readers get the time of its last read"
+    )
     func comesIntoSight() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let (hub, watcher) = (SourceHub(source: SourceID(uid: "1")), Watcher())
@@ -180,7 +182,7 @@ struct PacedSocketTests {
         reading.end()
     }
 
-    @Test("with a read delay of 0, neither SO_RCVLOWAT nor the timer is used")
+    @Test("with a read delay of 0, the ingest server uses neither SO_RCVLOWAT nor the timer")
     func impatient() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let reading = self.reading(channel, patience: ReadDelayLimits(jitterBuffer: 0))

@@ -54,7 +54,7 @@ struct PullTests {
     }
 
     @Test(
-        "after the stream ends or is refused, the room connects again",
+        "after a pulled stream ends or is refused, the room connects again",
         arguments: [
             (PlayServer.Script.media(PullTests.media, then: .unpublishes), "UnpublishNotify", true),
             (.media(PullTests.media, then: .closes), "closed", true),
@@ -89,7 +89,7 @@ struct PullTests {
         #expect(said.hasSuffix("no …: … is over for …: "), "\(said)")
     }
 
-    @Test("a server that sends no media is disconnected")
+    @Test("a pulled RTMP server that sends no media for the idle timeout is disconnected")
     func silence() async throws {
         let (events, _, _) = try await Self.run([.media([], then: .holds)], idleTimeout: 200_000_000) {
             $0.contains(where: Self.isFailure)
@@ -109,7 +109,9 @@ struct PullTests {
         }
     }
 
-    @Test("while readers are full, a server is not disconnected as idle, and the check runs once per idle timeout")
+    @Test(
+        "a server that sends nothing is not disconnected while the source's readers are full; this is checked once per idle timeout"
+    )
     func full() async throws {
         let server = try await PlayServer.start([.media([], then: .holds)])
         let clock = NotingClock()
@@ -133,7 +135,7 @@ struct PullTests {
     }
 
     @Test(
-        "a server that announces 16 MiB or a chunk size of 0, or sends only commands, is disconnected and never live",
+        "a server that announces 16 MiB or a chunk size of 0, or sends only commands, is disconnected; no publication begins",
         arguments: [0, 1, 2])
     func hostile(kind: Int) async throws {
         // A message of 16 MiB, a chunk size of zero, a stream of commands instead of media.

@@ -1,7 +1,7 @@
 import Ingest
 import Testing
 
-@Suite("ReadScheduler: when a publisher's bytes are read (SO_RCVLOWAT, here the mark)")
+@Suite("ReadScheduler: when a publisher's bytes are read, by SO_RCVLOWAT or a timer")
 struct ReadPacerTests {
     private static let millisecond: Int64 = 1_000_000
 
@@ -27,7 +27,7 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "for two seconds every byte wakes the reader; then the mark is about the data of half the read delay")
+        "at first every byte wakes the reader; later SO_RCVLOWAT is set to about the data of half the read delay")
     func mark() {
         var pacer = Self.pacer()
         #expect(self.feed(&pacer, from: 0, seconds: 1) == [])
@@ -37,7 +37,7 @@ struct ReadPacerTests {
         #expect(pacer.mark == 4_096)
     }
 
-    @Test("the mark is lowered to the bytes missing from a message, so that its end is not delayed")
+    @Test("SO_RCVLOWAT is lowered to the bytes missing from a message, so that its end is not delayed")
     func missing() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -49,7 +49,7 @@ struct ReadPacerTests {
         #expect(pacer.received(5_000, missing: 900_000, isAway: false, now: now) == nil)
     }
 
-    @Test("data below the mark is read after the read delay; then the mark is 1 until the next read")
+    @Test("data below SO_RCVLOWAT is read after the read delay: SO_RCVLOWAT is then 1 until the next read")
     func patience() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -63,7 +63,7 @@ struct ReadPacerTests {
         #expect(pacer.received(170, missing: 0, isAway: false, now: last + 90 * Self.millisecond) == 4_096)
     }
 
-    @Test("the mark falls when a publisher slows down, to 1 if it sends next to nothing")
+    @Test("SO_RCVLOWAT falls when a publisher slows down, to 1 if it sends next to nothing")
     func rates() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -80,7 +80,7 @@ struct ReadPacerTests {
         #expect(pacer.mark == 1)
     }
 
-    @Test("the mark has an upper limit; with a read delay of 0 no mark is set")
+    @Test("SO_RCVLOWAT has an upper limit, and is not set if the read delay is 0")
     func bounds() {
         var pacer = Self.pacer()
         for second in 1...10 {
@@ -92,7 +92,7 @@ struct ReadPacerTests {
         #expect(impatient.looked(turn: 3_000, now: 60_000 * Self.millisecond) == .nothing)
     }
 
-    @Test("a source that is not shown is read at every fifth turn, each connection at another one")
+    @Test("a source that is not shown is read at every fifth timer turn; its connection's number decides at which")
     func away() {
         for number in [0, 1, 4, 5, 1_003] {
             var pacer = Self.pacer(number: number)
@@ -111,7 +111,7 @@ struct ReadPacerTests {
         }
     }
 
-    @Test("a new source that is not shown is read at every turn for a second, so that its jitter can be measured")
+    @Test("a new source that is not shown is read at every timer turn for a second, so that its jitter can be measured")
     func newAndAway() {
         var pacer = Self.pacer()
         #expect(pacer.looked(turn: 3, now: 0) == .nothing, "it is not marked as hidden")
@@ -142,7 +142,7 @@ struct ReadPacerTests {
         #expect(inTurn * turns <= ReadScheduler.mostBytes || turns == 1)
     }
 
-    @Test("a source that had no data, or that filled a whole read, is read again at the next turn")
+    @Test("a source that is not shown is read again at the next timer turn if it had no data or filled a whole read")
     func quiet() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
@@ -155,7 +155,9 @@ struct ReadPacerTests {
         #expect(pacer.looked(turn: 11, now: 0) == .read)
     }
 
-    @Test("if the read delay of a source that is not shown is shorter than a turn, its socket is not read on the timer")
+    @Test(
+        "if the read delay of a source that is not shown is shorter than a timer turn, the timer does not read its socket"
+    )
     func short() {
         var pacer = Self.pacer(usual: 8, away: 19)
         let marks = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
@@ -164,7 +166,7 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "a source switches between shown and hidden pace at its next read, or at once on request"
+        "a source changes between the read pace of shown and hidden sources at its next read, or to shown at once on request"
     )
     func comesOnAir() {
         var pacer = Self.pacer()

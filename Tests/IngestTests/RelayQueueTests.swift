@@ -53,7 +53,7 @@ struct RelayQueueTests {
         #expect(queue.dropped == 6)
     }
 
-    @Test("a GOP that is too long is dropped whole, and nothing is sent until the next key frame")
+    @Test("a GOP that waits for more than three seconds is dropped whole, and nothing is sent until the next key frame")
     func longGOP() {
         var queue = RelayQueue()
         Self.push("CDKvv", &queue, at: 0)
@@ -66,7 +66,7 @@ struct RelayQueueTests {
         #expect(queue.dropped == 9)
     }
 
-    @Test("without key frames, audio and video are sent again after a limited wait")
+    @Test("after a drop, audio and video are sent again after a limited wait even if no key frame comes")
     func noKeys() {
         var queue = RelayQueue()
         Self.push("CD", &queue, at: 0)
@@ -82,7 +82,7 @@ struct RelayQueueTests {
         #expect(Self.drain(&queue) == "CKvC")
     }
 
-    @Test("the queue is bounded in bytes too")
+    @Test("the relay queue drops packets over its limit in bytes")
     func bytes() {
         var queue = RelayQueue()
         // Their memory blocks are up to a fifth larger.
@@ -114,7 +114,7 @@ struct RelayQueueTests {
         #expect(left.hasPrefix("ECD") && left.hasSuffix("ECDKv"), "\(left)")
     }
 
-    @Test("a configuration counts with its size in bytes")
+    @Test("configurations in the relay queue count with their size against its limit in bytes")
     func heavyConfigurations() {
         var queue = RelayQueue()
         Self.push("CKv", &queue, at: 0)

@@ -90,7 +90,7 @@ struct RelayLifeTests {
         #expect(life.state == .connecting)
     }
 
-    @Test("a failed connection is retried after the back-off, which resets after ten good seconds")
+    @Test("a relay retries a failed connection after the back-off, which resets after ten seconds live")
     func retries() {
         let retry: [RelayStateMachine.Action] = [.connect(isRetry: true), .tell(.connecting)]
         func failed(_ wait: Int64) -> [RelayStateMachine.Action] {

@@ -121,7 +121,7 @@ struct RelayTests {
     }
 
     @Test(
-        "no connection is made to an address that is not allowed, under any name; once allowed the relay goes live"
+        "a relay does not connect to an address that is not allowed, however its URL writes it; once allowed it goes live"
     )
     func egress() async throws {
         try await TestServer.with { far in
@@ -154,7 +154,9 @@ struct RelayTests {
         }
     }
 
-    @Test("adding a relay again is accepted, a new URL replaces the old, a fifth is refused, one can be removed once")
+    @Test(
+        "a relay may be added twice; a new URL replaces the old one, a fifth relay is refused, a second removal returns false"
+    )
     func names() async throws {
         try await TestServer.with { far in
             let near = Near()
@@ -197,7 +199,9 @@ struct RelayTests {
         await near.service.stop()
     }
 
-    @Test("when the source ends the receiver is unpublished at once; when it returns, a key frame is sent first")
+    @Test(
+        "when the source ends, the relay unpublishes at once; when the source returns, the relay sends a key frame first"
+    )
     func sourceReturns() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()

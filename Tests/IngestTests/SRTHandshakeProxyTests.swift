@@ -93,7 +93,7 @@ struct SRTFrontTests {
         #expect(front.count == 0)
     }
 
-    @Test("a cookie is valid only for its peer, and for a minute or two")
+    @Test("a cookie is valid only for its peer, still after 60 s but not after 200 s")
     func cookies() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
@@ -129,7 +129,7 @@ struct SRTFrontTests {
         #expect(front.receive([0x80, 5] + [UInt8](repeating: 0, count: 18), from: "a", now: 0) == .left)
     }
 
-    @Test("a refused caller gets its code again at each retry, and is forgotten after some seconds")
+    @Test("a refused caller gets its rejection code again at each retry, and is forgotten after 4 s")
     func refusal() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
@@ -144,7 +144,8 @@ struct SRTFrontTests {
         #expect(front.count == 0)
     }
 
-    @Test("2,000 refused callers take no connection from others")
+    @Test(
+        "after 2,000 refused callers the number of entries is limited, and a connected publisher's packets still pass")
     func crowd() throws {
         var front = Self.front(2)
         _ = try Self.relaying(&front, "a")
@@ -176,7 +177,9 @@ struct SRTFrontTests {
         #expect(front.receive(conclusion, from: "a", now: 0) == .answer(refusal))
     }
 
-    @Test("callers with handshake version 4 get a code; unknown senders, garbage and callers over the limit nothing")
+    @Test(
+        "callers with handshake version 4 get a rejection code; unknown senders, garbage and callers over the limit get nothing"
+    )
     func others() throws {
         var front = Self.front(1)
         var old = try Self.conclusion(&front, "a")
@@ -193,7 +196,7 @@ struct SRTFrontTests {
         #expect(front.count == 1)
     }
 
-    @Test("a peer that has sent nothing for 16 seconds is reported as silent, one that has sent is not")
+    @Test("a peer that has sent nothing for 16 seconds is reported as silent, one that sent six seconds ago is not")
     func silence() throws {
         var front = Self.front()
         _ = try Self.relaying(&front, "a")

@@ -71,7 +71,7 @@ struct SocketReaderTests {
         try await server.close()
     }
 
-    @Test("for a channel without a socket there is no reader")
+    @Test("an embedded channel has no socket for the reader")
     func embedded() throws {
         let channel = EmbeddedChannel()
         #expect(SocketReader.socket(of: channel) == nil)

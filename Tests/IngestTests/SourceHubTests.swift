@@ -61,7 +61,7 @@ struct SourceHubTests {
         #expect(Self.letters(reader.items.elements) == expected + "v", "nothing after unsubscribe")
     }
 
-    @Test("every reader gets every item, in order")
+    @Test("every reader of a source hub gets every item, in order")
     func fanOut() {
         let hub = SourceHub(source: SourceID(uid: "u"))
         let readers = (0..<3).map { _ in ItemRecorder() }
@@ -90,7 +90,7 @@ struct SourceHubTests {
         #expect(Self.letters(cache.backlog) == "CK")
     }
 
-    @Test("the cache is also limited for tens of thousands of tiny packets with one timestamp")
+    @Test("the GOP cache is limited also for tens of thousands of tiny packets with one timestamp")
     func tinyPackets() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -104,7 +104,7 @@ struct SourceHubTests {
         #expect(most > 20_000 && most <= GOPCache.maximumBytes / SourceItem.overhead)
     }
 
-    @Test("of ever-changing configurations the cache keeps the newest, and they count with their size")
+    @Test("if configurations keep changing, the GOP cache keeps the newest, and their size counts against its limit")
     func configurationStorm() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -188,7 +188,7 @@ struct KeyTableTests {
         #expect(RedactedKey(key).description == shown)
     }
 
-    @Test("a hub is patient only if all its readers accept items later")
+    @Test("a source hub allows delayed reads only if all its readers accept items later, or if it has none")
     func patient() {
         let hub = SourceHub(source: SourceID(uid: "u"))
         #expect(hub.isPatient, "it has no readers")

@@ -21,7 +21,7 @@ struct FlapGuardTests {
 
     static let cases: [(name: String, attempts: [Attempt])] = [
         (
-            "two that send: the third takeover in ten seconds is refused, and after these one more is allowed",
+            "two encoders that send: the third takeover within ten seconds is refused; after ten seconds one more is allowed",
             [
                 Attempt(1000, since: 0, last: 980, true), Attempt(2000, since: 1000, last: 1980, true),
                 Attempt(3000, since: 2000, last: 2980, false), Attempt(10_999, since: 2000, last: 10_980, false),
@@ -29,15 +29,15 @@ struct FlapGuardTests {
             ]
         ),
         (
-            "connections that send nothing: what came from the one before does not count",
+            "connections that send nothing: packets of the connection before do not count",
             (1...9).map { Attempt($0 * 100, since: $0 * 100 - 100, last: $0 == 1 ? 0 : -1, true) }
         ),
         (
-            "connections that went silent a second ago",
+            "connections that went silent a second ago: every takeover is allowed",
             (1...9).map { Attempt($0 * 1100, since: $0 * 1100 - 1100, last: $0 * 1100 - 1000, true) }
         ),
         (
-            "silent takeovers leave the count as it is",
+            "takeovers from silent publishers do not change the count",
             [
                 Attempt(1000, since: 0, last: 999, true), Attempt(2000, since: 1000, last: 999, true),
                 Attempt(3000, since: 2000, last: 2999, true), Attempt(4000, since: 3000, last: 3999, false),
@@ -46,7 +46,9 @@ struct FlapGuardTests {
         ),
     ]
 
-    @Test("a takeover counts if the older publisher is still sending", arguments: FlapGuardTests.cases)
+    @Test(
+        "if publishers still send, two takeovers in ten seconds are allowed; takeovers from silent ones have no limit",
+        arguments: FlapGuardTests.cases)
     func takeovers(name: String, attempts: [Attempt]) {
         var guardian = TakeoverLimiter()
         for attempt in attempts {

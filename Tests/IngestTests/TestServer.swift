@@ -44,6 +44,7 @@ struct TestServer {
             events.append($0)
         }
         let bound = try await self.server.start()
+        await self.server.openStreams()
         self.port = Int(bound.plain?.split(separator: ":").last ?? "") ?? 0
         self.securePort = Int(bound.secure?.split(separator: ":").last ?? "") ?? 0
     }

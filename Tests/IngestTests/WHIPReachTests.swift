@@ -28,7 +28,7 @@ struct WHIPReachTests {
     }
 
     @Test(
-        "the last address of X-Forwarded-For that is not a proxy's is the client's; what precedes it is a claim",
+        "the last address of X-Forwarded-For that is not a proxy's is the client's; addresses before it are not trusted",
         arguments: [
             ("10.0.0.1", "203.0.113.9", "203.0.113.9"), ("10.0.0.1", "198.51.100.1, 203.0.113.9", "203.0.113.9"),
             ("10.0.0.1", "203.0.113.9, 10.0.0.2", "203.0.113.9"), ("10.0.0.1", "203.0.113.9:5123", "203.0.113.9"),
@@ -44,7 +44,9 @@ struct WHIPReachTests {
         #expect(found?.ipAddress == client)
     }
 
-    @Test("without proxies, X-Forwarded-For is ignored; a long one is read from its end")
+    @Test(
+        "without configured proxies, X-Forwarded-For is ignored; of a field with 100,000 addresses only the end is read"
+    )
     func forwardedLimits() throws {
         let proxies = [try #require(AddressRange("10.0.0.0/8"))]
         let connection = try Self.address("10.0.0.1")

@@ -31,7 +31,7 @@ struct WHIPStreamTests {
     }
 
     @Test(
-        "a client goes on air by TCP, its bytes in any pieces, and DELETE closes its connection",
+        "a client publishes over TCP with its bytes in pieces of any size, and DELETE closes its connection",
         arguments: [0, 1, 7])
     func onAir(pieces: Int) async throws {
         try await WHIPTests.with { server, url in
@@ -54,7 +54,7 @@ struct WHIPStreamTests {
         }
     }
 
-    @Test("a connection that begins with anything but a valid check is closed, without a byte in return")
+    @Test("a TCP connection that begins with anything but a valid STUN check is closed without an answer")
     func strangers() async throws {
         try await Self.with { _, _, answer in
             let garbage: [[UInt8]] = [
@@ -76,7 +76,9 @@ struct WHIPStreamTests {
         }
     }
 
-    @Test("of one network at most eight connections wait for their first check")
+    @Test(
+        "at most eight TCP connections of one network may wait for their first STUN check; beyond that the oldest is closed"
+    )
     func crowd() async throws {
         try await Self.with { _, _, answer in
             var clients: [WHIPStreamClient] = []
@@ -89,7 +91,7 @@ struct WHIPStreamTests {
         }
     }
 
-    @Test("a client that reads nothing while 64 KiB wait for it is disconnected, and others continue")
+    @Test("a TCP client that does not read the server's answers is disconnected, and others continue")
     func backlog() async throws {
         try await WHIPTests.with { server, url in
             let other = try await WHIPClient.connect(url, key: TestServer.guestKey)

@@ -44,7 +44,7 @@ struct WHIPTests {
 
     private static func isLost(_ event: IngestEvent) -> Bool { if case .lost = event { true } else { false } }
 
-    @Test("a client goes on air with H.264 and Opus when its handshake is complete, not before")
+    @Test("a client publishes H.264 and Opus once its handshake is complete; its POST alone publishes nothing")
     func onAir() async throws {
         try await Self.with { server, url in
             let items = ItemRecorder()
@@ -69,7 +69,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("DELETE ends the publication as unpublished; a second one gets 404, one without the key 401")
+    @Test("DELETE ends the publication as unpublished; a second DELETE gets 404, and one without the key 401")
     func delete() async throws {
         try await Self.with { server, url in
             let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
@@ -82,7 +82,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("close_notify ends the publication as unpublished")
+    @Test("close_notify of a client ends its publication as unpublished, not as lost")
     func closeNotify() async throws {
         try await Self.with { server, url in
             let client = try await WHIPClient.connect(url, key: TestServer.hostKey)
@@ -126,7 +126,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("a valid check for another source cannot take the address of a session in its handshake")
+    @Test("a valid STUN check for another source cannot take the address of a session during its handshake")
     func forgedAddress() async throws {
         try await Self.with { server, url in
             let client = try await WHIPClient.create(url, key: TestServer.hostKey)
@@ -139,7 +139,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("with onDuplicate reject, the second POST gets 409")
+    @Test("with onDuplicate reject, a POST gets 409 while another client publishes with the key")
     func reject() async throws {
         try await Self.with({ $0.onDuplicate = .reject }) { server, url in
             let first = try await WHIPClient.connect(url, key: TestServer.hostKey)
@@ -161,7 +161,9 @@ struct WHIPTests {
         }
     }
 
-    @Test("a kicked source ends the session of its silent publisher, whose media would publish again without the key")
+    @Test(
+        "kicking a source also ends the session of its silent publisher, which could otherwise publish again without the key"
+    )
     func kickSilent() async throws {
         let clock = ForwardClock()
         try await Self.with(clock: clock) { server, url in
@@ -176,7 +178,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("a kicked or removed source ends a session that has not connected; a kick that lifts a refusal does not")
+    @Test("kicking or removing a source ends a session that has not connected; a kick that lifts a refusal does not")
     func kickConnecting() async throws {
         try await Self.with { server, url in
             let first = try await WHIPClient.create(url, key: TestServer.hostKey)
@@ -193,7 +195,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("POST, PATCH and DELETE have one rate limit per address, counted before anything else; GET has none")
+    @Test("POST, PATCH and DELETE share one rate limit per address, checked before anything else; GET has none")
     func requestRate() async throws {
         try await Self.with(clock: StillClock()) { server, url in
             var statuses: [Int] = []
@@ -212,7 +214,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("wrong keys get 401, and after ten of one address 429")
+    @Test("wrong keys get 401, and 429 after ten of them from one address")
     func wrongKey() async throws {
         try await Self.with { server, url in
             // One more per second is allowed, so a slow machine needs more requests.
@@ -230,7 +232,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("an offer without a codec of the room gets 422 that names the codecs, and a wrong key is refused before")
+    @Test("an offer without a codec of the room gets 422 that names the codecs; with a wrong key it gets 401")
     func codecs() async throws {
         try await Self.with({ $0.codecs = [.h264, .aac, .opus] }) { _, url in
             let reply = try await WHIPClient.post(url, key: TestServer.hostKey, video: "VP8/90000")
@@ -240,7 +242,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("clients that never send a check are refused after ten seconds, and their sessions are gone")
+    @Test("clients that never send a STUN check are refused after ten seconds, and their sessions are gone")
     func neverChecked() async throws {
         let clock = ForwardClock()
         try await Self.with(clock: clock, { $0.maximumWaitingPerAddress = 64 }) { server, url in
@@ -276,7 +278,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("no key, user name fragment, password or session id is in logs and events")
+    @Test("stream keys, ICE credentials and session ids are not in logs and events")
     func secrets() async throws {
         try await Self.with { server, url in
             let offer = try WebRTCPeer().offer()
@@ -304,7 +306,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("/whip stands for the endpoint of the app; other paths get 404, and the page's files are served")
+    @Test("POST /whip works like POST /whip/live; the page's files are served, and other paths get 404")
     func paths() async throws {
         try await Self.with({
             $0.webRTC?.page = { $0 == "/" ? .plain(.ok, "the page") : nil }
@@ -333,7 +335,7 @@ struct WHIPTests {
         }
     }
 
-    @Test("a server that stops sends its clients close_notify")
+    @Test("a WHIP server that stops sends its clients close_notify")
     func stop() async throws {
         let client = try await Self.connectAndStop()
         await client.outcomes.wait { $0.contains(.closed) }

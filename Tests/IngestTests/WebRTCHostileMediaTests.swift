@@ -54,7 +54,7 @@ struct WebRTCHostileMediaTests {
         Self.expectAlive(pair)
     }
 
-    @Test("a packet with any one bit flipped is refused, and the packet itself is taken afterwards")
+    @Test("an SRTP packet with any one bit flipped is refused, and the unchanged packet is accepted afterwards")
     func flippedBits() throws {
         let pair = try Self.connected()
         let packet = pair.peer.audioPacket()
@@ -70,7 +70,7 @@ struct WebRTCHostileMediaTests {
         #expect(pair.items.count == before + 1)
     }
 
-    @Test("of thousands of SSRCs, SRTP takes eight and counts the packets of the others")
+    @Test("of thousands of SSRCs, SRTP accepts eight and counts the packets of the others")
     func manySources() throws {
         let pair = try Self.connected()
         for number in 0..<3000 { pair.send(pair.peer.packet(ofOther: 0x5000 + UInt32(number))) }
@@ -91,7 +91,7 @@ struct WebRTCHostileMediaTests {
         Self.expectAlive(pair)
     }
 
-    @Test("units that lie about their lengths, and fragments without end, damage their frames only")
+    @Test("frames with wrong NAL unit lengths or endless fragments are dropped, and later key frames are delivered")
     func lyingPayloads() throws {
         let payloads: [[UInt8]] = [
             [0x78, 0xFF, 0xFF, 0x65, 0x88], [0x78, 0, 0], [0x78, 0, 6, 0x65], [0x7C], [0x7C, 0x45, 1], [0x78],
@@ -114,7 +114,7 @@ struct WebRTCHostileMediaTests {
         Self.expectAlive(pair)
     }
 
-    @Test("RTP headers that lie about their lengths are refused by SRTP or after it")
+    @Test("RTP packets whose headers claim more bytes than they have are refused, and later key frames are delivered")
     func lyingHeaders() throws {
         let pair = try Self.connected()
         let before = pair.items.count

@@ -92,7 +92,7 @@ struct WebRTCSessionTests {
         }
     }
 
-    @Test("a peer in either DTLS role goes on air with H.264 and Opus", arguments: [false, true])
+    @Test("a peer in either DTLS role connects, and its H.264 and Opus are delivered", arguments: [false, true])
     func onAir(isDTLSServer: Bool) throws {
         let pair = try Pair(WebRTCPeer(isDTLSServer: isDTLSServer))
         pair.connect()
@@ -120,7 +120,9 @@ struct WebRTCSessionTests {
         #expect(pair.peer.reports.allSatisfy { RTCPPacket.parse($0) != nil })
     }
 
-    @Test("nothing is sent before a valid check, and nothing of a stranger is taken")
+    @Test(
+        "nothing is sent before a valid STUN check; packets of other addresses, forged and repeated packets are refused"
+    )
     func strangers() throws {
         let pair = try Pair()
         pair.send(pair.peer.check(password: "wrong password of 22 characters"), from: Pair.stranger)
@@ -143,7 +145,7 @@ struct WebRTCSessionTests {
         #expect(pair.packets.count <= 1)
     }
 
-    @Test("an address that proves nothing gets no more bytes than it sends: forged checks and ClientHellos")
+    @Test("a forged sender address gets no more bytes than came from it, whether STUN checks or ClientHellos are sent")
     func forgedAddress() throws {
         let pair = try Pair()
         var received = 0
@@ -176,7 +178,7 @@ struct WebRTCSessionTests {
         #expect(pair.sentBytes(to: Pair.stranger) <= received && !pair.session.isConnected)
     }
 
-    @Test("a peer that is the DTLS server gets no answer to a check before two ClientHellos may be sent")
+    @Test("a peer that is the DTLS server gets no answer until it has sent enough bytes for two ClientHellos")
     func passivePeer() throws {
         let pair = try Pair(WebRTCPeer(isDTLSServer: true))
         var received = 0
@@ -195,7 +197,9 @@ struct WebRTCSessionTests {
         #expect(received - pair.sentBytes(to: Pair.here) >= hello.count, "a lost ClientHello can be repeated")
     }
 
-    @Test("a session uses its addresses until its handshake is complete, then the one of its media for two seconds")
+    @Test(
+        "a session counts as using an address until its handshake is complete, then only its media's address, for two seconds"
+    )
     func use() throws {
         let pair = try Pair()
         let other = ICEAddress(ipv4: 0xC000_0203, port: 1)
@@ -231,7 +235,7 @@ struct WebRTCSessionTests {
         #expect(pair.session.mediaBytes == UInt64(packet.count), "a copy does not count")
     }
 
-    @Test("a copied check from another address does not move the session")
+    @Test("a STUN check that is copied and sent from another address does not move the session")
     func copiedCheck() throws {
         let pair = try Pair()
         let check = pair.peer.check()
@@ -266,7 +270,9 @@ struct WebRTCSessionTests {
         #expect(other.changes.last == .ended(.closed) && other.peer.isClosed)
     }
 
-    @Test("silence is reported after two seconds, and media that returns as well; without checks it ends after 30 s")
+    @Test(
+        "silence is reported after two seconds, and media that returns as well; after 30 s without STUN checks the session ends"
+    )
     func silence() throws {
         let pair = try Pair()
         pair.connect()
@@ -281,7 +287,9 @@ struct WebRTCSessionTests {
         #expect(pair.changes.last == .ended(.consentLost))
     }
 
-    @Test("without a check the session ends after ten seconds, without a handshake ten seconds after the first check")
+    @Test(
+        "a session ends after ten seconds without a STUN check, or ten seconds after the first check without a handshake"
+    )
     func deadlines() throws {
         let pair = try Pair()
         pair.advance(seconds: 11)
@@ -333,7 +341,7 @@ struct WebRTCFrameGateTests {
         }
     }
 
-    @Test("everything is dropped while paused, and then video until the next key frame")
+    @Test("while a WebRTC source is paused, all its packets are dropped, and then its video until the next key frame")
     func pause() {
         var gate = WebRTCFrameGate()
         #expect(self.kinds(&gate, [self.packet(.video), self.packet(.audio)]) == ["frame", "audio"])

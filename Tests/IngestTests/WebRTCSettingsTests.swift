@@ -8,7 +8,7 @@ struct WebRTCSettingsTests {
         try WebRTCSettings.publicAddresses(written, variable: "NODE_IP") { $0 == "NODE_IP" ? value : nil }
     }
 
-    @Test("addresses of the variable follow those of the pipeline, each once, at most 16 in total")
+    @Test("public addresses of the environment variable follow those of the pipeline, each once, at most 16 in total")
     func all() throws {
         #expect(
             try Self.addresses(["192.0.2.1"], "198.51.100.7, 2001:db8::1,192.0.2.1,") == [
@@ -20,7 +20,7 @@ struct WebRTCSettingsTests {
     }
 
     @Test(
-        "a variable that is not set, empty, or has other values is refused",
+        "an environment variable for public addresses that is unset, empty or has an invalid address is refused",
         arguments: [nil, "", " , ", "node7", "0.0.0.0", "1.2.3.4,x"])
     func refused(value: String?) {
         let error = #expect(throws: MediaError.self) { try Self.addresses(["192.0.2.1"], value) }

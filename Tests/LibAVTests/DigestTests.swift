@@ -5,7 +5,7 @@ import Testing
 @Suite("Message digests: FIPS 180-4, RFC 1321")
 struct DigestTests {
     @Test(
-        "SHA-256 of the standard's examples, and of empty input",
+        "SHA-256 gives the digests of the standard's examples and of empty input",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -27,7 +27,7 @@ struct DigestTests {
     }
 
     @Test(
-        "MD5 of the test suite in RFC 1321 §A.5",
+        "MD5 gives the digests of the test suite in RFC 1321 §A.5",
         arguments: [
             ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
             ("abc", "900150983cd24fb0d6963f7d28e17f72"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
@@ -43,7 +43,7 @@ struct DigestTests {
     }
 
     @Test(
-        "SHA-1 of the standard's examples, and of empty input",
+        "SHA-1 gives the digests of the standard's examples and of empty input",
         arguments: [
             ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"), ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
             (
@@ -77,7 +77,7 @@ struct DigestTests {
         }
     }
 
-    @Test("finish() resets a stream to empty, and two streams share no state")
+    @Test("finish() resets a SHA256Stream to empty, and two streams share no state")
     func again() {
         var one = SHA256Stream()
         var other = SHA256Stream()

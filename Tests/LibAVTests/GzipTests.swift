@@ -23,7 +23,7 @@ struct GzipTests {
     }
 
     @Test(
-        "gzip(1) restores texts that were compressed or stored",
+        "gzip(1) restores texts that Tandem's gzip compressed or stored",
         arguments: ["", "a", "ab", "abc", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", String(repeating: "x", count: 100_000)])
     func texts(text: String) throws {
         #expect(try Self.decoded(Gzip.encode(Array(text.utf8))) == Array(text.utf8))
@@ -31,7 +31,7 @@ struct GzipTests {
     }
 
     @Test(
-        "gzip(1) restores random bytes with repetitions up to 64 KiB apart, compressed or stored",
+        "gzip(1) restores random bytes with repetitions up to 64 KiB apart that Tandem's gzip compressed or stored",
         arguments: [1, 2, 3, 4, 5])
     func bytes(seed: UInt64) throws {
         var state = seed &* 0x9E37_79B9_7F4A_7C15
@@ -54,7 +54,7 @@ struct GzipTests {
         #expect(try Self.decoded(Gzip.stored(input)) == input, "two blocks that are not compressed")
     }
 
-    @Test("a playlist shrinks to less than a quarter")
+    @Test("gzip compresses a playlist to less than a quarter")
     func size() {
         let text = (0..<60).map { index in
             "#EXT-X-PROGRAM-DATE-TIME:2023-11-14T22:13:\(index).123Z\n#EXTINF:2.13333,\n720p-1-\(index).m4s\n"

@@ -25,7 +25,7 @@ struct LocalFileTests {
     }
 
     @Test(
-        "a playlist with the name of a media file is refused before anything that it names is opened",
+        "a playlist, a concat script or an SDP file with the name of a media file is refused",
         arguments: [
             "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:1,\nother.ts\n#EXT-X-ENDLIST\n",
             "ffconcat version 1.0\nfile other.mp4\n",
@@ -42,7 +42,7 @@ struct LocalFileTests {
         }
     }
 
-    @Test("a pipe and a directory are refused at once, and a missing file is reported as missing")
+    @Test("a pipe or a directory given as a media file is refused at once, and a missing file is reported as missing")
     func notRegular() throws {
         try self.withDirectory { directory in
             let pipe = "\(directory)/pipe.mp4"

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Track numbers of an MPEG-TS stream: ISO/IEC 13818-1 §2.4.4.8")
 struct TransportTracksTests {
-    @Test("streams that replace others in the program map take over their track numbers")
+    @Test("MPEG-TS streams that replace others in the program map take over their track numbers")
     func replaced() {
         var tracks = MPEGTSTracks()
         var named: Set<Int32> = [0, 1, 2]
@@ -23,7 +23,7 @@ struct TransportTracksTests {
         #expect(number(3, .video) == nil)
     }
 
-    @Test("an added stream does not change the track numbers of the others")
+    @Test("an MPEG-TS stream that is added does not change the track numbers of the others")
     func added() {
         var tracks = MPEGTSTracks()
         var named: Set<Int32> = [0, 1]
@@ -36,7 +36,7 @@ struct TransportTracksTests {
         #expect(number(0, .video) == 0 && number(1, .audio) == 0)
     }
 
-    @Test("a stream that sends before the program map names it also has a track number")
+    @Test("an MPEG-TS stream that sends before the program map names it also has a track number")
     func unnamed() {
         var tracks = MPEGTSTracks()
         #expect(tracks.number(of: 0, .video) { _ in false } == 0)
@@ -45,7 +45,9 @@ struct TransportTracksTests {
         #expect(tracks.number(of: 1, .audio) { $0 == 2 } == 0)
     }
 
-    @Test("a stream that turns from video to audio gets an audio number; at most 32 streams of a kind have numbers")
+    @Test(
+        "an MPEG-TS stream that turns from video to audio gets an audio track number; at most 32 streams of a kind have numbers"
+    )
     func bounded() {
         var tracks = MPEGTSTracks()
         #expect(tracks.number(of: 0, .video) { _ in true } == 0)

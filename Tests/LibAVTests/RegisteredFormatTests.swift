@@ -10,7 +10,7 @@ struct RegisteredFormatTests {
     }
 
     @Test(
-        "a stream whose tables name another codec than before has changed",
+        "an MPEG-TS stream whose tables name another codec than before has changed its codec",
         arguments: [("Opus", .opus), ("AC-3", .ac3), ("EAC3", .eac3)] as [(String, CodecName)])
     func changed(name: String, codec: CodecName) {
         // For AAC without a registration descriptor libavformat reports the stream type.

@@ -86,7 +86,7 @@ struct KubernetesFilesTests {
     /// The name in all files, so that one entry of `images` replaces all of them.
     private static let image = "localhost/tandem:latest"
 
-    @Test("hand-written objects use the image and the user of a room, and the spare pod has a room's size")
+    @Test("hand-written Kubernetes objects use the image and the user of a room, and the spare pod has a room's size")
     func pods() throws {
         let small = try Rooms.request(Rooms.small)
         let usual = ManifestRequest(pipeline: small.pipeline, document: small.document, cost: small.cost)
@@ -112,7 +112,7 @@ struct KubernetesFilesTests {
         #expect(images == 4)
     }
 
-    @Test("labels and port names that hand-written objects select exist in the rooms' manifests")
+    @Test("labels and port names that hand-written Kubernetes objects select exist in the rooms' manifests")
     func names() throws {
         let job = try #require(try Self.manifest(Rooms.full).first { $0["kind"] == "Job" })
         let prefix = "spec.template.metadata.labels."
@@ -157,7 +157,7 @@ struct KubernetesFilesTests {
     }
 
     @Test(
-        "the scripts drain and upgrade wait longer than the grace period of a room's Job",
+        "the scripts drain and upgrade of deploy/kubernetes wait longer than the grace period of a room's Job",
         arguments: ["drain", "upgrade"])
     func patience(script: String) throws {
         let limit = try #require(try Self.text(script).firstMatch(of: /limit=([0-9]+)\n/)).output.1

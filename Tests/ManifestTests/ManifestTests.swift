@@ -20,7 +20,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("generated files contain no secret of the pipeline, but a variable or file name for each one")
+    @Test("generated manifests contain no secret of the pipeline, but a variable or file name for each one")
     func secrets() throws {
         for (name, files) in Rooms.engines {
             let all = files(try Rooms.request(Rooms.full)).map(\.text).joined()
@@ -172,7 +172,7 @@ struct ManifestTests {
     }
 
     @Test(
-        "a control socket is put where the orchestrator lets a room create one",
+        "the manifest puts a control socket where the orchestrator lets a room create one",
         arguments: ["k8s", "swarm", "systemd", "nomad"])
     func socket(engine: String) throws {
         let text = Rooms.small.replacing(
@@ -206,7 +206,7 @@ struct ManifestTests {
         #expect(Set(files.map(\.name)).count == files.count)
     }
 
-    @Test("paths with spaces, % and quotes are quoted for systemd and for the shell")
+    @Test("manifests quote paths with spaces, % and quotes for systemd and for the shell")
     func spaces() throws {
         let text = Rooms.small.replacing(#""path": "out/88231""#, with: #""path": "/srv/my rooms/100%""#).replacing(
             #""sources": ["#, with: #""canvas": { "bgImages": [{ "path": "my images/it's.png" }] }, "sources": ["#)
@@ -217,7 +217,7 @@ struct ManifestTests {
         #expect(command.contains(#"--from-file=it-s.png='my images/it'\''s.png'"# + "\n"))
     }
 
-    @Test("an image given as a file URL is copied from its path, and the pipeline names the copy")
+    @Test("the manifest copies an image given as a file URL from its path, and its pipeline names the copy")
     func fileURLs() throws {
         let text = Rooms.small.replacing(
             #""sources": ["#, with: #""canvas": { "bgImages": [{ "path": "file:///assets/bg.png" }] }, "sources": ["#)
@@ -227,7 +227,7 @@ struct ManifestTests {
         #expect(Pipeline.parse(portable.document.text()).pipeline?.canvas.bgImages.map(\.path) == ["/f/bg.png"])
     }
 
-    @Test("deploy/tandem@.service equals the unit that the command prints")
+    @Test("deploy/tandem@.service equals the unit that `tandem manifest` prints")
     func unit() throws {
         try expectSame(SystemdManifest.unit, asFile: "deploy/tandem@.service")
     }

@@ -3,13 +3,15 @@ import Testing
 
 @Suite("Room names for orchestrators: RFC 1123, Kubernetes labels")
 struct RoomNameTests {
-    @Test("a room id that is a valid label is used unchanged", arguments: ["88231", "a-b", "room7"])
+    @Test(
+        "a room id that is a valid label is used unchanged after the prefix tandem-",
+        arguments: ["88231", "a-b", "room7"])
     func plain(id: String) {
         #expect(RoomName(id).label == "tandem-\(id)")
         #expect(RoomName(id).value == id)
     }
 
-    @Test("any room id gives a valid label and value, and different ids give different labels")
+    @Test("for orchestrators any room id gives a valid label and value, and different ids give different labels")
     func labels() {
         let ids = [
             "A", "a", "a_b", "a.b", "a-b", "-a", "a-", "_", ".", "--", String(repeating: "x", count: 64),

@@ -20,7 +20,7 @@ struct WebRTCManifestTests {
     }
 
     @Test(
-        "in a pod, WebRTC publishers get the node's address, and the WHIP port, the UDP port and the TCP port of its number are host ports"
+        "in a Kubernetes pod, WebRTC publishers get the node's address, and the WHIP port, UDP port and TCP port are host ports"
     )
     func pod() throws {
         let text = try Self.text(Self.room(#"{ "udp": "127.0.0.1:0" }"#), for: "k8s")
@@ -32,7 +32,9 @@ struct WebRTCManifestTests {
         #expect(!text.contains("key: node-ip"), "it is no secret")
     }
 
-    @Test("a pipeline that names the addresses for WebRTC publishers keeps them, and gets no variable", arguments: ["k8s", "nomad"])
+    @Test(
+        "a pipeline that names public addresses for WebRTC publishers keeps them in the manifest, and gets no variable",
+        arguments: ["k8s", "nomad"])
     func written(engine: String) throws {
         let text = try Self.text(Self.room(#"{ "publicAddresses": ["192.0.2.1"] }"#), for: engine)
         #expect(text.contains("192.0.2.1") && !text.contains("publicAddressesEnv") && !text.contains("NODE_IP"))
@@ -40,18 +42,37 @@ struct WebRTCManifestTests {
         #expect(bound.contains("192.0.2.1:7000") && !bound.contains("publicAddressesEnv"))
     }
 
-    @Test("publicAddressesEnv of the pipeline stays, and a note in the manifest says to set the variable")
+    @Test("the pipeline's publicAddressesEnv stays in the manifest, and a note there says to set the variable")
     func ownVariable() throws {
         let text = try Self.text(Self.room(#"{ "publicAddressesEnv": "EDGE_IPS" }"#), for: "k8s")
         #expect(text.contains(#""publicAddressesEnv": "EDGE_IPS""#) && !text.contains("NODE_IP"))
         #expect(text.contains("ingest.webrtc.publicAddressesEnv: set the variable EDGE_IPS of the room"))
     }
 
-    @Test("the TCP port of the WebRTC UDP port's number is not published if another listener has it")
+    @Test("the manifest does not publish the TCP port of the WebRTC UDP port's number if another listener has it")
     func samePort() throws {
         let text = try Self.text(
             Self.room(#"{ "publicAddresses": ["192.0.2.1"], "udp": "0.0.0.0:8090" }"#, http: 8090), for: "k8s")
         #expect(!text.contains("name: icetcp") && text.contains("hostPort: 8090, protocol: UDP"))
+    }
+
+    @Test(
+        "in Kubernetes the UDP port of WebRTC viewers is a host port, and so is the TCP port of its number if no listener has it"
+    )
+    func viewers() throws {
+        func room(http: Int) -> String {
+            """
+            { "room": { "roomId": "88231" }, "sources": [{ "uid": "1001", "streamKey": "hunter2a" }],
+              "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["1001"] }],
+              "outputs": [{ "path": "out/88231", "http": { "listen": "0.0.0.0:\(http)" } },
+                          { "type": "webrtc", "udp": "0.0.0.0:8190", "publicAddresses": ["192.0.2.1"] }] }
+            """
+        }
+        let both = try Self.text(room(http: 8080), for: "k8s")
+        #expect(both.contains("{name: whep, containerPort: 8190, hostPort: 8190, protocol: UDP}"))
+        #expect(both.contains("{name: wheptcp, containerPort: 8190, hostPort: 8190}"))
+        let one = try Self.text(room(http: 8190), for: "k8s")
+        #expect(one.contains("hostPort: 8190, protocol: UDP") && !one.contains("name: wheptcp"))
     }
 
     @Test("a Nomad job reserves the port number of WebRTC once, and publicAddressesEnv names Nomad's variable")

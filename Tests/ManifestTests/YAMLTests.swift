@@ -3,7 +3,7 @@ import Testing
 
 @Suite("YAML output: YAML 1.2.2")
 struct YAMLTests {
-    @Test("maps, lists, lists of maps, flow forms, comments and blocks are written in YAML")
+    @Test("the YAML writer writes maps, lists, lists of maps, flow forms, comments and blocks in YAML")
     func shapes() {
         let node = YAMLNode.map([
             YAMLEntry("kind", "Job"), YAMLEntry("count", 3), YAMLEntry("on", true),
@@ -41,7 +41,7 @@ struct YAMLTests {
     }
 
     @Test(
-        "strings that a YAML parser would read as another type or as syntax are quoted",
+        "the YAML writer quotes strings that a YAML parser would read as another type or as syntax",
         arguments: [
             ("", "\"\""), ("yes", "\"yes\""), ("No", "\"No\""), ("null", "\"null\""), ("~", "\"~\""),
             ("1e3", "\"1e3\""),
@@ -55,7 +55,7 @@ struct YAMLTests {
         #expect(YAMLNode.map([YAMLEntry("k", .text(text))]).document == "k: \(written)\n")
     }
 
-    @Test("block text with leading spaces, trailing blank lines or control characters is quoted instead")
+    @Test("the YAML writer quotes block text with leading spaces, trailing blank lines or control characters instead")
     func blocks() {
         for text in ["", " a", "\na", "a\n\n", "a\u{7}b"] {
             #expect(

@@ -34,7 +34,7 @@ struct AnnexBTests {
         }
     }
 
-    @Test("the start code search agrees with a check of every offset", arguments: 0..<200)
+    @Test("the Annex B start code search agrees with a check of every offset", arguments: 0..<200)
     func startCodeAgreesWithPlain(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let bytes = random.sparseBytes(Int.random(in: 0...90, using: &random))
@@ -44,7 +44,7 @@ struct AnnexBTests {
         }
     }
 
-    @Test("for random bytes, the kernel finds the same NAL units as a plain loop", arguments: 0..<200)
+    @Test("in random bytes, the Annex B kernel finds the same NAL units as a plain loop", arguments: 0..<200)
     func unitsAgreeWithPlain(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 1000)
         let bytes = random.sparseBytes(Int.random(in: 0...300, using: &random))
@@ -74,7 +74,7 @@ struct AnnexBTests {
         #expect(pictures.types == .idr)
     }
 
-    @Test("bytes without a start code give no unit")
+    @Test("Annex B bytes without a start code give no NAL unit")
     func noStartCode() {
         let bytes: [UInt8] = [0, 0, 3, 1, 0, 0]
         #expect(bytes.withUnsafeBytes { AnnexB.lengthPrefixed($0).memory.count } == 0)

@@ -19,7 +19,7 @@ struct SoundMixTests {
         return result
     }
 
-    @Test("any range is mixed with any gain ramp as by the plain loop, within 0.00001", arguments: 0..<40)
+    @Test("audio of any range is mixed with any gain ramp as by a plain loop, within 0.00001", arguments: 0..<40)
     func mixEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let pairs = Int.random(in: 1...700, using: &random)
@@ -35,7 +35,7 @@ struct SoundMixTests {
         #expect(Array(mixed[..<(range.lowerBound * 2)]) == Array(target[..<(range.lowerBound * 2)]))
     }
 
-    @Test("mixing clamps ranges outside the arrays, without a trap")
+    @Test("mixing audio clamps ranges outside the arrays, without a trap")
     func rangesAreClamped() {
         var target: [Float] = [1, 1, 1, 1]
         AudioMix.add([1, 1], onto: &target, pairs: -5..<99, from: 1, to: 1)
@@ -44,7 +44,7 @@ struct SoundMixTests {
         #expect(target == [2, 2, 1, 1])
     }
 
-    @Test("the peak is the largest magnitude, for any length and sign; NaN is ignored", arguments: 0..<30)
+    @Test("the peak of audio is its largest magnitude, for any length and sign; NaN is ignored", arguments: 0..<30)
     func peakEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var samples = (0..<Int.random(in: 0...300, using: &random)).map { _ in Float.random(in: -3...3, using: &random)
@@ -54,7 +54,7 @@ struct SoundMixTests {
         #expect(samples.withUnsafeBufferPointer { unsafe AudioMix.peak($0) } == expected)
     }
 
-    @Test("sanitizing turns NaN into 0 and clamps samples to ±8; all others stay bit for bit", arguments: 0..<30)
+    @Test("sanitizing audio turns NaN into 0 and clamps samples to ±8; all others stay bit for bit", arguments: 0..<30)
     func sanitizes(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let samples = (0..<Int.random(in: 0...200, using: &random)).map { _ -> Float in
@@ -74,7 +74,7 @@ struct SoundMixTests {
     }
 
     @Test(
-        "a join fades from the last sample before it to the new audio, and leaves later samples unchanged",
+        "joining audio fades from the last sample before to the new audio, and leaves later samples unchanged",
         arguments: [0, 1, 2, 100, 500])
     func joins(pairs: Int) {
         let samples = (0..<600).map { Float($0) / 1_000 }

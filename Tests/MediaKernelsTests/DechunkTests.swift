@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Joining RTMP chunks to a message: RTMP 1.0 §5.3.1.2.4")
 struct DechunkTests {
-    @Test("the payload is restored for random chunk sizes and random splits of the input", arguments: 0..<200)
+    @Test(
+        "an RTMP message's payload is restored for random chunk sizes and random splits of the input",
+        arguments: 0..<200)
     func anySplit(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let message = (0..<Int.random(in: 1...2000, using: &random)).map { _ in
@@ -42,7 +44,7 @@ struct DechunkTests {
         #expect(assembler.finish().bytes == message)
     }
 
-    @Test("copying a message stops before a header of another chunk stream")
+    @Test("copying an RTMP message stops before a chunk header of another chunk stream")
     func foreignHeader() {
         var assembler = PacketAssembler(expecting: 10)
         var progress = ChunkProgress(chunkLeft: 4, messageLeft: 10)
@@ -52,7 +54,7 @@ struct DechunkTests {
         #expect(assembler.finish().bytes == [1, 2, 3, 4])
     }
 
-    @Test("if no type 3 header byte is given, copying stops at the end of the chunk")
+    @Test("if no type 3 header byte is given, copying an RTMP message stops at the end of the chunk")
     func noContinuation() {
         var assembler = PacketAssembler(expecting: 10)
         var progress = ChunkProgress(chunkLeft: 2, messageLeft: 10)

@@ -64,7 +64,7 @@ struct DriftResamplerTests {
         #expect(10 * log10(signal / noise) > 80, "\(10 * log10(signal / noise)) dB")
     }
 
-    @Test("blocks of random lengths give the output of a plain sinc interpolation within 0.0002", arguments: 0..<24)
+    @Test("resampled blocks of random lengths equal a plain sinc interpolation within 0.0002", arguments: 0..<24)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let pairs = Int.random(in: 1...3_000, using: &random)
@@ -94,7 +94,7 @@ struct DriftResamplerTests {
         }
     }
 
-    @Test("without drift the output is the input, bit for bit, delayed by the latency")
+    @Test("without drift the resampler's output is its input, bit for bit, delayed by the latency")
     func zeroIsADelay() {
         var random = TestRandom(seed: 5)
         let input = (0..<10_000).map { _ in Float.random(in: -1...1, using: &random) }
@@ -108,7 +108,7 @@ struct DriftResamplerTests {
     }
 
     @Test(
-        "ten minutes of constant audio give exactly the right number of sample pairs, and stay constant",
+        "ten minutes of resampled constant audio have exactly the right number of sample pairs, and stay constant",
         arguments: [500_000, -500_000, 123_457, -1])
     func doesNotDrift(partsPerBillion: Int) {
         var resampler = DriftResampler()
@@ -125,7 +125,7 @@ struct DriftResamplerTests {
         #expect(output.allSatisfy { abs($0 - 0.5) < 1e-5 })
     }
 
-    @Test("a ratio that changes with every block causes no click in a tone")
+    @Test("a resampling ratio that changes with every block causes no click in a tone")
     func changesAreSmooth() {
         var random = TestRandom(seed: 11)
         let input = self.tone(440, pairs: 96_000)
@@ -147,7 +147,7 @@ struct DriftResamplerTests {
         }
     }
 
-    @Test("any ratio is clamped without a trap, and a reset resampler works like a new one")
+    @Test("any resampling ratio is clamped without a trap, and a reset resampler works like a new one")
     func resetAndExtremes() {
         var resampler = DriftResampler()
         var output: [Float] = []

@@ -9,7 +9,9 @@ struct PictureBlendTests {
         UInt8((Int(first) * (256 - weight) + Int(second) * weight + 128) / 256)
     }
 
-    @Test("mixes any size, stride, alignment and weight exactly, and writes nothing outside", arguments: 0..<60)
+    @Test(
+        "the crossfade kernel mixes any size, stride, alignment and weight exactly, and writes nothing outside",
+        arguments: 0..<60)
     func mixEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let width = Int.random(in: 1...130, using: &random)
@@ -43,7 +45,7 @@ struct PictureBlendTests {
         #expect(target == expected)
     }
 
-    @Test("8-bit samples are mixed to the exactly rounded value, for every third level and every fifth weight")
+    @Test("the crossfade kernel gives the exactly rounded 8-bit value, for every third level and every fifth weight")
     func isExact() {
         let second = (0...255).map { UInt8($0) }
         for weight in Array(stride(from: 0, through: 250, by: 5)) + [256] {
@@ -65,7 +67,7 @@ struct PictureBlendTests {
         }
     }
 
-    @Test("buffers that are too short, and a weight out of range, do not trap; whole rows are mixed")
+    @Test("short buffers and a weight out of range do not make the crossfade kernel trap; whole rows are mixed")
     func shortBuffers() {
         let bytes = [UInt8](repeating: 200, count: 20)
         var target = [UInt8](repeating: 7, count: 20)

@@ -20,7 +20,7 @@ struct LengthPrefixedNALsTests {
     }
 
     @Test(
-        "the kernel visits the same NAL units as a plain loop, and agrees whether the last one is whole",
+        "the kernel finds the same length-prefixed NAL units as a plain loop, and agrees whether the last one is whole",
         arguments: 0..<300)
     func walkAgreesWithPlain(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
@@ -48,7 +48,8 @@ struct LengthPrefixedNALsTests {
         #expect(summary.units == units.count { !$0.isEmpty })
     }
 
-    @Test("with a length size other than 1 to 4 the bytes are reported as malformed", arguments: [-1, 0, 5, 8])
+    @Test(
+        "with a NAL unit length size other than 1 to 4 the bytes are reported as malformed", arguments: [-1, 0, 5, 8])
     func impossibleLengthSize(size: Int) {
         let lands = [UInt8](repeating: 0, count: 8).withUnsafeBytes {
             LengthPrefixedNALs.walk($0, lengthSize: size) { _ in }

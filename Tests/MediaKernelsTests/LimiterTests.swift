@@ -24,7 +24,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("audio below the ceiling passes bit for bit, delayed by the look-ahead")
+    @Test("the limiter passes audio below the ceiling bit for bit, delayed by the look-ahead")
     func quietIsUntouched() {
         var random = TestRandom(seed: 7)
         // No sum of the interpolator's weights exceeds 2.5.
@@ -38,7 +38,8 @@ struct LimiterTests {
         }
     }
 
-    @Test("for random audio the output equals that of a plain implementation within 0.00002", arguments: 0..<12)
+    @Test(
+        "for random audio the limiter's output equals that of a plain implementation within 0.00002", arguments: 0..<12)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var input: [Float] = []
@@ -55,7 +56,9 @@ struct LimiterTests {
         for index in output.indices { #expect(abs(output[index] - expected[index]) < 2e-5, "float \(index)") }
     }
 
-    @Test("for random audio no sample exceeds the ceiling of 0.9 by more than 0.0001", arguments: 0..<20)
+    @Test(
+        "for random audio no sample of the limiter's output exceeds the ceiling of 0.9 by more than 0.0001",
+        arguments: 0..<20)
     func neverAboveCeiling(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var input: [Float] = []
@@ -72,7 +75,7 @@ struct LimiterTests {
     }
 
     @Test(
-        "the sum of two full-scale tones is limited to −4 to −1 dBTP, measured with sixteen-fold oversampling",
+        "the limiter limits the sum of two full-scale tones to −4 to −1 dBTP, measured with sixteen-fold oversampling",
         arguments: 0..<24)
     func tonesStayBelow(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
@@ -101,7 +104,9 @@ struct LimiterTests {
         }
     }
 
-    @Test("the mix of two full-scale sources of noise, square waves or bursts stays below −1 dBTP", arguments: 0..<12)
+    @Test(
+        "the limited mix of two full-scale sources of noise, square waves or bursts stays below −1 dBTP",
+        arguments: 0..<12)
     func harshSoundStaysBelow(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         func source() -> [Double] {
@@ -125,7 +130,7 @@ struct LimiterTests {
         #expect(reading < -1, "\(reading) dBTP")
     }
 
-    @Test("the gain returns to 1 when quiet audio follows a loud passage")
+    @Test("the limiter's gain returns to 1 when quiet audio follows a loud passage")
     func recovers() {
         let loud = [Float](repeating: 2, count: 12_800)
         let quiet = [Float](repeating: 0.25, count: 1_280_000)
@@ -134,7 +139,7 @@ struct LimiterTests {
         #expect(output.last == 0.25)
     }
 
-    @Test("200 ms after a single peak the gain is above 0.92 again")
+    @Test("200 ms after a single peak the limiter's gain is above 0.92 again")
     func forgetsAPeak() {
         var input = [Float](repeating: 0.25, count: 96_000)
         input[20_000] = 1.8
@@ -168,7 +173,7 @@ struct LimiterTests {
         #expect(rises[rises.count * 99 / 100] < 1.5, "rises by \(rises[rises.count * 99 / 100]) dB in 100 ms")
     }
 
-    @Test("ten blocks per call give the same output as all blocks in one call")
+    @Test("the limiter gives the same output for ten blocks per call as for all blocks in one call")
     func groupingDoesNotMatter() {
         var random = TestRandom(seed: 3)
         let input = (0..<12_800).map { _ in Float.random(in: -2...2, using: &random) }

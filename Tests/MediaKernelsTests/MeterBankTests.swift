@@ -52,7 +52,7 @@ struct MeterBankTests {
     }
 
     @Test(
-        "two meters computed together show the power of plain filters within 0.1 %, and the exact peaks",
+        "two audio meters computed together show the power of plain filters within 0.1 %, and the exact peaks",
         arguments: 0..<10)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
@@ -73,7 +73,9 @@ struct MeterBankTests {
         }
     }
 
-    @Test("short blocks and meter numbers out of range do not trap, and a meter keeps its peak if its index changes")
+    @Test(
+        "short blocks and meter numbers out of range do not trap, and an audio meter keeps its peak if its index changes"
+    )
     func extremes() {
         var bank = MeterBank(count: 1)
         bank.measure(0, [1, 1])

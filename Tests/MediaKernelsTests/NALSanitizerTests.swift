@@ -20,7 +20,7 @@ struct NALSanitizerTests {
         }
     }
 
-    @Test("a payload that already has four-byte lengths is not copied")
+    @Test("an H.264 payload that already has four-byte lengths is not copied")
     func inForm() {
         var random = TestRandom(seed: 1)
         let bytes = AnnexBTests.prefixed([random.nal(type: 6, count: 20), random.nal(type: 5, count: 900)])
@@ -58,7 +58,7 @@ struct NALSanitizerTests {
         }
     }
 
-    @Test("sanitizing a result again changes nothing", arguments: 0..<300)
+    @Test("an H.264 payload that was sanitized is not changed by sanitizing it again", arguments: 0..<300)
     func idempotent(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 99)
         let bytes = random.sparseBytes(Int.random(in: 0...200, using: &random))
@@ -70,7 +70,7 @@ struct NALSanitizerTests {
         }
     }
 
-    @Test("a frame of empty units gives an empty payload, and one with wrong lengths is malformed")
+    @Test("a frame of empty NAL units gives an empty payload, and one with wrong lengths is malformed")
     func nothingAndNoise() {
         #expect(Self.sanitized([0, 0, 0, 0, 0, 0, 0, 0], lengthSize: 4) == [])
         #expect(Self.sanitized([], lengthSize: 4) == [])
@@ -78,7 +78,7 @@ struct NALSanitizerTests {
         #expect(Self.sanitized([0, 0, 0, 9, 1], lengthSize: 4) == nil)
     }
 
-    @Test("bytes outside the given range are not read")
+    @Test("sanitizing an H.264 payload does not read bytes outside the given range")
     func range() {
         let bytes: [UInt8] = [0x17, 1, 0, 0, 0, 0, 0, 0, 2, 0x65, 0x88, 0xEE]
         guard case .unchanged(let types) = NALSanitizer.sanitize(PacketMemory(bytes), in: 5..<11, lengthSize: 4) else {

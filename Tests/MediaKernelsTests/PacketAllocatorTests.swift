@@ -4,7 +4,7 @@ import Testing
 
 @Suite("PacketAllocator: memory blocks of packets", .serialized)
 struct PacketBlocksTests {
-    @Test("a block is at least as large as requested and at most a quarter larger")
+    @Test("a packet memory block is at least as large as requested and at most a quarter larger")
     func sizes() throws {
         var random = TestRandom(seed: 11)
         var sizes = (0...14).flatMap { octave in (-1...1).map { (PacketAllocator.smallest << octave) + $0 } }
@@ -23,7 +23,7 @@ struct PacketBlocksTests {
         PacketAllocator.releaseUnused()
     }
 
-    @Test("freed blocks are reused, and idle blocks are kept only up to the limit")
+    @Test("freed packet memory blocks are reused, and idle ones are kept only up to the limit")
     func reuse() throws {
         // All idle blocks may be from other tests.
         Self.releaseAll()
@@ -41,7 +41,7 @@ struct PacketBlocksTests {
         #expect(PacketAllocator.idleBytes >= PacketAllocator.mostIdle - (4 << 20))
     }
 
-    @Test("idle blocks may exceed the usual limit while at least as many bytes are in use")
+    @Test("idle packet memory blocks may exceed the usual limit while at least as many bytes are in use")
     func busy() throws {
         Self.releaseAll()
         let size = 3 << 20
@@ -59,7 +59,7 @@ struct PacketBlocksTests {
         Self.releaseAll()
     }
 
-    @Test("idle blocks that were not reused between two cleanups are returned to the system")
+    @Test("idle packet memory blocks that were not reused between two cleanups are returned to the system")
     func unused() throws {
         Self.releaseAll()
         let size = 3 << 20

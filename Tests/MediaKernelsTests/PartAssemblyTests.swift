@@ -33,7 +33,7 @@ struct PartAssemblyTests {
         }
     }
 
-    @Test("random parts equal those of a plain implementation", arguments: 0..<200)
+    @Test("random fMP4 parts equal those of a plain implementation", arguments: 0..<200)
     func agreesWithReference(seed: Int) {
         var random = TestRandom(state: UInt64(seed))
         let prefix = (0..<random.next(below: 130)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -52,7 +52,7 @@ struct PartAssemblyTests {
         #expect(PartAssembly.payloadSize(of: [sample]) == 2)
     }
 
-    @Test("a part without samples is the prefix and an empty mdat box")
+    @Test("an fMP4 part without samples is the prefix and an empty mdat box")
     func emptyPart() {
         let part = PartAssembly.assemble(prefix: [7], samples: [], table: .full)
         #expect(part.bytes == [7, 0, 0, 0, 8] + Array("mdat".utf8))

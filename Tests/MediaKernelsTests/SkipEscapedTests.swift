@@ -36,7 +36,7 @@ struct SkipEscapedTests {
         }
     }
 
-    @Test("emulation prevention bytes are not counted, and ranges out of bounds are clamped")
+    @Test("emulation prevention bytes do not count as skipped payload bytes, and ranges out of bounds are clamped")
     func edges() {
         let memory = PacketMemory([0, 0, 3, 3, 0, 0, 3])
         var (offset, zeros) = (0, 0)

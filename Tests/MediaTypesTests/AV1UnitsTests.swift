@@ -28,7 +28,7 @@ struct AV1UnitsTests {
         return found
     }
 
-    @Test("OBUs with and without a size field and an extension header are found")
+    @Test("AV1 OBUs with and without a size field and an extension header are found")
     func units() {
         let expected = [[2, 2, 0], [1, 4, 3], [6, 10, 2], [6, 13, 2]]
         #expect(Self.found(in: Self.temporalUnit) == expected)

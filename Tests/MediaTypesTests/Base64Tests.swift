@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Base64: RFC 4648 §4")
 struct Base64Tests {
-    @Test("bytes are encoded with padding and decoded with or without it; invalid text is refused")
+    @Test("Base64 is written with padding and read with or without it; invalid text is refused")
     func bytes() {
         for (plain, coded) in [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),

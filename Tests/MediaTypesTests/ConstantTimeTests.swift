@@ -3,7 +3,7 @@ import Testing
 
 @Suite("ConstantTime.isEqual: which bytes are equal (its time is not measured)")
 struct ConstantTimeTests {
-    @Test("only values with the same bytes and length are equal")
+    @Test("ConstantTime.isEqual is true only for the same bytes and length")
     func equal() {
         let known = Array("s3cret".utf8)
         #expect(ConstantTime.isEqual(known, known) && ConstantTime.isEqual([], []))
@@ -15,7 +15,7 @@ struct ConstantTimeTests {
         #expect(!ConstantTime.isEqual([0, 0], [0]) && !ConstantTime.isEqual([0], []) && !ConstantTime.isEqual([], [0]))
     }
 
-    @Test("two values of 32 bytes that differ in one bit are not equal, whichever bit it is")
+    @Test("ConstantTime.isEqual is false for two values of 32 bytes that differ in any one bit")
     func bits() {
         let known = (0..<32).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         for bit in 0..<256 {

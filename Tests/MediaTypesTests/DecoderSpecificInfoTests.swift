@@ -19,7 +19,7 @@ struct DecoderSpecificInfoTests {
     }
 
     @Test(
-        "the info is found after optional descriptor fields, with descriptor lengths of one, two and four bytes",
+        "decoder specific info is found after optional descriptor fields, with descriptor lengths of one, two and four bytes",
         arguments: [1, 2, 4])
     func found(lengthBytes: Int) {
         for (flags, extra) in [
@@ -32,7 +32,7 @@ struct DecoderSpecificInfoTests {
         }
     }
 
-    @Test("a truncated box, or one without a DecoderSpecificInfo, gives nil; a damaged byte causes no trap")
+    @Test("a truncated esds box, or one without a DecoderSpecificInfo, gives nil; a damaged byte causes no trap")
     func hostile() {
         let whole = Self.box([0x11, 0x90], flags: 0xE0, extra: [9, 9, 1, 5, 7, 7])
         // The last three bytes are another descriptor.

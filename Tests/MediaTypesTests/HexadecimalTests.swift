@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Hexadecimal digits: RFC 4648 §8")
 struct HexadecimalTests {
-    @Test("every byte survives a round trip, and digits of either case are read")
+    @Test("every byte is written in hexadecimal digits and read back, and digits of either case are read")
     func bytes() {
         let all = (0...255).map { UInt8($0) }
         let text = Hexadecimal.text(all)
@@ -14,7 +14,7 @@ struct HexadecimalTests {
     }
 
     @Test(
-        "an invalid digit, and half a byte, is refused",
+        "hexadecimal text with an invalid digit or half a byte is refused",
         arguments: [
             "0", "000", "0g", "0x00", "+1", "-1", " 00", "00 ", "0/", "0:", "0@", "0`", "0G", "é", "０0", "\0\0",
         ])

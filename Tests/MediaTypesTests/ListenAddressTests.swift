@@ -5,7 +5,7 @@ import MediaTypes
 @Suite("Listen address: HOST:PORT, [IPV6]:PORT, unix:/path")
 struct ListenAddressTests {
     @Test(
-        "a parsed address is printed as it was written",
+        "a parsed listen address is printed as it was written",
         arguments: [
             "127.0.0.1:8080", "0.0.0.0:0", "localhost:1935", "[::1]:8080", "[fe80::1%eth0]:65535",
             "room-1.example_2:80",
@@ -16,7 +16,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "the error for a malformed address says how to correct it",
+        "the error for a malformed listen address says how to correct it",
         arguments: [
             ("8080", "127.0.0.1:8080"), ("localhost", "localhost:8080"), ("", "127.0.0.1:8080"),
             (":8080", "0.0.0.0:8080"), ("::1:80", "[::1]:8080"), ("[::1:80", "[::1]:8080"), ("[abc]:80", "[::1]:8080"),
@@ -31,14 +31,14 @@ struct ListenAddressTests {
         #expect(mistake?.fix.contains(remedy) == true, "\(String(describing: mistake))")
     }
 
-    @Test("an IPv6 address without a port is refused because of the port, and repeated in the remedy")
+    @Test("an IPv6 listen address without a port is refused, and the remedy shows it with a port")
     func noPort() {
         let mistake = #expect(throws: ListenAddress.Malformed.self) { try ListenAddress(parsing: "[fe80::1%eth0]") }
         #expect(mistake?.what == "\"[fe80::1%eth0]\" has no port" && mistake?.fix == "write [fe80::1%eth0]:8080")
     }
 
     @Test(
-        "only 127.0.0.0/8, localhost, ::1 and unix sockets count as loopback",
+        "only 127.0.0.0/8, localhost, ::1 and Unix sockets count as loopback listen addresses",
         arguments: [
             ("127.0.0.1:1", true), ("127.255.3.4:1", true), ("localhost:1", true), ("LOCALHOST:1", true),
             ("[::1]:1", true),
@@ -51,7 +51,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "the URL for an address has the bound port, and 127.0.0.1 or ::1 if the address is a wildcard",
+        "the URL of a listen address has the bound port, and 127.0.0.1 or ::1 if the address is a wildcard",
         arguments: [
             ("0.0.0.0:0", "http://127.0.0.1:4321"), ("[::]:0", "http://[::1]:4321"),
             ("10.0.0.7:0", "http://10.0.0.7:4321"),

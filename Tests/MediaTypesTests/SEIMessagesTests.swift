@@ -65,7 +65,7 @@ struct SupplementalMessagesTests {
     }
 
     @Test(
-        "messages read in place equal those read from an unescaped copy, for random, noisy and truncated units",
+        "SEI messages read in place equal those read from an unescaped copy, for random, noisy and truncated units",
         arguments: 0..<300)
     func inPlace(seed: Int) {
         var random = TestRandom(state: UInt64(seed))
@@ -91,7 +91,7 @@ struct SupplementalMessagesTests {
         #expect(Self.read([cut]) == Self.readPlainly(cut))
     }
 
-    @Test("messages of all units come in order; those after a slice are left out if requested")
+    @Test("SEI messages of all NAL units are given in order; those after a slice are left out if requested")
     func order() {
         let units: [[UInt8]] = [
             [0x09, 0x10], Self.unit([1, 1, 7, 5, 0]), [0x67, 1], Self.unit([6, 1, 8]), [0x41, 9], Self.unit([4, 1, 2]),
@@ -109,7 +109,7 @@ struct SupplementalMessagesTests {
         #expect(Self.read([Self.unit(long), Self.unit([8, 0])]).map(\.type) == [8])
     }
 
-    @Test("a wrong NAL unit length, or a range beyond the memory, ends reading without a trap")
+    @Test("a wrong NAL unit length, or a range beyond the memory, ends reading of SEI messages without a trap")
     func damage() {
         let whole = Self.memory([Self.unit([1, 1, 7])])
         let damaged: [[UInt8]] = [
@@ -126,7 +126,7 @@ struct SupplementalMessagesTests {
         #expect(SEIMessages(whole, in: 0..<1000).map(\.type) == [1])
     }
 
-    @Test("the bit reader skips emulation prevention bytes, and returns nil beyond the payload")
+    @Test("the bit reader of SEI payloads skips emulation prevention bytes, and returns nil beyond the payload")
     func bits() {
         var payload = NALPayloadReader(PacketMemory([9, 0, 0, 3, 1, 0x90, 0xFF]), in: 1..<6)
         let (zeros, three) = (payload.bits(23), payload.bits(3))

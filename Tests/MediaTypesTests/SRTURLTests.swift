@@ -3,7 +3,7 @@ import Testing
 
 @Suite("URLs of SRT listeners")
 struct SRTURLTests {
-    @Test("host, port and query parameters are parsed, the stream id percent-decoded")
+    @Test("host, port and query parameters of an SRT URL are parsed, and the stream id is percent-decoded")
     func reading() throws {
         let url = try #require(
             SRTURL(
@@ -17,14 +17,14 @@ struct SRTURLTests {
         #expect(plain.latencyMs == 120 && plain.passphrase.isEmpty && plain.keyLength == 0)
     }
 
-    @Test("a URL's redacted form has only host and port, no stream id or passphrase")
+    @Test("an SRT URL's redacted form has only host and port, no stream id or passphrase")
     func redacted() throws {
         let url = try #require(SRTURL("srt://h:1?streamid=hunter2&passphrase=hunter2hunter2"))
         #expect(url.redacted == "srt://h:1")
     }
 
     @Test(
-        "URLs with another scheme, an invalid host or port, or an invalid or unknown parameter are refused",
+        "SRT URLs with another scheme, an invalid host or port, or an invalid or unknown parameter are refused",
         arguments: [
             "rtmp://h:1/a/b", "srt://h", "srt://h:0", "srt://h:65536", "srt://:9", "srt://h:9?mode=listener",
             "srt://h:9?latency=5", "srt://h:9?passphrase=short", "srt://h:9?pbkeylen=17", "srt://h:9?unknown=1",

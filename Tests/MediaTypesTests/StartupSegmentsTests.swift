@@ -37,7 +37,9 @@ struct OpeningSegmentsTests {
         Case(30, 97, 97, [1], 97, 291),
     ]
 
-    @Test("a short segment is the shortest of at least 0.5 s that divides a full one and fits GOPs and renditions")
+    @Test(
+        "a startup segment has the shortest length of at least 0.5 s that divides a full one and fits GOPs and renditions"
+    )
     func length() throws {
         for item in Self.cases {
             let (frames, end) = (item.frames, item.end)

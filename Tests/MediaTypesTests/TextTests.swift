@@ -35,7 +35,7 @@ struct TextTests {
         #expect(CivilDate.daysSinceEpoch(year: year, month: month, day: day) == number)
     }
 
-    @Test("each day of 800 years follows the one before, and converts back")
+    @Test("each calendar day of 800 years follows the one before, and converts back")
     func everyDay() {
         var before = CivilDate(daysSinceEpoch: -146_098)
         for number in Int64(-146_097)...146_097 {

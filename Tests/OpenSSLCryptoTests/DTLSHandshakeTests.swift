@@ -31,7 +31,7 @@ struct DTLSHandshakeTests {
     }
 
     @Test(
-        "two transports agree on GCM in six datagrams of at most 1,200 bytes; one's local key is the other's remote key"
+        "two DTLS transports agree on GCM in six datagrams of at most 1,200 bytes; one's local key is the other's remote key"
     )
     func agree() throws {
         let (client, server) = try self.pair(timer: .long)
@@ -45,7 +45,9 @@ struct DTLSHandshakeTests {
         #expect(client.handleTimeout().isEmpty && server.handleTimeout().isEmpty)
     }
 
-    @Test("until an address repeats its cookie, a server answers with fewer bytes than it receives and runs no timer")
+    @Test(
+        "until an address repeats its cookie, a DTLS server answers with fewer bytes than it receives and runs no timer"
+    )
     func cookie() throws {
         let (client, server) = try self.pair(timer: .long)
         let hello = try #require(client.start().first)
@@ -78,7 +80,7 @@ struct DTLSHandshakeTests {
     }
 
     @Test(
-        "the handshake succeeds although a quarter of the datagrams is lost, and others are repeated or reordered",
+        "the DTLS handshake succeeds although a quarter of the datagrams is lost, and others are repeated or reordered",
         arguments: 0..<16)
     func badNetwork(seed: UInt64) throws {
         let (client, server) = try self.pair()
@@ -88,7 +90,7 @@ struct DTLSHandshakeTests {
         try self.expectSameKeys(client, server)
     }
 
-    @Test("records may arrive alone, in reverse order and twice")
+    @Test("the DTLS handshake succeeds if records arrive alone, in reverse order and twice")
     func singleRecords() throws {
         let (client, server) = try self.pair()
         let network = DTLSNetwork()
@@ -100,7 +102,7 @@ struct DTLSHandshakeTests {
         try self.expectSameKeys(client, server)
     }
 
-    @Test("the server sends its last flight again if only that was lost")
+    @Test("the DTLS server sends its last flight again if only that was lost")
     func lastFlight() throws {
         let (client, server) = try self.pair()
         let network = DTLSNetwork()
@@ -120,7 +122,7 @@ struct DTLSHandshakeTests {
     }
 
     @Test(
-        "the first timeout of a client is at most 50 ms, and a server that has received nothing has none")
+        "a DTLS client's first timeout is at most 50 ms, and a server that has received nothing has none")
     func firstTimeout() throws {
         let (client, server) = try self.pair(timer: .doubling)
         #expect(client.nextTimeout() == nil && server.nextTimeout() == nil)
@@ -132,7 +134,7 @@ struct DTLSHandshakeTests {
         #expect(server.nextTimeout() == nil && server.handleTimeout().isEmpty)
     }
 
-    @Test("without an answer, a client gives up after twelve timeouts")
+    @Test("without an answer, a DTLS client gives up after about twelve timeouts")
     func noAnswer() throws {
         let client = try self.pair().client
         var sent = client.start().count
@@ -145,7 +147,7 @@ struct DTLSHandshakeTests {
     }
 
     @Test(
-        "a transport's keys are those that OpenSSL's exporter gives its peer (RFC 5764 §4.2), in both profiles and roles",
+        "a DTLS transport's keys equal those that OpenSSL exports for its peer (RFC 5764 §4.2), in both profiles and roles",
         arguments: [false, true], ["SRTP_AES128_CM_SHA1_80", "SRTP_AEAD_AES_128_GCM"])
     func exporter(isServer: Bool, profile: String) throws {
         let peer = try RawPeer(isClient: isServer, profiles: profile)
@@ -163,7 +165,7 @@ struct DTLSHandshakeTests {
     }
 
     @Test(
-        "one matching fingerprint of several is enough, by SHA-256, SHA-384 or SHA-512",
+        "one fingerprint of several that matches the peer's certificate is enough, by SHA-256, SHA-384 or SHA-512",
         arguments: ["sha-256", "SHA-384", "sha-512"])
     func fingerprints(algorithm: String) throws {
         let peer = try RawPeer(isClient: true)
@@ -179,7 +181,9 @@ struct DTLSHandshakeTests {
         #expect(transport.keys != nil, "\(transport.state)")
     }
 
-    @Test("a peer may send its messages in fragments, reordered", arguments: [DTLSRole.client, .server])
+    @Test(
+        "the DTLS handshake succeeds with a peer that sends its messages in reordered fragments",
+        arguments: [DTLSRole.client, .server])
     func fragments(role: DTLSRole) throws {
         let peer = try RawPeer(isClient: role == .server, mtu: 256)
         let transport = try DTLSTransport(
@@ -191,7 +195,7 @@ struct DTLSHandshakeTests {
         #expect(network.sent.filter { !$0.toSecond }.count > 3)
     }
 
-    @Test("one identity serves handshakes on several threads at once")
+    @Test("one DTLS identity serves handshakes on several threads at once")
     func threads() async throws {
         let (one, two) = (self.one, self.two)
         let finished = await withTaskGroup(of: Bool.self, returning: Int.self) { group in
@@ -212,14 +216,14 @@ struct DTLSHandshakeTests {
         #expect(finished == 32)
     }
 
-    @Test("every identity has its own certificate, with a SHA-256 fingerprint")
+    @Test("every DTLS identity has its own certificate, with a SHA-256 fingerprint")
     func identities() {
         #expect(self.one.fingerprint != self.two.fingerprint)
         #expect(self.one.fingerprint.algorithm == "sha-256" && self.one.fingerprint.bytes.count == 32)
         #expect(self.one.fingerprint.isUsable)
     }
 
-    @Test("descriptions and dumps of keys show only their profile")
+    @Test("descriptions and dumps of SRTP keys show only their profile")
     func redaction() throws {
         let keys = SRTPKeys(
             profile: .aes128GCM, localKey: [171, 171], localSalt: [171], remoteKey: [171], remoteSalt: [171])

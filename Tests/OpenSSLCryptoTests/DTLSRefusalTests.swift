@@ -15,7 +15,8 @@ struct DTLSRefusalTests {
     }
 
     @Test(
-        "a certificate that matches no fingerprint gives no keys, in both roles", arguments: [DTLSRole.client, .server])
+        "a DTLS handshake with a peer whose certificate matches no fingerprint gives no keys, in both roles",
+        arguments: [DTLSRole.client, .server])
     func wrongFingerprint(role: DTLSRole) throws {
         let peer = try RawPeer(isClient: role == .server)
         var wrong = peer.fingerprints[1].bytes
@@ -35,7 +36,7 @@ struct DTLSRefusalTests {
     }
 
     @Test(
-        "a transport is not created without a valid SHA-2 fingerprint of the peer",
+        "a DTLS transport is not created without a valid SHA-2 fingerprint of the peer",
         arguments: [[], [("sha-1", 20)], [("md5", 16), ("sha-256", 31)], [("sha-256", 0)], [("sha-257", 32)]])
     func unusableFingerprints(_ given: [(String, Int)]) throws {
         let fingerprints = given.map { DTLSFingerprint(algorithm: $0.0, bytes: Array(repeating: 1, count: $0.1)) }
@@ -43,7 +44,9 @@ struct DTLSRefusalTests {
         #expect(error?.code == .rejected && error?.fix.contains("sha-256") == true)
     }
 
-    @Test("a peer without use_srtp gives no keys, in both roles", arguments: [DTLSRole.client, .server])
+    @Test(
+        "a DTLS handshake with a peer without use_srtp gives no keys, in both roles",
+        arguments: [DTLSRole.client, .server])
     func withoutSRTP(role: DTLSRole) throws {
         let peer = try RawPeer(isClient: role == .server, profiles: nil)
         let transport = try self.transport(role, peer.fingerprints)
@@ -52,7 +55,7 @@ struct DTLSRefusalTests {
         #expect(transport.failure?.contains("use_srtp") == true, "\(transport.state)")
     }
 
-    @Test("a peer whose only SRTP profile has a tag of 32 bits gives no keys")
+    @Test("a DTLS handshake with a peer whose only SRTP profile has a tag of 32 bits gives no keys")
     func shortTag() throws {
         let peer = try RawPeer(isClient: true, profiles: "SRTP_AES128_CM_SHA1_32")
         let transport = try self.transport(.server, peer.fingerprints)
@@ -61,7 +64,7 @@ struct DTLSRefusalTests {
         #expect(transport.failure?.contains("use_srtp") == true, "\(transport.state)")
     }
 
-    @Test("a client without a certificate fails in the handshake")
+    @Test("a DTLS client without a certificate fails in the handshake")
     func withoutCertificate() throws {
         let peer = try RawPeer(isClient: true, hasCertificate: false)
         let transport = try self.transport(.server, peer.fingerprints)
@@ -95,7 +98,7 @@ struct DTLSRefusalTests {
     }
 
     @Test(
-        "renegotiation is refused with an alert and changes no keys; the peer's alert then ends the connection",
+        "DTLS renegotiation is refused with an alert and changes no keys; the peer's alert then ends the connection",
         arguments: [DTLSRole.client, .server])
     func renegotiation(role: DTLSRole) throws {
         let (transport, peer, keys) = try self.connected(role)
@@ -108,7 +111,7 @@ struct DTLSRefusalTests {
         #expect(transport.failure?.hasPrefix("the connection failed") == true, "\(transport.state)")
     }
 
-    @Test("application data is discarded")
+    @Test("DTLS application data of the peer is discarded")
     func applicationData() throws {
         let (transport, peer, keys) = try self.connected(.server)
         for count in [1, 1_000] {
@@ -120,7 +123,7 @@ struct DTLSRefusalTests {
     }
 
     @Test(
-        "close_notify of the peer closes and is answered; close_notify to the peer closes it",
+        "close_notify of the peer closes the DTLS transport and is answered; the transport's close_notify closes the peer",
         arguments: [DTLSRole.client, .server])
     func closing(role: DTLSRole) throws {
         let (transport, peer, _) = try self.connected(role)
@@ -136,7 +139,7 @@ struct DTLSRefusalTests {
         #expect(other.isClosed)
     }
 
-    @Test("closing before the handshake is finished sends nothing")
+    @Test("closing a DTLS transport before its handshake is finished sends nothing")
     func earlyClose() throws {
         let transport = try self.transport(.client, [self.identity.fingerprint])
         #expect(!transport.start().isEmpty)
@@ -157,7 +160,7 @@ struct DTLSRefusalTests {
         #expect(transport.state == .handshaking)
     }
 
-    @Test("garbage between the datagrams of a handshake does not stop it")
+    @Test("garbage between the datagrams of a DTLS handshake does not stop it")
     func garbage() throws {
         let peer = try RawPeer(isClient: true)
         let transport = try self.transport(.server, peer.fingerprints)
@@ -180,7 +183,7 @@ struct DTLSRefusalTests {
         #expect(transport.discarded == 0)
     }
 
-    @Test("a handshake reads at most 128 datagrams, and fails at the next")
+    @Test("a DTLS handshake reads at most 128 datagrams, and fails at the next")
     func tooMany() throws {
         let transport = try self.transport(.server, [self.identity.fingerprint])
         for _ in 0..<DTLSTransport.mostHandshakeDatagrams {
@@ -192,7 +195,7 @@ struct DTLSRefusalTests {
     }
 
     @Test(
-        "a handshake with flipped bits or truncated datagrams never gives the two ends different keys",
+        "a DTLS handshake with flipped bits or truncated datagrams never gives the two ends different keys",
         arguments: 0..<120)
     func damaged(seed: UInt64) throws {
         final class Source {

@@ -29,13 +29,13 @@ struct HMACSHA1Tests {
         ),
     ]
 
-    @Test("the codes of the seven test cases of RFC 2202 are right", arguments: Self.cases.indices)
+    @Test("HMAC-SHA1 gives the codes of the seven test cases of RFC 2202", arguments: Self.cases.indices)
     func vectors(index: Int) {
         let (key, message, code) = Self.cases[index]
         #expect(HMACSHA1.digest(key: key, message) == hex(code))
     }
 
-    @Test("an empty message has the right code, with an empty key and with a key of one zero byte")
+    @Test("HMAC-SHA1 gives the right code for an empty message, with an empty key and with a key of one zero byte")
     func empty() {
         #expect(HMACSHA1.digest(key: [], []) == hex("fbdb1d1b18aa6c08324b7d64b71fb76370690e1d"))
         #expect(HMACSHA1.digest(key: [0], []) == hex("fbdb1d1b18aa6c08324b7d64b71fb76370690e1d"))

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("SRTP replay window: RFC 3711 §3.3.2")
 struct ReplayWindowTests {
-    @Test("a window of 1,024 admits each index once, as a set of all indices would", arguments: 0..<20)
+    @Test(
+        "a replay window of 1,024 accepts each index once and no older one, like a set of all indices",
+        arguments: 0..<20)
     func asSet(seed: UInt64) {
         var random = TestRandom(seed: seed)
         let first = UInt64.random(in: 0...1 << 40, using: &random)
@@ -24,7 +26,7 @@ struct ReplayWindowTests {
         }
     }
 
-    @Test("the oldest of 1,024 is admitted, the next older is not")
+    @Test("an index 1,023 behind the newest is accepted if it is new, one 1,024 behind is not")
     func edges() {
         var window = ReplayWindow(first: 5_000)
         window.insert(6_023)

@@ -13,7 +13,7 @@ struct SRTPComparisonTests {
     }
 
     @Test(
-        "10,000 RTP packets with wraps and 300 RTCP packets are byte for byte the same as libsrtp2's",
+        "10,000 RTP packets with wraps and 300 RTCP packets are protected to the same bytes as by libsrtp2",
         arguments: SRTPKeys.Profile.allCases)
     func same(profile: SRTPKeys.Profile) throws {
         let (ours, theirs) = SRTPSamples.keys(profile, seed: 9)
@@ -46,7 +46,7 @@ struct SRTPComparisonTests {
     }
 
     @Test(
-        "late, repeated and damaged packets are accepted or refused as by libsrtp2, also after losses",
+        "late, repeated and damaged SRTP packets are accepted or refused as by libsrtp2, also after losses",
         arguments: SRTPKeys.Profile.allCases)
     func verdicts(profile: SRTPKeys.Profile) throws {
         let (ours, theirs) = SRTPSamples.keys(profile, seed: 11)

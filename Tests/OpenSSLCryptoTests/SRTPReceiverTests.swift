@@ -5,7 +5,7 @@ import Testing
 @Suite("SRTP: packets in both directions, and packets that are refused", .serialized)
 struct SRTPReceiverTests {
     @Test(
-        "packets with any sources, extension and payload size are the same after protection and back",
+        "RTP packets with any sources, extension and payload size, and RTCP packets, are the same after protection and back",
         arguments: SRTPKeys.Profile.allCases)
     func shapes(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
@@ -32,7 +32,7 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "a packet with one flipped bit is refused, and the unchanged packet is accepted after it",
+        "an SRTP or SRTCP packet with one flipped bit is refused, and the unchanged packet is accepted after it",
         arguments: SRTPKeys.Profile.allCases)
     func flippedBits(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
@@ -62,7 +62,7 @@ struct SRTPReceiverTests {
         #expect(rtcp == SRTPSamples.rtcp())
     }
 
-    @Test("packets that are truncated anywhere are refused", arguments: SRTPKeys.Profile.allCases)
+    @Test("SRTP and SRTCP packets that are truncated anywhere are refused", arguments: SRTPKeys.Profile.allCases)
     func truncated(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
         let rtp = try SRTPSamples.protected(SRTPSamples.rtp(1, payload: 20, sources: 2, words: 1), sender)
@@ -78,7 +78,9 @@ struct SRTPReceiverTests {
         }
     }
 
-    @Test("packets that are empty, of another version or shorter than their header says are malformed, and not sent")
+    @Test(
+        "RTP packets that are empty, of another version or shorter than their header says are neither protected nor accepted"
+    )
     func lyingLengths() throws {
         let (sender, receiver) = try SRTPSamples.pair(.aes128GCM)
         var bad = [
@@ -99,7 +101,7 @@ struct SRTPReceiverTests {
         #expect(report.isEmpty)
     }
 
-    @Test("unencrypted RTP and RTCP are refused", arguments: SRTPKeys.Profile.allCases)
+    @Test("the SRTP receiver refuses unencrypted RTP and RTCP", arguments: SRTPKeys.Profile.allCases)
     func unencrypted(profile: SRTPKeys.Profile) throws {
         let (_, receiver) = try SRTPSamples.pair(profile)
         var packet = SRTPSamples.rtp(1)
@@ -112,7 +114,7 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "each packet is accepted once; one that is 1,023 packets late is accepted, one that is 1,024 late is not",
+        "each SRTP packet is accepted once; one that is 1,023 packets late is accepted, one that is 1,024 late is not",
         arguments: SRTPKeys.Profile.allCases)
     func replays(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
@@ -141,7 +143,7 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "packets are decrypted also after the sequence number has wrapped several times, with losses and reordering",
+        "SRTP packets are decrypted also after the sequence number has wrapped several times, with losses and reordering",
         arguments: SRTPKeys.Profile.allCases)
     func wraps(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
@@ -173,7 +175,7 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "a receiver that misses the packets before the first wrap can still decrypt",
+        "an SRTP receiver that misses all packets before the sequence number's first wrap can still decrypt",
         arguments: SRTPKeys.Profile.allCases)
     func wrapBeforeFirstPacket(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
@@ -187,7 +189,7 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "packets protected with another key do not change which packets of the sender are accepted",
+        "packets protected with another SRTP key do not change which packets of the sender are accepted",
         arguments: SRTPKeys.Profile.allCases)
     func strangers(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)
@@ -201,7 +203,7 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "at most eight SSRCs are accepted, and forged packets of thousands of others do not count",
+        "the SRTP receiver accepts at most eight SSRCs, and forged packets of thousands of others do not count",
         arguments: SRTPKeys.Profile.allCases)
     func manySenders(profile: SRTPKeys.Profile) throws {
         let (ours, theirs) = SRTPSamples.keys(profile)
@@ -229,7 +231,8 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "a new sender takes the place of one that is silent, whose old packets stay refused", arguments: [false, true])
+        "a new SSRC takes the place of a silent one, whose old packets stay refused also after it returns",
+        arguments: [false, true])
     func silentSenders(isRTCP: Bool) throws {
         let keys = SRTPSamples.keys(.aes128GCM)
         let receiver = try SRTPReceiver(keys: keys.1)
@@ -268,7 +271,7 @@ struct SRTPReceiverTests {
         #expect(receive(next) == .replay)
     }
 
-    @Test("a sender uses no index twice, and stops when the indices of RTCP are used up")
+    @Test("an SRTP sender uses no index twice, and stops when the indices of RTCP are used up")
     func sender() throws {
         let (sender, _) = try SRTPSamples.pair(.aes128GCM)
         var (first, second) = (SRTPSamples.rtp(5), SRTPSamples.rtp(5, payload: 50))
@@ -289,7 +292,7 @@ struct SRTPReceiverTests {
     private static func address(_ packet: [UInt8]) -> UnsafeRawPointer? { packet.withUnsafeBytes { $0.baseAddress } }
 
     @Test(
-        "a packet with spare capacity is protected and unprotected in its own memory",
+        "an SRTP packet with spare capacity is protected and unprotected in its own memory",
         arguments: SRTPKeys.Profile.allCases)
     func inPlace(profile: SRTPKeys.Profile) throws {
         let (sender, receiver) = try SRTPSamples.pair(profile)

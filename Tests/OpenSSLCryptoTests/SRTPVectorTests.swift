@@ -34,7 +34,7 @@ struct SRTPVectorTests {
                     """))
     }
 
-    @Test("keys for RTCP differ from those for RTP")
+    @Test("SRTP session keys for RTCP differ from those for RTP")
     func rtcpKeys() throws {
         let (key, salt) = (hex("E1F97A0D3E018BE0D64FA32C06DE4139"), hex("0EC675AD498AFEEBB6960B3AABE6"))
         let rtp = try SRTPKeyDerivation.sessionKeys(.aes128CMSHA1, key: key, salt: salt, forRTCP: false)
@@ -111,7 +111,7 @@ struct SRTPVectorTests {
         #expect(packet == plain)
     }
 
-    @Test("keys of a wrong size are refused", arguments: SRTPKeys.Profile.allCases)
+    @Test("SRTP keys of a wrong size are refused", arguments: SRTPKeys.Profile.allCases)
     func wrongSizes(profile: SRTPKeys.Profile) {
         let sizes = [(15, profile.saltSize), (17, profile.saltSize), (16, 0), (16, 13), (0, 0)]
         for (key, salt) in sizes {

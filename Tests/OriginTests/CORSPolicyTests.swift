@@ -6,7 +6,7 @@ import Origin
 @Suite("CORS: Fetch §3.3")
 struct CORSPolicyTests {
     @Test(
-        "a page may read the reply only if its origin is listed",
+        "a page may read a reply only if its origin is listed",
         arguments: [
             (["*"], "https://a.example", "*"), (["*"], nil, "*"), ([], "https://a.example", nil),
             (["https://a.example"], "https://a.example", "https://a.example"),

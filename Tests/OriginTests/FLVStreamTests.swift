@@ -41,7 +41,7 @@ struct FLVStreamTests {
         return tag
     }
 
-    @Test("a request after the outputs have stopped gets the FLV header and then the end")
+    @Test("an HTTP-FLV request after the outputs have stopped gets the FLV header and then the end")
     func late() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -64,7 +64,7 @@ struct FLVStreamTests {
         #expect(feed.readers == 0)
     }
 
-    @Test("fifty viewers get every byte although another viewer does not read")
+    @Test("fifty HTTP-FLV viewers get every byte although another viewer does not read")
     func many() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -128,7 +128,7 @@ struct FLVStreamTests {
     }
 
     @Test(
-        "a viewer that falls behind three times, 30 s apart, loses tags; one that never reads is disconnected within 20 s"
+        "a viewer that falls behind every 30 s loses tags but stays; one that never reads for 20 s of program is disconnected"
     )
     func hopeless() async throws {
         let outputs = Self.outputs()
@@ -152,7 +152,7 @@ struct FLVStreamTests {
         await outputs.stop(reason: "over")
     }
 
-    @Test("when the outputs stop, a viewer gets the queued tags before the end")
+    @Test("when the outputs stop, an HTTP-FLV viewer gets the queued tags before the end")
     func ends() async throws {
         let outputs = Self.outputs()
         let stream = FLVStream(try #require(outputs.feed(named: "180p")))

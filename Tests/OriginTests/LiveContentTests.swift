@@ -43,7 +43,7 @@ struct LiveContentTests {
     // MARK: §6.2.5.2, row by row
 
     @Test(
-        "requests for what exists, and invalid or unknown ones, are answered at once",
+        "requests for existing, invalid or unknown playlists and parts are answered at once",
         arguments: [
             ("/v.m3u8", 200), ("/v.m3u8?_HLS_msn=0", 200), ("/v.m3u8?_HLS_msn=0&_HLS_part=3", 200),
             ("/v.m3u8?_HLS_msn=0&_HLS_part=4", 200), ("/v.m3u8?_HLS_msn=1&_HLS_part=1", 200),
@@ -62,7 +62,7 @@ struct LiveContentTests {
     }
 
     @Test(
-        "a blocking request is answered by the first part that satisfies it, and not by another track's",
+        "a blocking request is answered by the first part that satisfies it, and not by a part of another track",
         arguments: [
             ("/v.m3u8?_HLS_msn=1&_HLS_part=2", 1), ("/v.m3u8?_HLS_msn=1&_HLS_part=3", 2), ("/v.m3u8?_HLS_msn=1", 2),
             ("/v.m3u8?_HLS_msn=1&_HLS_part=4", 3), ("/v.m3u8?_HLS_msn=2&_HLS_part=0", 3), ("/v.m3u8?_HLS_msn=2", 6),
@@ -101,7 +101,7 @@ struct LiveContentTests {
         #expect(await part.value.status == .serviceUnavailable)
     }
 
-    @Test("at the end, blocked playlist requests get the final playlist, and parts 404")
+    @Test("at the program's end, blocked requests for playlists get the final playlist, those for parts 404")
     func ended() async throws {
         let stream = try Self.stream()
         let list = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
@@ -120,7 +120,7 @@ struct LiveContentTests {
         #expect(await part.value.status == .notFound)
     }
 
-    @Test("when a client disconnects, its blocking request is dropped")
+    @Test("when a client disconnects, the origin drops its blocking playlist request")
     func left() async throws {
         let stream = try Self.stream()
         let client = ClientPresence()
@@ -139,7 +139,7 @@ struct LiveContentTests {
         #expect(stream.content.waitingCount == 0)
     }
 
-    @Test("when the server stops, blocking requests get 503, and so do later ones")
+    @Test("when the origin stops, blocking playlist requests get 503, and so do later ones")
     func close() async throws {
         let stream = try Self.stream()
         let task = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
@@ -207,7 +207,7 @@ struct LiveContentTests {
         }
     }
 
-    @Test("each playlist has a rendition report of the other with its newest part")
+    @Test("each media playlist has a rendition report of the other one with its newest part")
     func reports() async throws {
         let stream = try Self.stream()
         #expect(

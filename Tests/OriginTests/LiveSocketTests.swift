@@ -51,7 +51,7 @@ struct LiveSocketTests {
     }
 
     @Test(
-        "requests that are answered at once have the same status over both protocols",
+        "requests that are answered at once have the same status over HTTP/1.1 and HTTP/2",
         arguments: [
             ("/v.m3u8", 200), ("/v.m3u8?_HLS_part=1", 400), ("/v.m3u8?_HLS_msn=4", 400), ("/v.m3u8?_HLS_msn=x", 400),
             ("/v.m3u8?_HLS_msn=0", 200), ("/v.m3u8?_HLS_msn=0&_HLS_part=4", 200), ("/v.m3u8?_HLS_skip=YES", 200),

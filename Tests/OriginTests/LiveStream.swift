@@ -24,13 +24,15 @@ final class LiveStream: Sendable {
     private let tracks: Mutex<[Track]>
     private let control: ServerControl
 
-    init(_ names: [String] = ["v", "a"], elsewhere: [String: OriginObject] = [:]) throws {
+    init(
+        _ names: [String] = ["v", "a"], elsewhere: [String: OriginObject] = [:], demand: LiveContent.Demand? = nil
+    ) throws {
         let grid = try OutputGrid(fps: 30)
         self.control = ServerControl(grid: grid)
         self.names = names
         self.content = LiveContent(
             control: self.control, playlistNames: Set(names.map { "\($0).m3u8" }), clock: self.clock,
-            elsewhere: { elsewhere[$0] }, ended: { false })
+            elsewhere: { elsewhere[$0] }, demand: demand, ended: { false })
         self.tracks = Mutex(
             names.map { _ in Track(window: PlaylistWindow(style: .live(windowSeconds: 20), targetDuration: 2)) })
     }
@@ -67,6 +69,24 @@ final class LiveStream: Sendable {
             }
             update.playlists.append(("\(self.names[track]).m3u8", self.playlist(tracks[track], track)))
             self.content.publish(update)
+        }
+    }
+
+    /// Ends the list of a track, which begins again with the next part, at the number that the others have then.
+    func sleep(_ track: Int) {
+        self.tracks.withLock { tracks in
+            tracks[track].window.sleep()
+            tracks[track].parts = []
+            var update = LiveEdgeUpdate()
+            update.asleep = ["\(self.names[track]).m3u8"]
+            self.content.publish(update)
+        }
+    }
+
+    /// Passes over the segments that another track has listed, before the sleeping track's next part.
+    func skip(_ track: Int, like other: Int) {
+        self.tracks.withLock { tracks in
+            tracks[track].window.skip(to: tracks[other].window.nextMediaSequence, discontinuities: 0)
         }
     }
 

@@ -51,7 +51,7 @@ struct OriginResponderTests {
         #expect(String(decoding: bytes, as: UTF8.self) == name)
     }
 
-    @Test("objects have a content type, caching headers, ranges and CORS")
+    @Test("replies with an object have a content type, caching and CORS fields, and support ranges")
     func fields() async {
         let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist("0123456789")])
         let whole = await Self.reply(.get, "/index.m3u8", content: content)
@@ -101,7 +101,7 @@ struct OriginResponderTests {
         #expect(await Self.reply(.get, "/index.m3u8").status == .notFound, "other clients")
     }
 
-    @Test("a preflight request gets the methods and headers")
+    @Test("a CORS preflight request gets the allowed methods and headers, those of CMCD included")
     func preflight() async {
         let reply = await Self.reply(.options, "/seg.m4s", fields: [.origin: "https://a.example"])
         let allowed = reply.fields[.accessControlAllowHeaders] ?? ""

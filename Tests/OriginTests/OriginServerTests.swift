@@ -55,7 +55,7 @@ struct OriginServerTests {
     }
 
     @Test(
-        "a range arrives exactly",
+        "a byte range of an object in memory or in a file arrives exactly",
         arguments: ["/memory.m4s", "/v/s1.m4s"],
         [0..<1, 0..<65_536, 65_535..<65_538, 65_536..<131_073, 299_999..<300_000])
     func ranges(path: String, range: Range<Int>) async throws {
@@ -111,7 +111,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("a file that was read and then replaced is sent in its new version")
+    @Test("a file that is replaced after it was sent is sent in its new version")
     func replacedFile() async throws {
         try await Self.withServer { (probe, path) async throws in
             #expect(try await probe.request("GET /v/s1.m4s").body == Self.segment)
@@ -134,7 +134,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("two hundred simultaneous requests are all answered")
+    @Test("the origin answers two hundred simultaneous requests")
     func flood() async throws {
         try await Self.withServer { (probe, _) async throws in
             let paths = ["/index.m3u8", "/memory.m4s", "/v/s1.m4s", "/nothing"]

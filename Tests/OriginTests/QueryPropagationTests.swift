@@ -39,8 +39,8 @@ struct QueryPassingTests {
 
     @Test(
         """
-        the query is added with its own escaping, without _HLS_ directives and CMCD; only characters that a URI may not \
-        contain are escaped
+        a viewer's query is added to the playlist's URIs as written, without _HLS_ directives and CMCD; only characters \
+        that a URI may not contain are escaped
         """,
         arguments: [
             ("", ""), ("?_HLS_msn=0&_HLS_skip=YES", ""),
@@ -59,7 +59,7 @@ struct QueryPassingTests {
         #expect(text == expected)
     }
 
-    @Test("key URIs of the room have the query, those of an external key server do not")
+    @Test("key URIs of the room have the viewer's query, those of an external key server do not")
     func keys() async {
         let list = """
             #EXTM3U
@@ -72,7 +72,9 @@ struct QueryPassingTests {
         #expect(text == list.replacing("v-0.key", with: "v-0.key?sig=x"))
     }
 
-    @Test("parts, maps, hints, reports and segments have the query, and each query has its own entity tag")
+    @Test(
+        "URIs of parts, maps, hints, reports and segments have the viewer's query, and each query has its own entity tag"
+    )
     func mediaPlaylist() async throws {
         let stream = try LiveStream()
         for _ in 0..<6 { for track in 0..<2 { try stream.next(track) } }
@@ -105,7 +107,7 @@ struct QueryPassingTests {
         #expect(stream.content.textCount == 2, "the full one and the delta")
     }
 
-    @Test("a query longer than 2,048 bytes gets 414, since it would be repeated for each URI")
+    @Test("a playlist request with a query over 2,048 bytes gets 414, since the query would be repeated for each URI")
     func longQuery() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<6 { try stream.next() }

@@ -20,7 +20,9 @@ struct SharedFormsTests {
         }
     }
 
-    @Test("each variant is rendered once; over the limit, only the variant for all clients is")
+    @Test(
+        "each variant of a playlist is rendered once; above the limit of variants only the one for all clients is rendered"
+    )
     func most() {
         var asker = Asker()
         for key in ["a", "b", "c", "a"] { #expect(asker.ask(key) == key.uppercased()) }
@@ -30,7 +32,7 @@ struct SharedFormsTests {
         #expect(asker.made == ["a", "b", "c", "all"])
     }
 
-    @Test("over the byte limit, only the variant for all clients is still rendered")
+    @Test("above the byte limit, only the playlist variant for all clients is rendered")
     func mostBytes() {
         var asker = Asker()
         #expect(asker.ask("a", bytes: 6) == "A")
@@ -41,7 +43,7 @@ struct SharedFormsTests {
         #expect(asker.made == ["a", "b", "all"])
     }
 
-    @Test("a variant that cannot be rendered uses no space")
+    @Test("a playlist variant that cannot be rendered does not count against the limits")
     func none() {
         var forms = SharedVariants<Int, Int>(most: 1, mostBytes: 1)
         let none = forms.form(1, isForAll: false) { nil }

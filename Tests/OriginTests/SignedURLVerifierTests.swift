@@ -18,7 +18,7 @@ struct PlaybackGateTests {
         }
     }
 
-    @Test("the signature is the HMAC-SHA256 of prefix, room, scope and expiry, one per line")
+    @Test("a viewers' URL is signed with the HMAC-SHA256 of prefix, room, scope and expiry, one per line")
     func known() {
         // printf 'tandem-playback\n88231\n/\n1800003600' | openssl dgst -sha256 -hmac s3cret
         #expect(
@@ -26,7 +26,7 @@ struct PlaybackGateTests {
                 == "exp=1800003600&sig=1aabf9c347e9f035d75ca8a2a518d5216cdd1aae4f0b1b317621430ed0c09926")
     }
 
-    @Test("neither a description nor a dump shows a secret")
+    @Test("neither a description nor a dump of the verifier shows a secret")
     func hidden() {
         let gate = Self.gate(["hunter2"])
         var dumped = ""

@@ -32,7 +32,7 @@ struct GatedContentTests {
         }
     }
 
-    @Test("after hold(), requests wait, and open() answers them")
+    @Test("after StartupGate.hold(), requests wait, and open() answers them")
     func holds() async throws {
         let inner = Content()
         let content = StartupGate(inner, isOpen: true, clock: Clock())
@@ -47,7 +47,7 @@ struct GatedContentTests {
         #expect(await late == "/b")
     }
 
-    @Test("an early request is answered when the content opens, a later one at once")
+    @Test("a request before open() is answered when the gate opens, a later one at once")
     func opens() async throws {
         let inner = Content()
         let content = StartupGate(inner, clock: Clock())

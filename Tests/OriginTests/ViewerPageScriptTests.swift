@@ -24,7 +24,7 @@ struct ViewerPageScriptTests {
         return printed.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test("every language has every text, and the browser's first known language is used")
+    @Test("the viewer page has every text in every language, and uses the browser's first known language")
     func words() throws {
         let printed = try Self.run(
             [.words],
@@ -39,7 +39,9 @@ struct ViewerPageScriptTests {
         #expect(printed == "zh ko en 1:02 1:02:03")
     }
 
-    @Test("a thumbnail is found by its time; its sheet's address has the page's signature and the number of thumbnails in it")
+    @Test(
+        "a thumbnail is found by its time; its sheet's address has the page's signature and the number of thumbnails in it"
+    )
     func thumbnails() throws {
         let printed = try Self.run(
             [.thumbnails],
@@ -64,5 +66,51 @@ struct ViewerPageScriptTests {
         #expect(
             printed
                 == #"[{"start":11,"end":12.5,"text":"Hello\nthere"}] [{"start":4,"end":5,"text":"B"}]"#)
+    }
+
+    @Test(
+        "the viewer page takes segments before the live list from the list of the whole window, the others from the live list"
+    )
+    func longWindow() throws {
+        let printed = try Self.run(
+            [.playlist],
+            #"""
+            const list = (first, count) => ({ segments: Array.from({ length: count }, (_, index) => ({ sequence: first + index, date: (first + index) * 2000 })) });
+            // The live list has the segments 70 to 99; the other one is 20 s old.
+            const live = list(70, 30), whole = list(0, 90), start = 140_000;
+            console.log(JSON.stringify([69, 70, 99, 100, null].map((next) => needsWhole(live, false, next, start))),
+              JSON.stringify([0, 69, 77, 78, 89, 90].map((next) => needsWhole(whole, true, next, start))));
+            console.log(wholeURI("https://a.example/r/720p.m3u8?sig=.m3u8"), windowStart(5000, 900_000, 700), windowStart(500_000, 900_000, 700));
+            """#)
+        #expect(
+            printed
+                == """
+                [true,false,false,false,false] [true,true,true,false,false,false]
+                https://a.example/r/720p-dvr.m3u8?sig=.m3u8 200000 500000
+                """)
+    }
+
+    @Test(
+        "the viewer page's window starts where the whole window does, and ends at the live edge while it plays an old list"
+    )
+    func windowOfLongRoom() throws {
+        let printed = try Self.run(
+            [.requests, .playlist, .track, .player],
+            #"""
+            globalThis.window = globalThis;
+            const list = (first, count) => ({ ended: false, targetDuration: 2, holdBack: 6, tail: null, duration: count * 2, endDate: (first + count) * 2000,
+              segments: Array.from({ length: count }, (_, index) => ({ sequence: first + index, duration: 2, date: (first + index) * 2000 })) });
+            const player = new MSEPlayer({ currentTime: 190 }, { variants: [] }, () => {}, { wholeStart: (end) => windowStart(0, end, 700) });
+            const track = Object.create(Track.prototype);
+            const receive = (isWhole, part) => { Object.assign(track, { isWhole, list: part, listedAt: performance.now() }); player.noteEdge(track); };
+            player.tracks = [track];
+            track.anchor = { media: 190, date: 190_000 };
+            receive(false, list(70, 30));
+            const live = player.window(), far = player.isBeforeLive(149_000), near = player.isBeforeLive(151_000);
+            receive(true, list(0, 85));
+            const whole = player.window();
+            console.log(JSON.stringify([live.start, live.end, whole.start, whole.end].map(Math.round)), far, near, player.holdBack);
+            """#)
+        #expect(printed == "[0,200,0,200] true false 6")
     }
 }

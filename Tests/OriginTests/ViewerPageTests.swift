@@ -14,7 +14,7 @@ struct ViewerPageTests {
         return ViewerPage.html(options)
     }
 
-    @Test("a room title with markup is escaped")
+    @Test("the viewer page escapes a room title with markup")
     func title() {
         let page = Self.html("<script>alert('1')</script> \"&\" {{playlist}} {{title}}")
         #expect(
@@ -24,7 +24,8 @@ struct ViewerPageTests {
         #expect(!page.contains("<script>alert"))
     }
 
-    @Test("the page is complete, has nothing inline and loads nothing from other servers")
+    @Test(
+        "the viewer page has no unfilled placeholder, no inline script or style, and loads nothing from other servers")
     func selfContained() {
         let page = Self.html()
         #expect(!page.contains("{{"))
@@ -36,7 +37,7 @@ struct ViewerPageTests {
         }
     }
 
-    @Test("every module that the page preloads or imports is a file of the page, and none has more than 400 lines")
+    @Test("every module that the viewer page preloads or imports is one of its files, and none has more than 400 lines")
     func modules() {
         let names = Set(ViewerPage.File.allCases.map(\.rawValue))
         let preloaded = Self.html().matches(of: #/rel="modulepreload" href="([^"]+)"/#).map { "/\($0.output.1)" }
@@ -57,29 +58,31 @@ struct ViewerPageTests {
         #expect(script.matches(of: #/(^|\n)(import|export) /#).isEmpty)
     }
 
-    @Test("the page names the multivariant playlist as configured, index.m3u8 by default")
+    @Test("the viewer page names the multivariant playlist as configured, index.m3u8 by default")
     func playlist() {
         #expect(Self.html().contains("data-playlist=\"index.m3u8\""))
         let page = Self.html { $0.playlist = "live.m3u8" }
         #expect(page.contains("data-playlist=\"live.m3u8\"") && !page.contains("index.m3u8"))
     }
 
-    @Test("the page names the configured thumbnails, still and recording")
+    @Test("the viewer page names the configured thumbnails, still, recording and length of a long window")
     func options() {
         let page = Self.html { options in
             options.thumbnails = "still.vtt"
             options.still = "still.jpg"
             options.recording = "https://vod.example/?a=1&b=2"
+            options.wholeWindow = 7200
         }
         #expect(page.contains("data-thumbnails=\"still.vtt\"") && page.contains("data-still=\"still.jpg\""))
         #expect(page.contains("data-recording=\"https://vod.example/?a=1&amp;b=2\""))
+        #expect(page.contains("data-window=\"7200\"") && Self.html().contains("data-window=\"\""))
         // A value is not searched for the places of others.
         #expect(Self.html { $0.recording = "https://vod.example/{{title}}" }.contains("vod.example/{{title}}\""))
         #expect(Self.html { $0.title = "{{playlist}}<b>" }.contains("{{playlist}}&lt;b&gt;</h1>"))
     }
 
     @Test(
-        "the page's Content-Security-Policy allows the room's key server and no other server",
+        "the viewer page's Content-Security-Policy allows the room's key server and no other server",
         arguments: [
             ("https://keys.example/{track}/{period}", "https://keys.example"),
             ("http://10.0.0.1:8443?p={period}&t={track}", "http://10.0.0.1:8443"), ("https://[::1]/k", "https://[::1]"),
@@ -95,7 +98,7 @@ struct ViewerPageTests {
     }
 
     @Test(
-        "only the listed origins may show the page in a frame, and by default none",
+        "only the listed origins may show the viewer page in a frame, and by default none",
         arguments: [
             ([], "'none'"), (["*"], "*"),
             (["https://a.example", "https://*.b.example:8443"], "https://a.example https://*.b.example:8443"),
@@ -113,7 +116,7 @@ struct ViewerPageTests {
         #expect(page.reply(path: "/player.js")?.fields[.contentType] == "text/javascript; charset=utf-8")
     }
 
-    @Test("the body of the embedded page has the class embed, and that of the other page the class page")
+    @Test("the body of the embedded viewer page has the class embed, and that of the other page the class page")
     func embedded() {
         let options = ViewerPage.Options(title: "Room")
         #expect(ViewerPage.html(options, isEmbedded: true).contains("<body class=\"embed\">"))
@@ -129,7 +132,9 @@ struct ViewerPageTests {
         return (reply.fields, String(decoding: bytes, as: UTF8.self))
     }
 
-    @Test("GET /status.json gets 200 with the room's state, whether it can be played, and the program's start, also after its end")
+    @Test(
+        "GET /status.json gets 200 with the room's state, whether it can be played, and the program's start, also after its end"
+    )
     func status() async {
         let responder = OriginResponder(
             content: MemoryContent(), policy: CORSPolicy(allowOrigins: []), page: ViewerPage.Options(title: "R"),
@@ -144,7 +149,9 @@ struct ViewerPageTests {
             await Self.status("/status.json", ended).1 == #"{"state":"ended","playable":true,"programStart":null}"#)
     }
 
-    @Test("if URLs are signed, /status.json without a signature has only the state refused; the page needs no signature")
+    @Test(
+        "if URLs are signed, /status.json without a signature has only the state `refused`; the page needs no signature"
+    )
     func signed() async {
         let gate = SignedURLVerifier(room: "r", secrets: ["a secret of the room"]) { 1_000 }
         let responder = OriginResponder(

@@ -45,7 +45,9 @@ struct ViewerTrafficTests {
         await server.stop()
     }
 
-    @Test("each player counts once on average, whether it waits for parts or not", arguments: [500, 2_000] as [Int64])
+    @Test(
+        "in the estimated number of viewers each player counts once, whether it waits for parts or not",
+        arguments: [500, 2_000] as [Int64])
     func estimate(interval: Int64) {
         var estimate = ViewerEstimate()
         let second: Int64 = 1_000_000_000
@@ -69,7 +71,7 @@ struct ViewerTrafficTests {
         #expect(estimate.viewers(watched, at: now) == 0)
     }
 
-    @Test("right after the start, requests for 12 s of playback count as no player, and for 20 s as one")
+    @Test("right after the start, requests for 12 s of playback count as no viewer, and for 20 s as one")
     func start() {
         var estimate = ViewerEstimate()
         estimate.note(0, at: 0)

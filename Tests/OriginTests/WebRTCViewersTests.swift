@@ -35,7 +35,7 @@ struct WebRTCViewersTests {
     }
 
     @Test(
-        "every method at /whep and below reaches the server, other paths do not",
+        "every method at /whep and below reaches the WHEP server, other paths do not",
         arguments: [
             (.post, "/whep", true), (.post, "/whep/720p?a=b", true), (.options, "/whep", true), (.get, "/whep", true),
             (.delete, "/whep/session/00112233445566778899aabbccddeeff", true), (.patch, "/whep/a/b/c", true),
@@ -65,7 +65,9 @@ struct WebRTCViewersTests {
         #expect(listed.fields[.accessControlAllowOrigin] == nil && listed.fields[.vary] == "Origin")
     }
 
-    @Test("with signed URLs, a POST needs a signature for its path; the requests of a session and OPTIONS need none")
+    @Test(
+        "with signed URLs, a WHEP POST needs a signature for its path; other requests of a session and OPTIONS need none"
+    )
     func signed() async {
         let gate = SignedURLVerifier(room: "r", secrets: ["a secret of the room"], now: { 1_000 })
         let session = "/whep/session/00112233445566778899aabbccddeeff"
@@ -82,7 +84,7 @@ struct WebRTCViewersTests {
         #expect(await self.reply(.options, "/whep", gate: gate).status == .created)
     }
 
-    @Test("the page offers WebRTC only if the room has it")
+    @Test("the viewer page offers WebRTC only if the room has a WebRTC output")
     func page() {
         var options = ViewerPage.Options(title: "R")
         #expect(ViewerPage.html(options).contains("data-whep=\"\""))

@@ -40,7 +40,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "the handshake of RFC 6455 §1.3 is accepted, with upper case and several values, too",
+        "the WebSocket handshake of RFC 6455 §1.3 is accepted, also with upper case and several field values",
         arguments: [
             [:], [.connection: "keep-alive, upgrade"], [.upgrade: "WebSocket"], [.upgrade: "h2c , websocket"],
         ] as [[HTTPField.Name: String]])
@@ -83,7 +83,7 @@ struct WebSocketFLVTests {
         #expect(await Self.reply(Self.head([.secWebSocketKey: key])).status == .badRequest)
     }
 
-    @Test("a page of an origin that is not listed, and a viewer without a signed URL, are refused")
+    @Test("WebSocket-FLV is refused to a page of an origin that is not listed, and to a viewer without a signed URL")
     func admission() async {
         let listed = ["https://player.example"]
         #expect(await Self.reply(Self.head(), origins: listed).status == .switchingProtocols)
@@ -128,7 +128,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "the FLV header and each tag are one binary frame each; at the end there is a close frame",
+        "a WebSocket-FLV viewer gets the FLV header and each tag as one binary frame each, and at the end a close frame",
         arguments: [false, true])
     func plays(tls: Bool) async throws {
         let outputs = FLVStreamTests.outputs()
@@ -163,7 +163,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "a viewer that disconnects no longer counts as reader, with and without a close frame",
+        "a WebSocket-FLV viewer that disconnects, with or without a close frame, no longer counts as a reader",
         arguments: [true, false])
     func leaves(politely: Bool) async throws {
         let outputs = FLVStreamTests.outputs()

@@ -7,7 +7,9 @@ struct BlockCipherTests {
     private static let key = Output.hex("2b7e151628aed2a6abf7158809cf4f3c")
     private static let vector = Output.hex("000102030405060708090a0b0c0d0e0f")
 
-    @Test("the ciphertext equals the standard's test vector; a message of whole blocks gets a block of padding")
+    @Test(
+        "AES-128-CBC ciphertext equals the standard's test vector; a message of whole blocks gets another block of padding"
+    )
     func standard() throws {
         let clear = Output.hex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51")
         let sealed = try #require(

@@ -16,7 +16,7 @@ struct ClaimedFileTests {
         return try Output(DirectoryStore(directory: path), settings: settings).packager.claim
     }
 
-    @Test("the file has mode 0600; a worker that was superseded cannot change it and leaves no temporary file")
+    @Test("a claimed file has mode 0600; a worker that was superseded cannot change it and leaves no temporary file")
     func superseded() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -40,7 +40,7 @@ struct ClaimedFileTests {
         #expect(successor.read() == nil)
     }
 
-    @Test("the old content stays until the complete new file is renamed over it")
+    @Test("a claimed file keeps its old content until the complete new file is renamed over it")
     func steps() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -68,7 +68,7 @@ struct ClaimedFileTests {
             ])
     }
 
-    @Test("temporary files of a killed worker are removed by the next one")
+    @Test("temporary files that a killed worker left beside a claimed file are removed by the next worker")
     func leftovers() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -80,7 +80,7 @@ struct ClaimedFileTests {
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
-    @Test("a file in another directory is also refused once the room is claimed by a newer worker")
+    @Test("once a newer worker has claimed the room, a worker's write to its file in another directory is refused, too")
     func elsewhere() throws {
         let (path, other) = (Self.folder(), Self.folder())
         defer { for path in [path, other] { try? FileManager.default.removeItem(atPath: path) } }

@@ -128,7 +128,9 @@ struct ClosedPartKillTests {
         #expect(replaced > 0)
     }
 
-    @Test("the GOP of these tests: its first part ends with pending B-frames, its second without")
+    @Test(
+        "the GOP that these tests use has B-frames pending at the end of its first part, and none at the end of its second"
+    )
     func judge() throws {
         let order = Self.order(bFrames: 3, closes: false)
         let parts = stride(from: 16, through: 32, by: 16).map { Set(order.prefix($0)) }

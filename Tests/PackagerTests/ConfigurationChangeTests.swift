@@ -45,7 +45,7 @@ struct ConfigurationChangeTests {
         #expect(output.events.failures.isEmpty)
     }
 
-    @Test("a map that could not be deleted is not deleted later if the room has returned to its canvas")
+    @Test("a canvas's map that could not be deleted is not deleted later if the room has returned to that canvas")
     func backWhileStuck() throws {
         let store = MemoryStore()
         let output = try Output(
@@ -72,7 +72,7 @@ struct ConfigurationChangeTests {
         }
     }
 
-    @Test("the same codec configuration again adds no discontinuity; an unreadable one is refused")
+    @Test("a change to the same codec configuration adds no discontinuity; a change to an unreadable one is refused")
     func sameAndBroken() throws {
         let store = MemoryStore()
         let output = try Output(store)

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Conformance: ffmpeg plays the output")
 struct ConformanceTests {
-    @Test("two renditions and their audio: every frame decodes without a warning, in one run and over a handover")
+    @Test(
+        "ffmpeg decodes every frame of two renditions and their audio without a warning, in one run and over a handover"
+    )
     func ladder() throws {
         let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("packager-\(UUID().uuidString)")

@@ -40,7 +40,9 @@ struct ContinuationTests {
         #expect(try second.packager.begin(now: Output.origin - 5_000_000_000).firstTick == 192)
     }
 
-    @Test("media sequence numbers continue, every playlist gets a discontinuity, the initialization segment is reused")
+    @Test(
+        "a successor continues media sequence numbers, reuses the initialization segment and adds a discontinuity to every playlist"
+    )
     func continues() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -65,7 +67,7 @@ struct ContinuationTests {
         #expect(store.text("720p.m3u8").contains("2023-11-14T22:13:28.533Z"))
     }
 
-    @Test("another codec configuration gets a map of its own")
+    @Test("a successor's video with another codec configuration gets a map of its own")
     func newMap() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, tracks: [Output.video("v"), Output.audio])
@@ -137,7 +139,7 @@ struct ContinuationTests {
         #expect(second.events.published.map(\.mediaSequence) == [3])
     }
 
-    @Test("a worker that loses the room between writing and listing removes its files")
+    @Test("a worker that is superseded after it wrote a segment and before it listed it removes the segment's files")
     func supersededInBetween() throws {
         let store = MemoryStore()
         let first = try Self.firstRun(store)

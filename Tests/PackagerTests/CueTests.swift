@@ -17,7 +17,8 @@ struct CueTests {
     }
 
     @Test(
-        "an event is in the part and the segment of its frame in every video rendition, and not in audio")
+        "an emsg event is in the part and the segment of its frame in every video rendition, and not in the audio rendition"
+    )
     func everywhere() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)
@@ -41,7 +42,7 @@ struct CueTests {
         #expect(boxes[0] == boxes[1] && boxes[0].count == 60)
     }
 
-    @Test("in an audio-only output, events are in the audio segments")
+    @Test("in an audio-only output, emsg events are in the audio segments")
     func soundAlone() throws {
         let store = MemoryStore()
         let output = try Output(store, tracks: [Output.audio])
@@ -69,7 +70,7 @@ struct CueTests {
         #expect(counts[0] == counts[1] && (2...64).contains(counts[0]) && counts[2] == 0, "\(counts)")
     }
 
-    @Test("events of two workers of a room have different ids")
+    @Test("emsg events of two workers of a room have different ids")
     func numbers() throws {
         let store = MemoryStore()
         let first = try Output(store)

@@ -43,7 +43,7 @@ struct CutTests {
     }
 
     @Test(
-        "a switch to passthrough and back adds discontinuities to all playlists, and a new map only to its rendition"
+        "if a rendition switches to passthrough and back, all playlists get discontinuities, and only that rendition a new map"
     )
     func passing() throws {
         let store = MemoryStore()
@@ -79,7 +79,7 @@ struct CutTests {
     }
 
     @Test(
-        "a cut in a rendition that lags by a part gives one discontinuity per playlist, no gap, and a hint with the new map"
+        "a codec change in a rendition that lags by a part gives one discontinuity per playlist, no gap, and a hint with the new map"
     )
     func edge() throws {
         let store = MemoryStore()
@@ -148,7 +148,7 @@ struct CutTests {
     }
 
     @Test(
-        "after a kill slate follows, with a discontinuity in every playlist only if the last segment ended off the grid",
+        "after a kill, slate follows the last segment; playlists get a discontinuity before it only if the segment ended off the grid",
         arguments: [64, 60] as [Int64])
     func killed(cut: Int64) throws {
         let store = MemoryStore()

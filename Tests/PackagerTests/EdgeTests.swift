@@ -104,7 +104,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a part that left the playlist stays for three target durations, then its memory is freed")
+    @Test("a part that left the playlist stays available for three target durations, then its memory is freed")
     func retention() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -146,7 +146,9 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a map of a canvas that returns stays, although its earlier segments have expired")
+    @Test(
+        "if the room returns to an earlier canvas, that canvas's map stays available although its earlier segments have expired"
+    )
     func mapAhead() throws {
         let settings = try Output.settings {
             $0.windowSeconds = 6
@@ -194,7 +196,9 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("at the end every playlist has ENDLIST, no preload hint, and all that was announced before")
+    @Test(
+        "when a room ends, every playlist has its last segment and ENDLIST, no preload hint, and lacks nothing listed or hinted before"
+    )
     func ended() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<150)
@@ -241,7 +245,7 @@ struct EdgeTests {
     // MARK: Another configuration
 
     @Test(
-        "a change of the canvas has discontinuity and map before the segment's first part, in memory and on disk"
+        "a change of the canvas puts a discontinuity and a map before the segment's first part, in memory and on disk"
     )
     func change() throws {
         let store = MemoryStore()
@@ -299,7 +303,7 @@ struct EdgeTests {
     // MARK: Hints
 
     @Test(
-        "in random order of tracks, hinted parts appear, and names keep their bytes and positions",
+        "if frames of different tracks arrive in random order, hinted parts appear, and listed names keep their bytes and positions",
         arguments: 1...12)
     func interleavings(seed: UInt64) throws {
         let store = MemoryStore()
@@ -341,7 +345,7 @@ struct EdgeTests {
     }
 
     @Test(
-        "on common grids, listed parts last 85 % to 100 % of PART-TARGET",
+        "at common frame rates, GOP and part lengths, listed parts last 85 % to 100 % of PART-TARGET",
         arguments: [(24, 24, 12), (25, 32, 16), (29, 30, 15), (30, 32, 16), (30, 30, 10), (50, 64, 32), (60, 64, 32)],
         [48_000, 44_100])
     func partRatio(_ frames: (fps: Int, gop: Int, part: Int), sampleRate: Int) throws {

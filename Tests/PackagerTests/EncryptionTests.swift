@@ -56,7 +56,8 @@ struct EncryptionTests {
         #expect(Self.key(output, "720p-0.key") == Output.hex("e4567bbfc175dd5713e6ec08b0f7045a"))
     }
 
-    @Test("each segment and part decrypts separately with the key in its playlist, to its clear bytes")
+    @Test(
+        "each segment and part decrypts separately, with the key in its playlist, to the bytes of an unencrypted room")
     func opens() throws {
         let (clearStore, store) = (MemoryStore(), MemoryStore())
         let (clear, plain, _) = try EdgeTests.begun(clearStore)
@@ -131,7 +132,7 @@ struct EncryptionTests {
         #expect(list.rendered().split(separator: "\n").count { $0.hasPrefix("#EXT-X-KEY") } == 1)
     }
 
-    @Test("a new map is in the clear, and the key follows it again")
+    @Test("a new EXT-X-MAP comes after METHOD=NONE, as it is not encrypted, and the EXT-X-KEY is repeated after it")
     func maps() throws {
         var segments: [Segment] = []
         for number in 0..<4 as Range<Int64> {
@@ -155,7 +156,9 @@ struct EncryptionTests {
             ])
     }
 
-    @Test("a successor continues the keys: listed segments decrypt, and parts that viewers know are the same")
+    @Test(
+        "a successor continues the encryption keys: listed segments decrypt, and parts that viewers know keep their bytes"
+    )
     func successor() throws {
         let store = MemoryStore()
         let secretless = EncryptionSettings(room: "r", rotation: 2)
@@ -197,7 +200,7 @@ struct EncryptionTests {
         }
     }
 
-    @Test("keys are stored in only one file, and not served for invalid names or later periods")
+    @Test("encryption keys are stored in only one file, and not served for invalid names or later periods")
     func kept() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store, settings: try Self.settings())

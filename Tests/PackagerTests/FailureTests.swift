@@ -147,7 +147,7 @@ struct FailureTests {
         }
     }
 
-    @Test("without the state file no playlist is published")
+    @Test("as long as the state file cannot be written, no playlist is published")
     func stateFirst() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -175,7 +175,8 @@ struct FailureTests {
     }
 
     @Test(
-        "if the store refuses the end, it is retried, and announced only when written", arguments: [1, 5, 17])
+        "if the store refuses the playlists' end, the write is retried, and the end is announced only once it is written",
+        arguments: [1, 5, 17])
     func endWhileReadOnly(attempts: Int) throws {
         let store = MemoryStore()
         let keeper = Keeper()
@@ -246,7 +247,7 @@ struct FailureTests {
     }
 
     @Test(
-        "after a kill at any write of the end, playlists have ended, or the next worker ends them",
+        "after a kill at any write while a room ends, its playlists have ended, or the next worker ends them",
         arguments: 0..<16)
     func endHalfWritten(operations: Int) throws {
         let store = MemoryStore()
@@ -277,7 +278,7 @@ struct FailureTests {
         #expect(store.text("state.json").contains("\"ended\": true"))
     }
 
-    @Test("an offline job whose store refuses the end reports that and exits")
+    @Test("an offline job whose store refuses the playlists' end reports that and exits")
     func jobWithoutEnd() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Output.settings { $0.waitsForStore = true })
@@ -289,7 +290,9 @@ struct FailureTests {
         #expect(!output.events.isEnded)
     }
 
-    @Test("invalid tracks and names are refused with a reason")
+    @Test(
+        "invalid track names and configurations, duplicate tracks and an output without tracks are refused with a reason"
+    )
     func badTracks() throws {
         let cases: [([TrackDescription], String)] = [
             ([], "no track"), ([Output.audio, Output.audio], "taken"),

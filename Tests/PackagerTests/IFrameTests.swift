@@ -59,7 +59,8 @@ struct IFrameTests {
         #expect(output.packager.mediaPlaylistNames.count == 5)
     }
 
-    @Test("numbers and ranges continue over a restart; a removed rendition's I-frame playlist is deleted")
+    @Test(
+        "after a restart, I-frame playlists continue their numbers and ranges; that of a removed rendition is deleted")
     func continued() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings())
@@ -85,7 +86,7 @@ struct IFrameTests {
     }
 
     @Test(
-        "at the live edge the playlist grows by whole segments, has CAN-BLOCK-RELOAD=YES, and its growth answers a blocked reload"
+        "a live I-frame playlist grows by whole segments, has CAN-BLOCK-RELOAD=YES, and answers a blocked reload when it grows"
     )
     func edge() throws {
         let output = try Output(MemoryStore(), settings: Self.settings())
@@ -142,7 +143,7 @@ struct IFrameTests {
         return Array(clear[(range.lowerBound - start)..<(range.upperBound - start)])
     }
 
-    @Test("in encrypted segments, a range extended to whole blocks decrypts to exactly the key frame")
+    @Test("an I-frame byte range of an encrypted segment, extended to whole blocks, decrypts to exactly the key frame")
     func encrypted() throws {
         let (store, clearStore) = (MemoryStore(), MemoryStore())
         var settings = try Self.settings(.event)

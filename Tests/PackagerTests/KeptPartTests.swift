@@ -119,7 +119,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("the directory keeps only parts of the current segment, and none after the end")
+    @Test("the directory has part files of the current segment only, and none after the end")
     func cleanUp() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let output = try Output(store)

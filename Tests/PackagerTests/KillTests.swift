@@ -128,7 +128,9 @@ struct KillTests {
         return next
     }
 
-    @Test("after a kill at any of 89 store operations, numbers, names and bytes stay the same", arguments: 1..<90)
+    @Test(
+        "after a kill at any of 89 store operations, listed segments and parts keep their numbers, names and bytes",
+        arguments: 1..<90)
     func everyStep(operations: Int) throws {
         let store = MemoryStore()
         var history = History()

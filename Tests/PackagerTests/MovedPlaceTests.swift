@@ -53,7 +53,7 @@ struct MovedPlaceTests {
         #expect(FileManager.default.fileExists(atPath: "\(path)/state.json"))
     }
 
-    @Test("if the directory is moved away, all listed files are written again within one part")
+    @Test("if the output directory is moved away, all listed files are written again within one part")
     func moved() throws {
         let (path, away) = (Self.folder(), Self.folder())
         defer { for path in [path, away] { try? FileManager.default.removeItem(atPath: path) } }
@@ -82,7 +82,7 @@ struct MovedPlaceTests {
         try Self.expectWhole(path)
     }
 
-    @Test("if another directory appears at the path, all listed files are written into it")
+    @Test("if another directory appears at the output's path, all listed files are written into it")
     func mountedOver() throws {
         let (path, away) = (Self.folder(), Self.folder())
         defer { for path in [path, away] { try? FileManager.default.removeItem(atPath: path) } }
@@ -112,7 +112,7 @@ struct MovedPlaceTests {
     }
 
     @Test(
-        "if all files are removed, listed segments become gaps of the same names, and other listed files are written again"
+        "if an output's files are removed, listed segments become gaps of the same names, and other listed files are written again"
     )
     func emptied() throws {
         let path = Self.folder()

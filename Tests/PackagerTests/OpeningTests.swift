@@ -32,7 +32,9 @@ struct OpeningTests {
 
     private static let playlists = ["720p.m3u8", "360p.m3u8", "audio.m3u8", "index.m3u8"]
 
-    @Test("the playlists appear with the third short segment, in memory and on disk; then segments are full")
+    @Test(
+        "a live room's playlists appear with its third short segment, in memory and on disk; later segments have the full length"
+    )
     func appears() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -102,7 +104,7 @@ struct OpeningTests {
         #expect(ListText(store.text("720p.m3u8")).uris.count == (endlist ? 3 : 2))
     }
 
-    @Test("a successor starts with full segments and does not wait for three")
+    @Test("a successor starts with segments of full length and publishes without waiting for three of them")
     func successor() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings())
@@ -159,7 +161,7 @@ struct OpeningTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("a cut at another frame replaces the planned cuts of the short segments")
+    @Test("a cut that is requested at another frame replaces the planned cuts of the short segments")
     func cut() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())

@@ -87,7 +87,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("the end of the room closes open ranges at its last frame")
+    @Test("the end of the room closes open date ranges at its last frame")
     func roomEnds() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)
@@ -102,7 +102,7 @@ struct ProgramMarkTests {
         }
     }
 
-    @Test("a successor keeps listed ranges, closes open ones, and never reuses an ID")
+    @Test("a successor keeps listed date ranges, closes open ones, and never reuses an ID")
     func successor() throws {
         let store = MemoryStore()
         let (one, _, _) = try EdgeTests.begun(store)
@@ -173,7 +173,7 @@ struct ProgramMarkTests {
     }
 
     @Test(
-        "in random order, date ranges never change attributes, and are equal and on time in all playlists",
+        "if frames of different tracks arrive in random order, date ranges keep their attributes, equal and on time in all playlists",
         arguments: 1...8)
     func always(seed: UInt64) throws {
         let store = MemoryStore()
@@ -234,7 +234,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults.prefix(5))")
     }
 
-    @Test("adding a date range to 20,000 costs about ten times as much as to 2,000, not a hundred times")
+    @Test("adding a date range to 20,000 others takes less than 40 times the time of adding one to 2,000")
     func many() throws {
         var outputs: [Int: Output] = [:]
         for count in [2_000, 20_000] {

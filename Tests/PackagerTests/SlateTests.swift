@@ -94,7 +94,7 @@ struct SlateTests {
         return output
     }
 
-    @Test("the outage is filled with slate without discontinuity, gap or new map, in every track")
+    @Test("the outage between two workers is filled with slate in every track, without discontinuity, gap or new map")
     func seamless() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, frames: 210)
@@ -183,7 +183,7 @@ struct SlateTests {
     }
 
     @Test(
-        "with another codec configuration of one rendition, it gets a new map, and all playlists a discontinuity and slate"
+        "if a successor's rendition has another codec configuration, it gets a new map, and all playlists a discontinuity and slate"
     )
     func otherCoding() throws {
         let store = MemoryStore()
@@ -202,7 +202,9 @@ struct SlateTests {
         try Self.expectContinuous(store)
     }
 
-    @Test("after an outage longer than the window there is a discontinuity, and numbers continue")
+    @Test(
+        "after an outage longer than the window there is a discontinuity instead of slate, and sequence numbers continue"
+    )
     func tooLong() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, window: 10)
@@ -247,7 +249,7 @@ struct SlateTests {
         #expect(list.tags(before: "720p-2-3.m4s").contains("#EXT-X-DISCONTINUITY"))
     }
 
-    @Test("an outage just below the window is filled with slate; after a clock was set back there is none")
+    @Test("an outage just shorter than the window is filled with slate; after a clock was set back no slate is added")
     func extremes() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)

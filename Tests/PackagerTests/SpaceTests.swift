@@ -105,7 +105,8 @@ struct SpaceTests {
         #expect(output.events.published.map(\.mediaSequence) == Array(0..<30))
     }
 
-    @Test("even with a limit of 0 a live playlist keeps three segments, and an EVENT playlist all")
+    @Test(
+        "even with a window limit of 0 segments, a live playlist keeps three segments, and an EVENT playlist keeps all")
     func rules() throws {
         for type in [HLSOutputSettings.PlaylistType.live, .event] {
             let store = TightStore()
@@ -241,7 +242,7 @@ struct SpaceTests {
         try FileManager.default.createDirectory(
             at: folder.appendingPathComponent("rec"), withIntermediateDirectories: true)
         var stills = [DiskUse.Place(folder.path + "/live", []), DiskUse.Place(folder.path + "/run", [])]
-        for index in stills.indices { stills[index].prefix = "still" }
+        for index in stills.indices { stills[index].prefixes = ["still"] }
         let places = [DiskUse.Place(folder.path + "/rec", .recording)] + stills
         let systems: [String: (id: UInt64, free: Int64)] = ["live": (1, 500), "rec": (2, 900), "run": (3, 7)]
         func measure(_ places: [DiskUse.Place]) -> DiskUse? {
@@ -261,7 +262,7 @@ struct SpaceTests {
         #expect((400_000...450_000).contains(few.used) && few.volumes.map(\.free) == [900])
     }
 
-    @Test("directory entries are visited one at a time, filtered by a name prefix")
+    @Test("directory entries are visited one at a time, filtered by prefixes of their names")
     func listing() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("list-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -270,17 +271,18 @@ struct SpaceTests {
         for name in ["still.jpg", "still-1.jpg", "other", ".still"] {
             try Data([1]).write(to: folder.appendingPathComponent(name))
         }
-        func names(_ prefix: String) -> Set<String> {
+        func names(_ prefixes: String...) -> Set<String> {
             var names: [String] = []
-            let isRead = DiskUse.forEachEntry(of: folder.path, prefix: prefix) { entry in
+            let isRead = DiskUse.forEachEntry(of: folder.path, prefixes: prefixes) { entry in
                 names.append(entry.name + (entry.isDirectory ? "/" : ""))
             }
             #expect(isRead)
             #expect(Set(names).count == names.count)
             return Set(names)
         }
-        #expect(names("") == ["still.jpg", "still-1.jpg", "other", ".still", "still-d/"])
+        #expect(names() == ["still.jpg", "still-1.jpg", "other", ".still", "still-d/"])
         #expect(names("still-") == ["still-1.jpg", "still-d/"] && names("x").isEmpty && names(".") == [".still"])
+        #expect(names("still.", "other") == ["still.jpg", "other"])
         #expect(!DiskUse.forEachEntry(of: folder.path + "/nowhere") { _ in Issue.record("the directory is missing") })
     }
 
@@ -337,7 +339,7 @@ private final class LazyStore: SegmentStore {
 
 @Suite("The end of an output is on disk before it is announced")
 struct DurableEndTests {
-    @Test("everything listed is durable before the end is announced")
+    @Test("every listed file is synced to disk before the end of the output is announced")
     func durable() throws {
         let store = LazyStore()
         let told = Mutex<Set<String>?>(nil)

@@ -9,7 +9,8 @@ struct SpriteIndexTests {
             kept: kept)
     }
 
-    @Test("each thumbnail has its time and rectangle; when a sheet is full the next one starts")
+    @Test(
+        "each thumbnail in the sprite sheet index has its time and rectangle; when a sheet is full the next one starts")
     func text() {
         var index = Self.index()
         for time in [Int64(0), 1_000, 5_200, 10_000, 15_000, 20_000, 25_000, 30_001, 45_000] { _ = index.add(at: time) }
@@ -45,7 +46,7 @@ struct SpriteIndexTests {
         #expect(index.sheets == ["thumb-1-0.jpg", "thumb-1-1.jpg"])
     }
 
-    @Test("a later worker continues the index with its own sheets; a damaged cue is skipped")
+    @Test("a later worker continues the index of sprite sheets with its own sheets; a damaged cue is skipped")
     func continued() {
         var first = Self.index()
         for slot in Int64(0)..<8 { _ = first.add(at: slot * 5_000) }
@@ -78,7 +79,7 @@ struct SpriteIndexTests {
         #expect(second.add(at: 4_900) == nil, "its own thumbnails are not replaced by an earlier one")
     }
 
-    @Test("the index of a week-long room has a limited size")
+    @Test("the sprite sheet index of a week-long room has a limited size")
     func bounded() {
         var index = Self.index()
         for slot in Int64(0)..<40_000 { _ = index.add(at: slot * 5_000) }

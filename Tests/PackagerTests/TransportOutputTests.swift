@@ -76,7 +76,7 @@ struct TransportOutputTests {
     private static let encryption = EncryptionSettings(room: "r", rotation: 3, secret: Array("operator's".utf8))
 
     @Test(
-        "every encrypted segment decrypts with its listed key and vector to its clear bytes"
+        "every encrypted MPEG-TS segment decrypts with its listed key and vector to the bytes of the unencrypted one"
     )
     func encrypted() throws {
         let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
@@ -132,7 +132,9 @@ struct TransportOutputTests {
         #expect(sealed.streams.object(named: "720p-9.key") == nil && sealed.streams.object(named: ".keys.json") == nil)
     }
 
-    @Test("segments whose listings were dropped because too many waited become gaps, and a discontinuity follows")
+    @Test(
+        "fMP4 segments dropped before conversion to MPEG-TS because too many waited become gaps, and a discontinuity follows"
+    )
     func behind() throws {
         let pair = try Pair(waits: false)
         _ = try pair.begin()
@@ -153,7 +155,9 @@ struct TransportOutputTests {
         #expect(pair.streams.made.segments == Int64(listed - gaps))
     }
 
-    @Test("if no segment was made yet, the playlist starts after the dropped segments, without gaps")
+    @Test(
+        "if segments are dropped before the first MPEG-TS segment is made, the playlist starts after them, without gaps"
+    )
     func behindFromTheStart() throws {
         let first = try Pair()
         _ = try first.begin()
@@ -173,7 +177,7 @@ struct TransportOutputTests {
         #expect(list.uris.last.map { second.streamStore.read($0) != nil } == true)
     }
 
-    @Test("an end that the store refuses is written as soon as it accepts it")
+    @Test("an MPEG-TS playlist's end that the store refuses is written as soon as the store accepts it")
     func endWhileFull() throws {
         let pair = try Pair(waits: false)
         _ = try pair.begin()
@@ -191,7 +195,7 @@ struct TransportOutputTests {
         #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
     }
 
-    @Test("a segment that cannot be written is a gap; the next one is marked discontinuous")
+    @Test("an MPEG-TS segment that cannot be written is a gap; the next one is marked discontinuous")
     func refused() throws {
         let pair = try Pair()
         pair.streamStore.refuse { $0 == "720p-1-3.ts" }
@@ -206,7 +210,7 @@ struct TransportOutputTests {
         #expect(marks == [true, false, false, true, false, false])
     }
 
-    @Test("a successor keeps its predecessor's segments; files of another room are removed")
+    @Test("a successor keeps its predecessor's MPEG-TS segments; files of another room are removed")
     func successor() throws {
         let first = try Pair()
         let foreign = "#EXTM3U\n720p-9-1.ts\n../720p-9-2.ts\n"
@@ -260,7 +264,7 @@ struct TransportOutputTests {
         #expect(second.streams.object(named: left) == nil && second.streamStore.read(left) == nil)
     }
 
-    @Test("when disk space is short, the playlist is shortened like the fMP4 output's, and files are removed")
+    @Test("when disk space is short, the MPEG-TS playlist is shortened like the fMP4 output's, and files are removed")
     func short() throws {
         let pair = try Pair()
         _ = try pair.begin()
@@ -278,7 +282,7 @@ struct TransportOutputTests {
         #expect(pair.list.uris.count == 13)
     }
 
-    @Test("files that could not be deleted are deleted when the store permits it")
+    @Test("MPEG-TS files that could not be deleted are deleted once the store permits it")
     func stuck() throws {
         let pair = try Pair()
         _ = try pair.begin()
@@ -294,7 +298,7 @@ struct TransportOutputTests {
         #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
     }
 
-    @Test("in an emptied directory all playlists are written again, with gaps for lost segments")
+    @Test("in an emptied directory the MPEG-TS playlists are written again, with gaps for lost segments")
     func emptied() throws {
         let pair = try Pair()
         _ = try pair.begin()

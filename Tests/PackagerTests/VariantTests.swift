@@ -162,7 +162,7 @@ struct VariantTests {
         var last: String { self.texts.withLock { $0.last ?? "" } }
     }
 
-    @Test("a higher bit rate is declared at once, a lower one once no segment of the higher is listed")
+    @Test("BANDWIDTH follows a raised bit rate at once, a lowered one once no segment of the higher rate is listed")
     func rates() throws {
         let store = MemoryStore()
         let keeper = Keeper()

@@ -216,7 +216,8 @@ struct WholeWindowTests {
     }
 
     @Test(
-        "after a rollback to a version without the archive, the newer version deletes the segments that it left behind")
+        "after a rollback to a version without whole-window playlists, the newer version deletes segments that remained meanwhile"
+    )
     func rollback() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings(900))

@@ -39,7 +39,7 @@ struct AdmissionSpecTests {
         #expect(Pipeline.parse(text, checks: checks).mistakes.map(\.path) == ["ingest.rtmps.tls"])
     }
 
-    @Test("streamKeys gives a source several keys")
+    @Test("with streamKeys, a source in the pipeline file has several stream keys")
     func keys() throws {
         let keys = #""streamKeys": ["hunter2a", "hunter2c"]"#
         let pipeline = try #require(Self.report(ingest: "{}", first: keys).pipeline)

@@ -9,7 +9,7 @@ struct DocumentEditTests {
     }
 
     @Test(
-        "the edits between two values turn the first into the second",
+        "the edits computed between two JSON documents turn the first document into the second",
         arguments: [
             ("{}", #"{"a":1}"#, ["a"]), (#"{"a":1}"#, "{}", ["a"]), (#"{"a":{"b":1}}"#, #"{"a":{"b":2}}"#, ["a.b"]),
             (#"{"a":[1,2]}"#, #"{"a":[1,3]}"#, ["a"]),
@@ -43,7 +43,7 @@ struct DocumentEditTests {
         #expect(DocumentEdit.between(target, target).isEmpty)
     }
 
-    @Test("an edit finds its source by id after others were inserted, and is not applied if the source is gone")
+    @Test("a document edit finds its source by id after others were inserted, and is not applied if the source is gone")
     func moved() throws {
         let edit = DocumentEdit([.key("sources"), .element("2/main"), .key("volume")], .integer(40))
         var file = try Self.node(#"{"sources":[{"uid":"9"},{"uid":"2"}]}"#)
@@ -58,13 +58,15 @@ struct DocumentEditTests {
     }
 
     @Test(
-        "each step of an edit's path is equal after it is written and read again",
+        "each step of a document edit's path is equal after it is written and read again",
         arguments: ["a", "#a", "\\a", "", "#", "a#b"])
     func steps(key: String) {
         for step in [DocumentEdit.Step.key(key), .element(key)] { #expect(DocumentEdit.Step(text: step.text) == step) }
     }
 
-    @Test("edits contain stream keys only sealed; applied to the file's document they give the new title and source")
+    @Test(
+        "document edits contain stream keys only encrypted; applied to the file's document they give the new title and source"
+    )
     func document() throws {
         let file = #"""
             {"room":{"roomId":"1"},"sources":[{"uid":"1","streamKey":"file-key"}],
@@ -86,7 +88,7 @@ struct DocumentEditTests {
         #expect(again.pipeline.sources.map(\.id.uid) == ["1", "2"])
     }
 
-    @Test("an edit that names a missing scene or source is refused, and the other edits apply")
+    @Test("a document edit that names a missing scene or source is refused, and the other edits apply")
     func refusedAlone() throws {
         let file = #"""
             {"room":{"roomId":"1"},"sources":[{"uid":"1","streamKey":"k"}],

@@ -102,8 +102,8 @@ enum Documents {
           "pk": { "scene": "pk", "start": "whenReady", "countdownMs": 3000, "countdownScene": "solo", "durationMs": 60000,
             "punishMs": 20000, "punishScene": "solo", "endScene": "solo" },
           "audio": { "sampleRate": 48000, "channels": 2, "bitrate": 96000, "rampMs": 40, "levelIntervalMs": 500, "speaking": true,
-                     "duck": { "uids": ["2002"], "reductionDb": 9, "attackMs": 100, "releaseMs": 900 },
-                     "ducking": { "uids": ["1001"], "thresholdDb": -40, "reductionDb": 9, "attackMs": 50,
+                     "lowerMusic": { "uids": ["1001"], "reductionDb": 9, "attackMs": 100, "releaseMs": 900 },
+                     "ducking": { "uids": ["2002"], "thresholdDb": -40, "reductionDb": 9, "attackMs": 50,
                                   "releaseMs": 900 } },
           "renditions": [ { "name": "360p", "width": 640, "height": 360, "fps": 25, "video": { "codec": "h264",
             "encoder": "libx264", "preset": "fast", "profile": "main", "bitrate": 600000, "maxBitrate": 800000,
@@ -172,7 +172,8 @@ enum Documents {
                   "onPublish": { "url": "http://hooks.example", "form": "ome", "secretFile": "/run/h" } }, "control": {
                 """),
         Self.room.replacing(
-            "\"path\": \"out\"", with: "\"path\": \"out\", \"encryption\": { \"secretEnv\": \"KEYS\" }"),
+            "\"path\": \"out\"", with: "\"path\": \"out\", \"encryption\": { \"secretEnv\": \"KEYS\" }"
+        ).replacing("\"name\": \"720p\",", with: "\"name\": \"720p\", \"when\": \"watched\","),
         Self.room.replacing(
             "\"outputs\": [ ",
             with: """

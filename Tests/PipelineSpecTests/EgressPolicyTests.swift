@@ -32,7 +32,7 @@ struct EgressPolicyTests {
     }
 
     @Test(
-        "an entry allows a host by name and port or by its resolved address, and never a link-local address",
+        "an allowedHosts entry allows a host by name and port or by its resolved address, and never a link-local address",
         arguments: [
             // The default.
             (["public"], "cdn.example", 1935, "93.184.216.34", true),

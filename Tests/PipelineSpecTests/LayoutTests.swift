@@ -11,7 +11,9 @@ struct LayoutTests {
             .resolvedPanes(canvas: canvas).map { [$0.rect.x, $0.rect.y, $0.rect.width, $0.rect.height] }
     }
 
-    @Test("solo is the whole canvas, side by side two halves, a grid rows of equal cells with the last row centered")
+    @Test(
+        "solo gives one pane over the whole canvas, side by side two halves, grid rows of equal cells with the last row centered"
+    )
     func knownRectangles() {
         #expect(self.rectangles(.solo, 1) == [[0, 0, 1280, 720]])
         #expect(self.rectangles(.sideBySide, 2) == [[0, 0, 640, 720], [640, 0, 640, 720]])
@@ -24,7 +26,9 @@ struct LayoutTests {
             ])
     }
 
-    @Test("topBottom is two halves, pip a small pane at the lower right, hostAndGuests guests beside or below a host")
+    @Test(
+        "topBottom gives two halves, pip a small pane at the lower right, hostAndGuests the guests beside or below a host"
+    )
     func otherRectangles() {
         #expect(self.rectangles(.topBottom, 2) == [[0, 0, 1280, 360], [0, 360, 1280, 360]])
         #expect(self.rectangles(.pip, 2) == [[0, 0, 1280, 720], [938, 518, 320, 180]])

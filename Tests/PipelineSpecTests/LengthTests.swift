@@ -13,13 +13,14 @@ struct LengthTests {
     }
 
     @Test(
-        "text that is no percentage from 0% to 100% is refused",
+        "a length text that is no percentage from 0% to 100% is refused",
         arguments: ["", "%", "50", "-1%", "+1%", "100.0001%", "101%", "1.%", ".5%", "1.23456%", "1,5%", "1e1%", " 5%"])
     func refuses(text: String) {
         #expect(Length(percent: text) == nil)
     }
 
-    @Test("a percentage survives a round trip", arguments: ["0%", "50%", "33.33%", "12.5%", "100%"])
+    @Test(
+        "a percentage is equal after it is written and read again", arguments: ["0%", "50%", "33.33%", "12.5%", "100%"])
     func writes(text: String) {
         #expect(Length(percent: text)?.description == text)
     }
@@ -45,7 +46,7 @@ struct LengthTests {
         }
     }
 
-    @Test("an area in percent, pixels or both gives a rectangle with even positions and sizes")
+    @Test("a pane's area in percent, pixels or both gives a rectangle with even positions and sizes")
     func known() {
         func rect(_ x: String, _ width: String) -> [Int] {
             guard let x = Length(percent: x), let width = Length(percent: width) else { return [] }

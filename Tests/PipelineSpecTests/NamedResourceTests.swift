@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Files and environment variables named in a document, and which of them a request may name")
 struct NamedResourceTests {
-    @Test("every member of the pipeline schema whose name ends in File or Env is found as a named resource")
+    @Test(
+        "the list of files and variables named in a document covers every schema member whose name ends in File or Env")
     func all() throws {
         var members: Set<String> = []
         for text in Documents.full {

@@ -18,7 +18,7 @@ struct PassthroughSpecTests {
         #expect(wrong.mistakes.map(\.path) == ["renditions[0].video.passthrough"])
     }
 
-    @Test("passthrough is refused for a rendition with half the canvas's frame rate")
+    @Test("passthrough is refused for a rendition at half the canvas's frame rate")
     func impossible() {
         let report = Self.read(
             Self.pictures

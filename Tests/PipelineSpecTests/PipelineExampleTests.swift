@@ -32,7 +32,8 @@ struct PipelineExampleTests {
     }
 
     @Test(
-        "the landscape PK shows two halves, the portrait one a 720x640 band; `punish` plays the second source at 60 %")
+        "the landscape PK example shows two halves, the portrait one a 720x640 band; its scene `punish` plays the second source at 60 %"
+    )
     func pkPanes() throws {
         let landscape = try self.load("pk-landscape")
         let portrait = try self.load("pk-portrait")
@@ -49,7 +50,8 @@ struct PipelineExampleTests {
     }
 
     @Test(
-        "the summary shows canvas, sources, scenes, ladder, output and grid of a live room, and an offline room's end")
+        "a pipeline's summary shows canvas, sources, scenes, ladder, output and grid of a live room, and an offline room's end"
+    )
     func summary() throws {
         #expect(
             try self.load("pk-landscape").summary() == """

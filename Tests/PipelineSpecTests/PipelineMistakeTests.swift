@@ -319,11 +319,15 @@ struct PipelineMistakeTests {
         Case(
             Self.output, #"{ "path": "o", "http": {"embedOrigins": [^"https://a.example;script-src"]} }"#,
             "outputs[0].http.embedOrigins[0]", #""https://a.example;script-src" is not valid"#,
-            #"write "*", or an origin such as https://example.com or https://*.example.com"#),
+            #"write "*", or an origin with a host name such as https://example.com or https://*.example.com"#),
         Case(
             Self.output, #"{ "path": "o", "http": {"embedOrigins": ["https://*.a:*", ^"https://a.*.example"]} }"#,
             "outputs[0].http.embedOrigins[1]", #""https://a.*.example" is not valid"#,
-            #"write "*", or an origin such as https://example.com or https://*.example.com"#),
+            #"write "*", or an origin with a host name such as https://example.com or https://*.example.com"#),
+        Case(
+            Self.output, #"{ "path": "o", "http": {"embedOrigins": [^"https://[2001:db8::1]:8443"]} }"#,
+            "outputs[0].http.embedOrigins[0]", #""https://[2001:db8::1]:8443" is not valid"#,
+            #"write "*", or an origin with a host name such as https://example.com or https://*.example.com"#),
         Case(
             Self.output, #"{ "path": "o", "http": {"recordingUrl": ^"vod/88231"} }"#, "outputs[0].http.recordingUrl",
             #""vod/88231" is not valid"#,
@@ -386,7 +390,7 @@ struct PipelineMistakeTests {
             "\(report.text(file: "f"))")
     }
 
-    @Test("an offline room accepts only files, and must end")
+    @Test("an offline room accepts only files as sources, and a looping file only if the room has a duration")
     func offline() {
         let report = Pipeline.parse(
             Documents.room.replacing(#""streamKey": "hunter2b""#, with: #""type": "file", "path": "b", "loop": true"#),
@@ -408,7 +412,7 @@ struct PipelineMistakeTests {
         #expect(report.mistakes.map(\.path) == ["outputs[1].type"])
     }
 
-    @Test("several errors are reported together, in file order, each once")
+    @Test("several errors of a pipeline file are reported together, in file order, each once")
     func allAtOnce() {
         let report = Pipeline.parse(
             """
@@ -433,14 +437,15 @@ struct PipelineMistakeTests {
         #expect(report.text(file: "x.json").hasSuffix("x.json: 15 mistakes\n"))
     }
 
-    @Test("`{}` reports all missing members; an array or empty text gives one error")
+    @Test(
+        "a pipeline file of `{}` is reported with all missing members; one with an array or empty text gives one error")
     func missingEverything() {
         #expect(Pipeline.parse("{}").mistakes.map(\.path) == ["room", "sources", "scenes", "outputs"])
         #expect(Pipeline.parse("[]").mistakes.map(\.what) == ["is an array, not an object"])
         #expect(Pipeline.parse("").mistakes.map(\.what) == ["the text is empty"])
     }
 
-    @Test("the report has file, line, column, path and fix of each error, as text and as JSON")
+    @Test("the error report of a pipeline file has file, line, column, path and fix of each error, as text and as JSON")
     func reportForms() {
         let report = Pipeline.parse(Documents.room.replacing(#""fps": 30"#, with: #""fsp": 30"#))
         #expect(

@@ -26,7 +26,7 @@ struct PipelineTests {
         #expect(pipeline.durationMs == nil)
     }
 
-    @Test("the pipeline has the values of the file: duration, token, sources, scene, rendition and limit")
+    @Test("the parsed pipeline has the file's duration, token, sources, scene, rendition and limit")
     func everyKey() throws {
         let report = Pipeline.parse(Documents.full[0])
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
@@ -84,7 +84,8 @@ struct PipelineTests {
         #expect(told.hls?.playlistType == .live)
     }
 
-    @Test("odd positions and sizes are lowered to even ones, with a warning that names the location")
+    @Test(
+        "odd positions and sizes of panes and canvas are lowered to even ones, with a warning that names the location")
     func oddIsLowered() throws {
         let report = Pipeline.parse(
             Documents.room.replacing("\"x\": 640, \"width\": 640", with: "\"x\": 641, \"width\": 639"),

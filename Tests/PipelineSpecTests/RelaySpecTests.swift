@@ -11,7 +11,9 @@ struct RelaySpecTests {
             .replacing(#""sources": ["#, with: #""ingest": { "pull": { "allowedHosts": \#(hosts) } }, "sources": ["#)
     }
 
-    @Test("a source may be pulled from a host in ingest.pull.allowedHosts, and its URL is not shown whole")
+    @Test(
+        "a source may be pulled from a host in ingest.pull.allowedHosts; displays of the pipeline shorten the stream key in its URL"
+    )
     func pull() throws {
         let report = Pipeline.parse(
             Self.document(#"{ "uid": "2002", "type": "rtmp-pull", "url": "rtmp://a.pk.example:99/live/hunter2c" }"#))

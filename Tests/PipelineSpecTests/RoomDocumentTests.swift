@@ -73,7 +73,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "each of these members may change while the room runs; a default that is written out changes nothing",
+        "title, idle time, scenes, keys, bit rates and other members may change in a running room; a default written out changes nothing",
         arguments: [
             (#""roomId": "88231" }"#, #""roomId": "88231", "title": "t" }"#, ["room.title"]),
             (
@@ -101,7 +101,7 @@ struct RoomDocumentTests {
                 ["control.events"]
             ),
             (#""control""#, #""audio": { "speaking": true }, "control""#, ["audio.speaking"]),
-            (#""control""#, #""audio": { "duck": { "reductionDb": 9 } }, "control""#, ["audio.duck.reductionDb"]),
+            (#""control""#, #""audio": { "lowerMusic": { "reductionDb": 9 } }, "control""#, ["audio.lowerMusic.reductionDb"]),
             (#""bitrate": 2500000"#, #""bitrate": 2400000"#, ["renditions[0].video.bitrate"]),
             (
                 #""bitrate": 2500000"#, #""maxBitrate": 2600000, "bufferSize": 1300000, "bitrate": 2500000"#,
@@ -134,7 +134,7 @@ struct RoomDocumentTests {
         #expect(end.paths == ["pk.endScene"] && end.isChange)
     }
 
-    @Test("the PK is added, changed and removed while the room runs")
+    @Test("the pipeline's `pk` may be added, changed and removed while the room runs")
     func pk() throws {
         func room(_ pk: String) throws -> RoomDocument {
             try Self.read(
@@ -231,7 +231,8 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("changing a source's type, name, jitter buffer or file is refused by path")
+    @Test(
+        "changing a source's type, name, jitter buffer or file while the room runs is refused, with the member's path")
     func fixedSources() throws {
         let (a, b) = (Self.publisher("a"), Self.publisher("b"))
         let file = #"{ "uid": "f", "type": "file", "path": "f.mp4" }"#
@@ -275,7 +276,8 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "a document with a webhook's URL as it is displayed, shortened, is refused unless that is a webhook's real URL")
+        "a document with a webhook's URL in the shortened form that is displayed is refused, unless a webhook really has that URL"
+    )
     func cutURL() throws {
         func room(_ urls: String...) throws -> RoomDocument {
             let sinks = urls.map { #"{ "type": "webhook", "url": "\#($0)" }"# }.joined(separator: ", ")
@@ -342,7 +344,9 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("an older revision, or an equal one with other content, is superseded; an equal document is no change")
+    @Test(
+        "a room document of an older revision, or an equal one with other content, is superseded; an equal document changes nothing"
+    )
     func revisions() throws {
         func version(_ revision: String, _ title: String) throws -> RoomDocument {
             try Self.read(

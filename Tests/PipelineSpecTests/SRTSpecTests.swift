@@ -26,7 +26,7 @@ struct SRTSpecTests {
         #expect(try #require(alone.pipeline).summary().contains("srt://[::]:7000"))
     }
 
-    @Test("an srt-pull source is read if its host is allowed, and its URL is not shown whole")
+    @Test("an srt-pull source is read if its host is allowed; displays of the pipeline omit the stream id in its URL")
     func caller() throws {
         let report = Self.report(
             #"{ "uid": "2002", "type": "srt-pull", "url": "srt://a.example:9000?streamid=hunter2c" }"#,

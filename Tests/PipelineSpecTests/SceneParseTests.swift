@@ -67,7 +67,7 @@ struct SceneParseTests {
         #expect(report.mistakes.allSatisfy { !$0.fix.isEmpty && $0.line == 1 })
     }
 
-    @Test("nesting of more than 64 levels is refused")
+    @Test("a scene document with nesting of more than 64 levels is refused")
     func depth() throws {
         let deep = String(repeating: "[", count: 100_000)
         #expect(try Self.parse(#"{ "panes": \#(deep)"#).mistakes.map(\.what) == ["nested deeper than 64 levels"])

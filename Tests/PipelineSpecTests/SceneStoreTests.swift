@@ -40,7 +40,7 @@ struct SceneShelfTests {
         #expect(same.change == .unchanged && same.scene.revision == 3)
     }
 
-    @Test("a request with a removed scene's old revision is refused; one without a revision adds it again")
+    @Test("a request with a removed scene's old revision is refused; one without a revision adds the scene again")
     func removed() throws {
         var shelf = Self.shelf(3)
         #expect(shelf.remove("pk") == Self.scene(3))
@@ -83,7 +83,7 @@ struct ProgramRequestTests {
         ProgramRequest.parse(Array(text.utf8))
     }
 
-    @Test("a request names its scene as `scene` or `sceneId`, optionally with a date and a transition")
+    @Test("a PUT /v1/program body names its scene as `scene` or `sceneId`, optionally with a date and a transition")
     func reads() throws {
         #expect(try Self.parse(#"{"scene":"pk"}"#).get() == Self.parse(#"{"sceneId":"pk"}"#).get())
         let request = try Self.parse(
@@ -95,7 +95,7 @@ struct ProgramRequestTests {
     }
 
     @Test(
-        "an invalid body is refused with path, what is wrong and a fix",
+        "an invalid PUT /v1/program body is refused with path, what is wrong and a fix",
         arguments: [
             ("", "", "the text is empty"), ("{}", "sceneId", "is missing"),
             (#"{"scen":"pk"}"#, "scen", #"unknown key "scen""#),

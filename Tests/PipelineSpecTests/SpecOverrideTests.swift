@@ -32,7 +32,7 @@ struct SpecOverrideTests {
         #expect(pipeline.sources[1].onLost.holdMs == 5)
     }
 
-    @Test("missing objects on a --set path are created, and of two flags for one path the later wins")
+    @Test("--set creates missing objects on its path, and of two --set flags for one path the later wins")
     func makesObjects() throws {
         let pipeline = try #require(
             self.parse("ingest.rtmp.listen=127.0.0.1:1", "ingest.rtmp.listen=127.0.0.1:2").pipeline)

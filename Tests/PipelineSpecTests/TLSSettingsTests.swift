@@ -9,7 +9,7 @@ struct TLSSettingsTests {
             checks: checks)
     }
 
-    @Test("the paths of the certificate and its key are read")
+    @Test("the paths of a certificate and its key in http.tls are read")
     func files() throws {
         let pipeline = try #require(Self.report(#"{ "certificate": "a.crt", "key": "a.key" }"#).pipeline)
         #expect(pipeline.hls?.http.tls?.certificate == "a.crt")
@@ -17,7 +17,7 @@ struct TLSSettingsTests {
     }
 
     @Test(
-        "a missing certificate or key, or an unknown member, is an error at its path",
+        "in http.tls, a missing certificate or key, or an unknown member, is an error at its path",
         arguments: [
             (#"{ "key": "a.key" }"#, "certificate"), (#"{ "certificate": "a.crt" }"#, "key"),
             (#"{ "certificate": "a.crt", "key": "a.key", "chain": "b" }"#, "chain"),
@@ -28,7 +28,7 @@ struct TLSSettingsTests {
         #expect(report.mistakes.map(\.path).contains { $0.hasSuffix("http.tls.\(key)") })
     }
 
-    @Test("a certificate that the check finds unusable is an error, one that it finds doubtful a warning")
+    @Test("in http.tls, a certificate that the check finds unusable is an error, one that it finds doubtful a warning")
     func machineChecks() {
         let checks = SpecChecks(certificate: { settings in
             let problem = SpecChecks.Problem("\(settings.certificate) is bad", fix: "renew it")

@@ -16,7 +16,7 @@ struct ValueTests {
         #expect(Color(packed: 1 << 24) == nil)
     }
 
-    @Test("an image is a path or a file:// URL; other URLs are refused")
+    @Test("an image in a pipeline file is a path or a file:// URL; other URLs are refused")
     func images() {
         func report(_ image: String) -> SpecReport {
             Pipeline.parse(

@@ -57,4 +57,19 @@ struct VoiceRoomSpecTests {
         #expect(pipeline.audio.speaking && pipeline.scenes[0].speakingRing?.width == 8)
         #expect(pipeline.scenes[1].speakingRing == nil)
     }
+
+    @Test("an audio.ducking that names a background music source causes a warning that suggests lowerMusic")
+    func music() {
+        func warnings(_ audio: String) -> [String] {
+            let document = Documents.room.replacing(
+                #""room": {"#, with: #""audio": \#(audio), "room": {"#, maxReplacements: 1
+            ).replacing(#""uid": "1001","#, with: #""uid": "1001", "background": true,"#, maxReplacements: 1)
+            let report = Pipeline.parse(document, checks: .none)
+            #expect(report.pipeline != nil, "\(report.mistakes)")
+            return report.warnings.map { "\($0.path) \($0.fix)" }
+        }
+        let found = warnings(#"{ "ducking": { "uids": ["1001"] } }"#)
+        #expect(found.count == 1 && found[0].hasPrefix("audio.ducking.uids[0] ") && found[0].contains("lowerMusic"))
+        #expect(warnings(#"{ "ducking": { "uids": ["2002"] }, "lowerMusic": {} }"#).isEmpty)
+    }
 }

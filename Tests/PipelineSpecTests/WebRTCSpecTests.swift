@@ -20,7 +20,9 @@ struct WebRTCSpecTests {
         #expect(pipeline.summary().contains("/whip/live"))
     }
 
-    @Test("an explicit list of codecs is kept, and publicAddresses is not needed if udp has a specific address")
+    @Test(
+        "with ingest.webrtc, an explicit codec list is kept, and publicAddresses is not needed if udp has a specific address"
+    )
     func written() throws {
         let report = Self.report(#"{ "webrtc": { "udp": "192.0.2.1:7000" }, "codecs": ["h264", "opus"] }"#)
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")

@@ -9,7 +9,7 @@ struct SoundPlacementTests {
     private func placement() -> AudioPlacement { AudioPlacement(sampleRate: 48_000, limitPPB: 1_000_000) }
 
     @Test(
-        "timestamps rounded to milliseconds cause no seam after the first block, and change the speed by at most 150 ppm"
+        "audio timestamps rounded to milliseconds cause no break after the first block, and change the speed by at most 150 ppm"
     )
     func wholeMilliseconds() {
         var placement = self.placement()
@@ -30,7 +30,7 @@ struct SoundPlacementTests {
     }
 
     @Test(
-        "a step of 100 ms is followed at once, one of 30 ms within 4 blocks, one of 18 ms within 140, one of 4 ms never",
+        "audio follows a timestamp step of 100 ms with a break at once, of 30 ms within 4 blocks, of 18 ms within 140, of 4 ms without",
         arguments: [(100, 1...1), (30, 1...4), (18, 1...140), (4, 0...0)])
     func steps(ms: Int64, blocks: ClosedRange<Int>) {
         var placement = self.placement()
@@ -44,7 +44,7 @@ struct SoundPlacementTests {
         #expect(blocks.contains(seam ?? 0), "\(seam ?? 0)")
     }
 
-    @Test("when the timeline is mapped anew, the next audio block moves by the same amount")
+    @Test("when a source's timeline is mapped anew, its next audio block moves by the same amount")
     func remapped() {
         var placement = self.placement()
         var positions: [Int64] = []
@@ -57,7 +57,7 @@ struct SoundPlacementTests {
         #expect(zip(positions, positions.dropFirst()).map { $1 - $0 } == [1_024, 64, 1_024])
     }
 
-    @Test("extreme positions do not trap", arguments: [Int64.max, .min, 0])
+    @Test("audio blocks at the positions Int64.max and Int64.min do not trap", arguments: [Int64.max, .min, 0])
     func extremes(position: Int64) {
         var placement = self.placement()
         for value in [0, position, 0 &- position] {

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Encoded frames of a source, offered for passthrough")
 struct CodedLaneTests {
-    @Test("the frames' configuration has the operator's rotation of the source, and changes with it")
+    @Test(
+        "encoded frames offered for passthrough have the operator's rotation of the source in their configuration, also once it changes"
+    )
     func turned() throws {
         let (sets, packets) = try Material.pictures(6)
         let configuration = try #require(AVCRecord(annexB: sets))

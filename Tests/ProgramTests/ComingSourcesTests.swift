@@ -77,7 +77,9 @@ struct ComingSourcesTests {
         func now() -> Int64 { 0 }
     }
 
-    @Test("a scene that makes a live source audible that was neither seen nor heard starts a tenth of a second later")
+    @Test(
+        "if a scene makes a live source audible that was neither seen nor heard, it goes on air a tenth of a second later"
+    )
     func soundComesBack() throws {
         let buffer = SourceBuffer(source: Self.guest, isPaced: false)
         buffer.setStatus(.live, at: 0)
@@ -213,7 +215,7 @@ struct ComingSourcesTests {
         #expect(right[30...].allSatisfy { Canvases.isNear($0, Canvases.colors[7]) })
     }
 
-    @Test("before the program runs a source is added and removed at once")
+    @Test("while the program has not started, adding and removing a source takes effect at once")
     func beforeTheProgram() throws {
         let stage = ProgramStage(
             settings: ProgramStage.Settings(

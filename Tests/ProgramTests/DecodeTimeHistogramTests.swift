@@ -3,10 +3,10 @@ import Testing
 
 @Suite("Histogram of decode times")
 struct DecodeTimesTests {
-    @Test("without a measurement there is no value")
+    @Test("a histogram of decode times without a measurement gives no median")
     func empty() { #expect(DecodeTimeHistogram().microseconds(permille: 500) == nil) }
 
-    @Test("a time from 1 µs to 16 s is reported exactly or at most a quarter too high")
+    @Test("a decode time from 1 µs to 16 s is reported exactly or at most a quarter too high")
     func one() throws {
         var times =
             (1...4_000).map { Int64($0) } + (0..<24).flatMap { octave in (-1...1).map { (Int64(1) << octave) + $0 } }
@@ -19,7 +19,9 @@ struct DecodeTimesTests {
         }
     }
 
-    @Test("percentiles of fast and slow frames are right; times out of range count in the first or last bucket")
+    @Test(
+        "percentiles of decode times of fast and slow frames are right; times out of range count in the first or last bucket"
+    )
     func percentiles() throws {
         var histogram = DecodeTimeHistogram()
         for _ in 0..<90 { histogram.note(2_000_000) }

@@ -97,7 +97,7 @@ struct DriftTests {
     }
 
     @Test(
-        "an hour with a clock up to 500 ppm off: lip sync within 20 ms each minute, no seam, no gap in the audio",
+        "during an hour with a publisher clock up to 500 ppm off, lip sync stays within 20 ms and the audio has no break and no gap",
         arguments: [500, -500, 0, 37])
     func hour(ppm: Int64) {
         let run = self.simulate(ppm: ppm, noiseMs: 30, seconds: 3_600)
@@ -115,7 +115,7 @@ struct DriftTests {
     }
 
     @Test(
-        "a clock 4,000 ppm off is mapped anew now and then, and lip sync stays within 20 ms",
+        "with a publisher clock 4,000 ppm off, timestamps are mapped anew now and then, and lip sync stays within 20 ms",
         arguments: [4_000, -4_000])
     func tooFar(ppm: Int64) {
         let run = self.simulate(ppm: ppm, noiseMs: 5, seconds: 600)

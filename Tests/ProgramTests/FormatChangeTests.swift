@@ -106,7 +106,7 @@ struct FormatChangeTests {
         #expect(result.log.formats.withLock { $0 } == ["90x160", "160x90"])
     }
 
-    @Test("repeating every video configuration ten times changes nothing")
+    @Test("repeating every video configuration ten times adds no format change and damages no packet")
     func repeatedConfigurations() throws {
         let items = try Self.capture().flatMap { item -> [SourceItem] in
             if case .configuration(let parameters) = item, parameters.kind == .video {

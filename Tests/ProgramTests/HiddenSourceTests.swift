@@ -86,7 +86,7 @@ struct HiddenSourceTests {
         }
     }
 
-    @Test("the decoder is flushed only if packets before a key frame were skipped")
+    @Test("a hidden source's decoder is flushed only if packets before a key frame were skipped")
     func flushes() {
         var withheld = HiddenSourceQueue()
         for time in Int64(0)..<10 {

@@ -5,7 +5,9 @@ import Testing
 struct PlacingTests {
     private static let second: Int64 = 1_000_000_000
 
-    @Test("lateness counts from the packet's due time or its arrival, whichever is later; a file is never late")
+    @Test(
+        "a decoder's lateness counts from the packet's due time or its arrival, whichever is later; a file is never late"
+    )
     func late() {
         let placing = LatenessFilter()
         #expect(placing.lateness(due: 3 * Self.second, arrival: 2 * Self.second, now: 4 * Self.second) == Self.second)
@@ -13,7 +15,7 @@ struct PlacingTests {
         #expect(placing.lateness(due: 0, arrival: nil, now: 4 * Self.second) == 0, "a file is never late")
     }
 
-    @Test("a negative offset is limited to what the jitter buffer minus the mixer's lead allows")
+    @Test("a source's negative offset is limited to its jitter buffer minus the mixer's lead")
     func earliest() {
         let stage = StageRun.idle(offset: -Self.second)
         #expect(stage.wantedOffset == -120_000_000, "200 ms less 80")

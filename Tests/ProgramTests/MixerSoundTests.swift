@@ -38,7 +38,7 @@ struct MixerSoundTests {
         for (a, b) in zip(left, left.dropFirst()) { #expect(abs(a - b) < 0.5 / 960 * 1.01) }
     }
 
-    @Test("200 % doubles the amplitude, and the limiter keeps what is then too loud below 0.8914")
+    @Test("a volume of 200 % doubles the amplitude, and the limiter keeps audio that is then too loud below 0.8914")
     func doubleVolume() {
         var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(2, of: self.anchor, at: -10)
@@ -65,7 +65,7 @@ struct MixerSoundTests {
     }
 
     @Test(
-        "a removed source is dropped after its fade-out, without effect on the others"
+        "the mixer drops a removed source after its fade-out, without effect on the other sources"
     )
     func leaves() {
         var (mixer, alone) = (
@@ -119,7 +119,7 @@ struct MixerSoundTests {
         return range.count
     }
 
-    @Test("while the anchor speaks the guest is reduced, and returns afterwards")
+    @Test("with ducking, the guest's volume is reduced while the anchor speaks, and returns afterwards")
     func ducks() {
         let ducking = Ducking(uids: ["anchor"], thresholdDb: -40, reductionDb: 12, attackMs: 80, releaseMs: 600)
         var mixer = AudioMixer(start: 0, rampPairs: 1, ducking: ducking)
@@ -161,7 +161,7 @@ struct MixerSoundTests {
         #expect(read.dropFirst().allSatisfy { $0.count == 1_024 })
     }
 
-    @Test("levels are measured for the program and for each source, muted ones included")
+    @Test("audio levels are measured for the program and for each source, muted ones included")
     func levels() {
         var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
         mixer.setGain(0, of: self.guest, at: 0)

@@ -27,7 +27,9 @@ struct OfflineRateTests {
     private static let source = SourceID(uid: "1")
     private static let (width, height) = (64, 48)
 
-    @Test("the job ends, each tick shows the frame of its time, and no audio is missing", arguments: Self.jobs)
+    @Test(
+        "an offline job ends, each tick shows the frame of its time, and no audio is missing, at any frame rate of file and canvas",
+        arguments: Self.jobs)
     func ends(_ job: Job) throws {
         let run = try Self.run(job, ticks: nil)
         try #require(run.hasEnded, "no more progress")
@@ -51,7 +53,7 @@ struct OfflineRateTests {
         }
     }
 
-    @Test("a job shorter than its file has the audio of its last block, however slowly it is read")
+    @Test("an offline job shorter than its file has the audio of its last block, however slowly the file is read")
     func lastBlock() throws {
         let buffer = SourceBuffer(source: Self.source, isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -86,7 +88,7 @@ struct OfflineRateTests {
         #expect(heard.suffix(2 * 512).allSatisfy { abs($0 - 0.25) < 0.001 })
     }
 
-    @Test("a job shorter than its file gives the same frames and audio in each of twenty runs")
+    @Test("an offline job shorter than its file gives the same frames and audio in each of twenty runs")
     func sameEachTime() throws {
         let job = Job(canvas: 30, source: 24, hasAudio: true)
         let first = try Self.run(job, ticks: 45)

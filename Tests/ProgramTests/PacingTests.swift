@@ -26,7 +26,7 @@ struct PictureGateTests {
         #expect((560...610).contains(self.passed(fps: fps, limit: 60)))
     }
 
-    @Test("the frame after each timestamp jump passes")
+    @Test("the frame after each timestamp jump passes the frame rate limit")
     func jumps() {
         var gate = FrameRateLimiter(fps: 60)
         for time in [0, 10_000_000_000, -5_000_000_000, .max] as [Int64] {
@@ -40,7 +40,7 @@ struct PictureGateTests {
 struct CatchUpTests {
     private let second: Int64 = 1_000_000_000
 
-    @Test("a loop more than a second late runs its missed ticks until it is on time")
+    @Test("a tick loop more than a second late catches up on its missed ticks until it is on time")
     func catchesUp() {
         var catchUp = CatchUp()
         let oversleeping = catchUp.noted(lag: self.second / 2, at: 0)
@@ -53,7 +53,7 @@ struct CatchUpTests {
         #expect(ended && !catchUp.isActive)
     }
 
-    @Test("if the loop does not get closer to real time, it stops catching up; this is reported once")
+    @Test("if a late tick loop does not get closer to real time, it stops catching up, which is reported once")
     func givesUp() {
         var catchUp = CatchUp()
         _ = catchUp.noted(lag: 2 * self.second, at: 0)

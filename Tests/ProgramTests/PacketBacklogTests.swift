@@ -34,7 +34,9 @@ struct PacketBudgetTests {
         }.joined()
     }
 
-    @Test("the limit in bytes holds for empty, small and large packets and for configurations")
+    @Test(
+        "a source's backlog of packets stays within its limit in bytes for empty and large packets and for configurations"
+    )
     func bound() {
         for item in [Self.packet(.audio, bytes: 0), Self.packet(.audio, bytes: 60_000), Self.sound(1)] {
             var budget = PacketBacklog()
@@ -49,7 +51,7 @@ struct PacketBudgetTests {
         }
     }
 
-    @Test("over the limit, packets are dropped until a key frame arrives while half of it is free")
+    @Test("a backlog over its limit drops packets until a key frame arrives while half of the limit is free")
     func overflow() {
         var budget = PacketBacklog()
         let large = Self.packet(.video, bytes: 8 << 20)
@@ -71,7 +73,7 @@ struct PacketBudgetTests {
         #expect(budget.bytes == 0)
     }
 
-    @Test("after an overflow, video without key frames continues once there was room for a while")
+    @Test("after an overflow of its backlog, video without key frames continues once there was room for a while")
     func noKeys() {
         var budget = PacketBacklog()
         let large = Self.packet(.video, bytes: 8 << 20)
@@ -85,7 +87,8 @@ struct PacketBudgetTests {
         #expect(!budget.isOverflowed)
     }
 
-    @Test("after an overflow, audio continues with any packet; the end of a publication is always queued")
+    @Test(
+        "after an overflow of its backlog, audio continues with any packet; the end of a publication is always queued")
     func soundAndEnds() {
         var budget = PacketBacklog()
         let large = Self.packet(.audio, bytes: 8 << 20)

@@ -57,7 +57,7 @@ struct PayloadFaultTests {
     }
 
     @Test(
-        "start codes, lengths of two and three bytes, and empty units give the same frames, sample for sample",
+        "H.264 with start codes, NAL lengths of two or three bytes, or empty units decodes to the same frames, sample for sample",
         arguments: Form.allCases)
     func forms(form: Form) throws {
         let (parameterSets, packets) = try Material.pictures(35)

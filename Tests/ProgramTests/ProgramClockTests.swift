@@ -9,7 +9,7 @@ struct ProgramClockTests {
         func now() -> Int64 { self.time }
     }
 
-    @Test("the clock has no time before its start, runs from then on, and can be started only once")
+    @Test("the program clock has no time before its start, runs from then on, and can be started only once")
     func started() {
         let clock = ProgramClock(machine: Standing(time: 5_000))
         #expect(clock.zero == nil && clock.now() == nil && clock.program(of: 9) == nil && clock.origin == nil)
@@ -19,7 +19,7 @@ struct ProgramClockTests {
         #expect(clock.zero == 3_000 && clock.origin == 77)
     }
 
-    @Test("a thread that sees the clock started sees the right start time")
+    @Test("a thread that sees the program clock started sees the right start time")
     func seen() async {
         await withTaskGroup(of: Bool.self) { group in
             for round in 1...200 {

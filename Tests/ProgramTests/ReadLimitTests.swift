@@ -3,7 +3,7 @@ import Testing
 
 @Suite("ReadLimit: MPEG-TS bytes that may be read without completing an access unit")
 struct ReadingBudgetTests {
-    @Test("a valid stream never exceeds the limit, for access units of 180 bytes to 8 MiB")
+    @Test("a valid MPEG-TS stream with access units of 180 bytes to 8 MiB never exceeds the read limit")
     func honest() {
         for (unit, sent) in [(180, 940), (8_000, 8_648), (1 << 20, 1_100_000), (8 << 20, 8_800_000)] as [(Int64, Int64)]
         {
@@ -15,7 +15,7 @@ struct ReadingBudgetTests {
         }
     }
 
-    @Test("audio does not hide a video frame that never ends")
+    @Test("the read limit ends a stream whose video frame never ends, although its audio frames are complete")
     func hidden() throws {
         var budget = ReadLimit()
         let units = try #require(
@@ -23,7 +23,7 @@ struct ReadingBudgetTests {
         #expect((units * 100_000 - ReadLimit.most).magnitude < 1_000_000)
     }
 
-    @Test("an access unit of 32 MB resets the count when it is complete")
+    @Test("an access unit of 32 MB resets the read limit's count when it is complete")
     func large() {
         var budget = ReadLimit()
         var answers: [Bool] = []
@@ -38,7 +38,7 @@ struct ReadingBudgetTests {
         #expect(answers.allSatisfy { $0 })
     }
 
-    @Test("any amount of stuffing before a complete frame is accepted")
+    @Test("any amount of MPEG-TS stuffing between complete frames is read")
     func stuffing() {
         var budget = ReadLimit()
         let answers = (1...Int64(10_000)).map {
@@ -47,7 +47,9 @@ struct ReadingBudgetTests {
         #expect(answers.allSatisfy { $0 })
     }
 
-    @Test("audio bytes without a frame may be 128 KiB after the first audio frame, and the whole limit before it")
+    @Test(
+        "audio bytes that complete no frame may be 128 KiB after the first audio frame, and the whole read limit before it"
+    )
     func sound() {
         for (open, hasBegun, isAllowed) in [
             (0, true, true), (128 << 10, true, true), (128 << 10 + 1, true, false), (128 << 10 + 1, false, true),

@@ -32,7 +32,9 @@ struct ScenePlayerTests {
         return SceneCompositor(director: director, machine: SystemClock())
     }
 
-    @Test("200 random switches: every canvas shows one layout or the other, from exactly the tick in the reply")
+    @Test(
+        "in 200 random scene switches, every canvas shows one scene or the other, the new one from exactly the tick in the reply"
+    )
     func switches() throws {
         var random = SystemRandomNumberGenerator()
         let scenes = [
@@ -63,7 +65,9 @@ struct ScenePlayerTests {
         print("longest swap of \(player.switches): \(player.longestSwap) ns")
     }
 
-    @Test("one pane that fills the canvas passes the source's frame through; unchanged frames are not composed again")
+    @Test(
+        "a single pane that fills the canvas passes the source's frame through; unchanged frames are not composed again"
+    )
     func untouched() throws {
         let scenes = [Canvases.columns("solo", [0]), Canvases.columns("pk", [0, 1])]
         let director = Canvases.director(scenes[0])
@@ -120,7 +124,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "graphs for guessed formats are freed once all sources sent a frame; both orientations of a phone are kept"
+        "filter graphs for guessed formats are freed once all sources sent a frame; those for both orientations of a phone are kept"
     )
     func guessesGo() throws {
         let scene = PreparedScene(Canvases.columns("pk", [0, 1]))
@@ -146,7 +150,7 @@ struct ScenePlayerTests {
         #expect(scene.wanted([first: wide]).formats == [wide, wide] && !scene.wanted([first: wide]).isGuess)
     }
 
-    @Test("if a format is announced before its first frame, that frame is shown without delay")
+    @Test("if a source's format is announced before the first frame of that format, the frame is shown without delay")
     func foreseen() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -166,7 +170,7 @@ struct ScenePlayerTests {
         #expect(player.substitutions == 0)
     }
 
-    @Test("a graph that holds unused frames is replaced without a visible change")
+    @Test("a filter graph that holds unused frames is replaced without a visible change")
     func renewal() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -197,7 +201,7 @@ struct ScenePlayerTests {
         init(_ composition: Composition?) { self.composition = composition }
     }
 
-    @Test("a replaced graph is still there at the tick that replaces it, and freed after the next one")
+    @Test("a replaced filter graph still exists at the tick that replaces it, and is freed after the next tick")
     func freedByBuilder() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -271,7 +275,7 @@ struct ScenePlayerTests {
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
-    @Test("the source's frames and its card alternate without another graph")
+    @Test("a source's frames and its card alternate without a new filter graph")
     func cards() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let pictures = try self.pictures(2)
@@ -307,7 +311,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "a slide pushes the old scene out in its direction",
+        "a slide transition pushes the old scene out in the slide's direction",
         arguments: [SlideDirection.left, .right, .up, .down])
     func slide(direction: SlideDirection) throws {
         let scenes = [

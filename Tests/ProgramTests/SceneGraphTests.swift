@@ -21,7 +21,7 @@ struct SceneGraphTests {
     @Test("a frame that already fits the canvas passes unchanged")
     func passThrough() { #expect(self.text([(self.pane(0, 0, 1280, 720), self.hd)]) == "[p0]null[out]") }
 
-    @Test("side by side uses crop and stack, without a background")
+    @Test("the filter graph for two panes side by side uses crop and stack, without a background")
     func sideBySide() {
         let text = self.text([(self.pane(0, 0, 640, 720), self.hd), (self.pane(640, 0, 640, 720), self.hd)])
         #expect(

@@ -13,7 +13,7 @@ struct SoundRingTests {
         return stride(from: 0, to: target.count, by: 2).map { target[$0] }
     }
 
-    @Test("a block placed less than a millisecond after the end of the audio is joined without a gap")
+    @Test("an audio block placed less than a millisecond after the end of the audio before it is joined without a gap")
     func jitterIsJoined() {
         var ring = AudioRing()
         ring.write(self.pairs(4, 1), at: 1_000)
@@ -21,7 +21,7 @@ struct SoundRingTests {
         #expect(self.read(ring, 998..<1_010) == [0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0])
     }
 
-    @Test("a gap is silence, an overlap keeps the earlier samples")
+    @Test("a gap in a source's audio becomes silence, an overlap keeps the earlier samples")
     func gapsAndOverlaps() {
         var ring = AudioRing()
         ring.write(self.pairs(4, 1), at: 0)
@@ -49,7 +49,8 @@ struct SoundRingTests {
     }
 
     @Test(
-        "distant, negative and huge positions never trap", arguments: [Int64.min / 2, -1, 0, 1 << 40, Int64.max / 2])
+        "audio at distant, negative and huge positions never traps the audio ring",
+        arguments: [Int64.min / 2, -1, 0, 1 << 40, Int64.max / 2])
     func extremes(position: Int64) {
         var ring = AudioRing()
         ring.write(self.pairs(8, 1), at: position)
@@ -76,7 +77,7 @@ struct SoundRingTests {
         #expect(self.read(ring, 3_076..<3_078) == [7, 7] && ring.end == 4_096)
     }
 
-    @Test("the ring keeps at most its capacity and drops the oldest")
+    @Test("the audio ring keeps at most its capacity and drops the oldest samples")
     func capacity() {
         var ring = AudioRing()
         for block in 0..<300 { ring.write(self.pairs(1_024, Float(block)), at: Int64(block) * 1_024) }
@@ -90,7 +91,7 @@ struct SoundRingTests {
 struct MixerTests {
     private let a = SourceID(uid: "a"), b = SourceID(uid: "b")
 
-    @Test("a ramp is a straight line that starts at the current gain")
+    @Test("a gain ramp is a straight line that starts at the current gain")
     func ramp() {
         var ramp = GainRamp(0)
         ramp.move(to: 1, at: 100, over: 10)
@@ -99,7 +100,7 @@ struct MixerTests {
         #expect(ramp.value(at: 105) == 0.5 && ramp.value(at: 110) == 0.25 && ramp.value(at: 200) == 0)
     }
 
-    @Test("the output is the sum of the sources, each times its gain")
+    @Test("the mixer's output is the sum of the sources, each times its gain")
     func sum() {
         var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(0.5, of: self.a, at: 0)
@@ -160,7 +161,7 @@ struct MixerTests {
         #expect(heard.firstIndex(of: 0.7) == 5_000)
     }
 
-    @Test("a program that starts between grid points starts at the next whole block")
+    @Test("a mixer whose program starts inside an audio block starts at the next whole block")
     func startsOnGrid() {
         #expect(AudioMixer(start: 1_600, rampPairs: 1).position == 2_048)
         #expect(AudioMixer(start: 102_400, rampPairs: 1).position == 102_400)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SourceDemand: whether the program shows or plays a source")
 struct SourceNeedTests {
-    @Test("an observer gets the current value at once, and then each change")
+    @Test("an observer of a source's demand gets the current value at once, and then each change")
     func away() {
         let need = SourceDemand()
         need.setAway(true)

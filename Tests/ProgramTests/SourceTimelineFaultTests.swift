@@ -211,7 +211,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "if the first packet is delayed, the buffer still has its configured length two seconds later",
+        "if the first packet is delayed, the jitter buffer still has its configured length two seconds later",
         arguments: [20, 80, 180] as [Int64])
     func firstPacketsLuck(luck: Int64) {
         var publisher = SimulatedPublisher()
@@ -220,7 +220,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("delays of 350 ms now and then lengthen the buffer; without them it shrinks again")
+    @Test("network delays of 350 ms now and then lengthen the jitter buffer; without them it shrinks again")
     func deepens() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<2_000, video: { $0 }, audio: { $0 })
@@ -231,7 +231,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "a deepened buffer returns to its configured length within 30 s without delays",
+        "a lengthened jitter buffer returns to its configured length within 30 s without delays",
         arguments: [(1_200, 3_000), (2_000, 4_000), (300, 300)] as [(Int64, Int64)])
     func goesBack(stall: Int64, every period: Int64) {
         var publisher = SimulatedPublisher(soundLeadMs: 39)
@@ -255,7 +255,7 @@ struct SourceTimelineFaultTests {
             "\(publisher.timeline.buffered ?? 0)")
     }
 
-    @Test("a single long stall does not lengthen the buffer to the stall's length")
+    @Test("a single long stall does not lengthen the jitter buffer to the stall's length")
     func oneStall() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<4_000, video: { $0 }, audio: { $0 })
@@ -278,7 +278,7 @@ struct SourceTimelineFaultTests {
         #expect(pictures.timeline.reanchors == 0 && pictures.seams == 0)
     }
 
-    @Test("audio that is late for the mixer now and then lengthens the buffer once")
+    @Test("audio that is late for the mixer now and then lengthens the jitter buffer once")
     func mixedAheadNowAndThen() {
         var publisher = SimulatedPublisher(soundLeadMs: 39)
         publisher.run(0..<2_000, video: nil, audio: { $0 })
@@ -288,7 +288,7 @@ struct SourceTimelineFaultTests {
         #expect((230...245).contains(publisher.ahead(.audio, at: 119_994)))
     }
 
-    @Test("audio that arrives in blocks longer than the buffer lengthens it")
+    @Test("audio that arrives in blocks longer than the jitter buffer lengthens the buffer")
     func pieces() {
         var publisher = SimulatedPublisher()
         var late = 0
@@ -301,7 +301,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.lastReason == .jitter && publisher.timeline.reanchors <= 2)
     }
 
-    @Test("with a negative offset, packets are late correspondingly earlier")
+    @Test("with a negative offset of a source, packets count as late at a delay that is smaller by the offset")
     func lateByOffset() {
         var publisher = SimulatedPublisher()
         publisher.timeline.setOffset(-120_000_000)
@@ -312,7 +312,9 @@ struct SourceTimelineFaultTests {
         #expect((75...85).contains(publisher.ahead(.video, at: 4_983 + 150)))
     }
 
-    @Test("with a positive offset, audio is late for the mixer correspondingly later")
+    @Test(
+        "with a positive offset of a source, audio counts as late for the mixer at a delay that is larger by the offset"
+    )
     func laterByOffset() {
         var publisher = SimulatedPublisher(soundLeadMs: 39)
         publisher.timeline.setOffset(100_000_000)
@@ -323,7 +325,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors == 1 && publisher.timeline.lastReason == .late)
     }
 
-    @Test("a new offset takes effect at the next packet")
+    @Test("a source's new offset takes effect at its next packet")
     func newOffset() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<2_000, video: { $0 }, audio: { $0 })

@@ -10,7 +10,7 @@ struct SourceTimelineTests {
         SourceTimeline(jitterBuffer: jitterMs * self.ms, offset: offsetMs * self.ms)
     }
 
-    @Test("the first packet is due one jitter buffer after its arrival; the other track uses the same mapping")
+    @Test("a source's first packet is due one jitter buffer after its arrival; the other track uses the same mapping")
     func anchorsOnFirstPacket() {
         var timeline = self.timeline()
         let first = timeline.map(kind: .audio, pts: 5_000 * self.ms, dts: 5_000 * self.ms, arrival: 1_000 * self.ms)
@@ -20,7 +20,7 @@ struct SourceTimelineTests {
         #expect(!second.isReanchored)
     }
 
-    @Test("arrival jitter does not move the mapping", arguments: [0, 10, 60, 190])
+    @Test("arrival jitter does not move a source's mapping of timestamps to program time", arguments: [0, 10, 60, 190])
     func jitterIsAbsorbed(lateMs: Int64) {
         var timeline = self.timeline()
         _ = timeline.map(kind: .video, pts: 0, dts: 0, arrival: 0)
@@ -54,7 +54,7 @@ struct SourceTimelineTests {
         #expect(!after.isReanchored && after.pts == 60_200 * self.ms)
     }
 
-    @Test("packets that keep arriving late move the mapping after half a second, not before")
+    @Test("packets that keep arriving late move a source's mapping to program time after half a second, not before")
     func persistentLatenessIsFollowed() {
         var timeline = self.timeline()
         _ = timeline.map(kind: .video, pts: 0, dts: 0, arrival: 0)
@@ -69,13 +69,15 @@ struct SourceTimelineTests {
         #expect((15...18).contains(moved.first ?? 0))
     }
 
-    @Test("an offset is added to the time at which a packet is due")
+    @Test("a source's offset is added to the time at which its packet is due")
     func offset() {
         var timeline = self.timeline(offsetMs: 40)
         #expect(timeline.map(kind: .video, pts: 0, dts: 0, arrival: 0).pts == 240 * self.ms)
     }
 
-    @Test("extreme timestamps do not trap", arguments: [Int64.max, .min, .max / 2, .min / 2])
+    @Test(
+        "timestamps at and near the ends of Int64 do not trap in a source's timeline",
+        arguments: [Int64.max, .min, .max / 2, .min / 2])
     func extremes(value: Int64) {
         var timeline = self.timeline()
         for arrival in [0, 1, value] {

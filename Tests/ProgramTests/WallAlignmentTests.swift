@@ -9,7 +9,7 @@ struct WallClockMeterTests {
 
     private func stamp(_ wall: Int64) -> WallClockTime { WallClockTime(nanoseconds: wall, hasZone: true) }
 
-    @Test("three stamps that agree give a time, two do not")
+    @Test("three wall clock stamps in a stream that agree give its clock offset, two do not")
     func needsThree() {
         var meter = WallClockMeter()
         for index in Int64(0)..<3 {
@@ -22,7 +22,9 @@ struct WallClockMeterTests {
         #expect(meter.offset == Self.now)
     }
 
-    @Test("stamps far from now are ignored", arguments: [0, -11, 11, -9_223_372_036, 9_223_372_036])
+    @Test(
+        "wall clock stamps more than ten seconds from the server's time are ignored",
+        arguments: [0, -11, 11, -9_223_372_036, 9_223_372_036])
     func implausible(seconds: Int64) {
         var meter = WallClockMeter()
         let (far, _) = seconds == 0 ? (Int64(0), false) : Self.now.addingReportingOverflow(seconds &* Self.second)
@@ -33,7 +35,7 @@ struct WallClockMeterTests {
         #expect(meter.offset == nil)
     }
 
-    @Test("garbage between good stamps does not change the time, and nothing overflows")
+    @Test("wrong wall clock stamps between good ones do not change the clock offset, and none overflows")
     func garbage() {
         var meter = WallClockMeter()
         var noise = Noise(state: 5)
@@ -47,7 +49,7 @@ struct WallClockMeterTests {
         #expect(abs((meter.offset ?? 0) - Self.now) <= 5_000_000)
     }
 
-    @Test("when the publisher's clock is set, the new time applies once most stamps agree")
+    @Test("when a publisher's clock is set, the new clock offset applies once most of its stamps agree")
     func clockSet() {
         var meter = WallClockMeter()
         var seen: [Int64] = []
@@ -95,7 +97,9 @@ struct WallAlignmentTests {
         #expect(self.extras([250, 650, 400]) == [400, 0, 250])
     }
 
-    @Test("a source that would need more than the maximum wait is left out, and delays none")
+    @Test(
+        "wall clock alignment leaves out a source that would need more than the maximum wait, and delays no other source for it"
+    )
     func outOfReach() {
         #expect(self.extras([250, 650, 5_000]) == [400, 0, nil])
         #expect(self.extras([-5_000, 250, 650]) == [nil, 400, 0])
@@ -137,7 +141,9 @@ struct WallAlignmentTests {
         }
     }
 
-    @Test("for random sources the result equals that of a plain implementation", arguments: 0..<300)
+    @Test(
+        "for random sources, alignment by wall clock gives the same delays as a plain implementation",
+        arguments: 0..<300)
     func sameAsPlain(seed: Int) {
         var noise = Noise(state: UInt64(seed + 1))
         // Few values, so that many are equal.
@@ -158,7 +164,7 @@ struct WallAlignmentTests {
         }
     }
 
-    @Test("a source silent for four seconds, or removed, is not waited for")
+    @Test("wall clock alignment does not wait for a source that has been silent for four seconds or was removed")
     func silence() {
         var alignment = WallAlignment()
         alignment.note(Self.ids[0], delay: 0, reach: 1_000, at: 0)

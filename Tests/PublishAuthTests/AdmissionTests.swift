@@ -158,7 +158,7 @@ struct AdmissionTests {
     }
 
     @Test(
-        "a client that offers authmod credentials is accepted with a valid key, and refused with authmod if not",
+        "a client that offers authmod credentials is accepted with a valid key, and refused with an authmod error without one",
         arguments: [
             "authmod=adobe&user=anna", "authmod=llnw&user=anna",
             "authmod=adobe&user=anna&challenge=c2c2c2c2&response=b/64==&opaque=o",

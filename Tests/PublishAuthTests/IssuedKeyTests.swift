@@ -41,7 +41,7 @@ struct IssuedKeyTests {
         }
     }
 
-    @Test("the keys of the vectors are issued, and a room accepts each until 30 s after its expiry time")
+    @Test("the keys of the test vectors are issued, and a room accepts each until 30 s after its expiry time")
     func issued() throws {
         for each in try Self.vectors("issued") {
             let vector = try Vector(each)
@@ -59,7 +59,7 @@ struct IssuedKeyTests {
         }
     }
 
-    @Test("a room refuses the keys that the vectors list as refused, with the listed verdict")
+    @Test("a room refuses the keys that the test vectors list as refused, with the listed verdict")
     func refused() throws {
         let verdicts: [String: SignedKeyCheck.Verdict] = ["wrong": .wrong, "absent": .absent, "expired": .expired]
         for each in try Self.vectors("refused") {
@@ -102,14 +102,16 @@ struct IssuedKeyTests {
         #expect(IssuedKey(secret: "s", room: "r", source: "1001", expiry: IssuedKey.latestExpiry, nonce: "n") != nil)
     }
 
-    @Test("100 generated nonces are all different, of 22 characters, and valid")
+    @Test("100 generated nonces of stream keys are all different, of 22 characters, and valid")
     func nonces() {
         var random = SystemRandomNumberGenerator()
         let nonces = Set((0..<100).map { _ in IssuedKey.makeNonce(using: &random) })
         #expect(nonces.count == 100 && nonces.allSatisfy { $0.utf8.count == 22 && IssuedKey.isNonce($0) })
     }
 
-    @Test("the output has server, stream key, URL and SRT stream id, and says if the key is for one publication")
+    @Test(
+        "the output for an issued key has server, stream key, URL and SRT stream id, and says if it is for one publication"
+    )
     func output() throws {
         let key = try #require(
             IssuedKey(secret: "first secret", room: "88231", source: "1001", expiry: 1_800_000_000, nonce: "n1"))

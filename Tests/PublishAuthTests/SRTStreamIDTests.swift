@@ -39,7 +39,7 @@ struct SRTStreamIDTests {
         arguments: ["", "/", "#!::", "#!::r", "#!::m=publish", "a\u{0}b", String(repeating: "a", count: 513)])
     func malformed(text: String) { #expect(SRTStreamID.read(text, app: "live") == .malformed) }
 
-    @Test("refusals have the expected SRT rejection codes")
+    @Test("publish refusals have the expected SRT rejection codes")
     func codes() {
         #expect(PublishRefusal.denied.srtCode == 1401)
         #expect(PublishRefusal.expired.srtCode == 1401)

@@ -102,7 +102,7 @@ struct SignedKeyCheckTests {
         #expect(!"\(check) \(dumped) \(String(reflecting: check))".contains("hunter2"))
     }
 
-    @Test("a random query is wrong or absent in each form, without a trap")
+    @Test("a signed key with a random query is wrong or absent in each form, without a trap")
     func anything() throws {
         var random = SystemRandomNumberGenerator()
         let alphabet = Array("0123456789abcdefxyz-_=&?%+")
@@ -132,7 +132,7 @@ struct NonceStoreTests {
         #expect(wasTaken == isNew, sourceLocation: place)
     }
 
-    @Test("the store accepts a key once")
+    @Test("the store of used keys accepts a single-use key once")
     func once() {
         var store = UsedKeyStore()
         Self.expect(&store, true, "a", expiry: 10, now: 0)
@@ -140,7 +140,7 @@ struct NonceStoreTests {
         Self.expect(&store, true, "b", expiry: 10, now: 5)
     }
 
-    @Test("a full store refuses further keys until some of its keys have expired")
+    @Test("a full store of used keys refuses further keys until some of its keys have expired")
     func full() {
         var store = UsedKeyStore()
         for index in 0..<UsedKeyStore.maximumCount { Self.expect(&store, true, "\(index)", expiry: 10, now: 0) }

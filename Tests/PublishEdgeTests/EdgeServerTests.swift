@@ -75,10 +75,10 @@ private final class Ear: ChannelInboundHandler {
     }
 }
 
-@Suite("The edge on real sockets", .timeLimit(.minutes(1)))
+@Suite("The publish edge on real sockets", .timeLimit(.minutes(1)))
 struct EdgeServerTests {
     @Test(
-        "every byte of a publisher reaches a room that pauses reading, and the publisher's end reaches it after them",
+        "every byte of the edge's publisher reaches a room that pauses reading, and the publisher's end reaches it after them",
         arguments: [0, 20] as [Int64])
     func slowRoom(delay: Int64) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -3,13 +3,13 @@ import PublishEdge
 import RTMP
 import Testing
 
-@Suite("The edge's session: from the first byte of a publisher until its bytes are passed on")
+@Suite("The publish edge's session: from a publisher's first byte until its bytes are passed on to the room")
 struct EdgeSessionTests {
     /// Acknowledgements depend on how the bytes are split.
     private static func withoutAcknowledgements(_ heard: [Heard]) -> [Heard] { heard.filter { $0.type != 3 } }
 
     @Test(
-        "after the handshake the room gets the bytes of a real encoder unchanged, and the encoder gets the answers of a room",
+        "through the edge the room gets a real encoder's bytes unchanged, and the encoder gets the answers of a room",
         arguments: Captures.names)
     func capture(name: String) {
         let bytes = Captures.bytes(name)
@@ -29,7 +29,8 @@ struct EdgeSessionTests {
     }
 
     @Test(
-        "however a publisher's first bytes are split, the room gets the same bytes and the publisher the same answers")
+        "however a publisher's first bytes are split at the edge, the room gets the same bytes and the publisher the same answers"
+    )
     func everySplit() {
         var script = Script()
         script.chunkSize(4096)
@@ -48,7 +49,7 @@ struct EdgeSessionTests {
         }
     }
 
-    @Test("a publisher is forwarded also if the room's bytes arrive one by one")
+    @Test("the edge forwards a publisher also if the room's bytes arrive one by one")
     func roomByteByByte() {
         let edge = EdgeHarness()
         edge.roomPiece = 1
@@ -56,7 +57,7 @@ struct EdgeSessionTests {
         #expect(edge.isForwarding && edge.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("a publisher is forwarded also if the room uses another chunk size than the edge")
+    @Test("the edge forwards a publisher also if the room uses another chunk size than the edge")
     func otherRoomChunkSize() {
         let edge = EdgeHarness()
         edge.roomConfiguration.chunkSize = 128
@@ -64,7 +65,7 @@ struct EdgeSessionTests {
         #expect(edge.isForwarding && edge.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("the publisher is not read from `publish` until the room has accepted")
+    @Test("the edge stops reading a publisher at its `publish` until the room has accepted it")
     func pause() {
         let edge = EdgeHarness()
         edge.lookup = { _ in nil }
@@ -75,7 +76,7 @@ struct EdgeSessionTests {
         #expect(edge.isForwarding)
     }
 
-    @Test("media that arrives before the room has accepted reaches it, in order")
+    @Test("media that reaches the edge before the room has accepted the publisher is passed on to the room, in order")
     func earlyMedia() {
         var script = Script()
         script.connect()
@@ -93,7 +94,7 @@ struct EdgeSessionTests {
         #expect(edge.isForwarding && edge.room?.media.map(\.payload.last) == [0, 1, 2])
     }
 
-    @Test("the publisher gets the room's acknowledgement, which counts the bytes that the publisher has sent")
+    @Test("the edge passes on the room's acknowledgement, which counts the bytes that the publisher has sent")
     func acknowledgements() {
         var script = Script()
         script.connect()
@@ -107,7 +108,7 @@ struct EdgeSessionTests {
         #expect(edge.room?.bytesReceived == UInt64(script.bytes.count))
     }
 
-    @Test("the room gets the PROXY header before the handshake")
+    @Test("the room gets the edge's PROXY header before the RTMP handshake")
     func proxyHeader() {
         let edge = EdgeHarness()
         edge.setProxyHeader(Array("PROXY UNKNOWN\r\n".utf8))
@@ -115,7 +116,7 @@ struct EdgeSessionTests {
         #expect(edge.toRoom.starts(with: Array("PROXY UNKNOWN\r\n".utf8) + [3]))
     }
 
-    @Test("a publisher that announces Enhanced RTMP gets an answer with capsEx, and is forwarded")
+    @Test("the edge answers a publisher that announces Enhanced RTMP with capsEx, and forwards it")
     func enhanced() {
         var script = Script()
         script.connect([AMF0Property("capsEx", .number(1))])
@@ -129,7 +130,7 @@ struct EdgeSessionTests {
 
     // MARK: Keys
 
-    @Test("an unknown key is refused after a second, with the same status as in a room")
+    @Test("the edge refuses an unknown stream key after a second, with the status that a room sends")
     func unknownKey() {
         let edge = EdgeHarness()
         edge.lookup = { _ in .unknown(explains: true) }
@@ -141,7 +142,8 @@ struct EdgeSessionTests {
     }
 
     @Test(
-        "if its address has used up its wrong-key answers, a publisher with an unknown key is closed without a status")
+        "if an IP address has used up its wrong-key answers, the edge closes its publisher with an unknown key without a status"
+    )
     func guessing() {
         let edge = EdgeHarness()
         edge.lookup = { _ in .unknown(explains: false) }
@@ -149,7 +151,9 @@ struct EdgeSessionTests {
         #expect(edge.statusCodes == [] && edge.end == .unknownKey)
     }
 
-    @Test("if the key directory cannot be read, the lookup is repeated; if it stays so, the connection is closed")
+    @Test(
+        "if the key directory cannot be read, the edge repeats the lookup, and closes the publisher if that keeps failing"
+    )
     func brokenDirectory() {
         let edge = EdgeHarness()
         edge.lookup = { $0 < 3 ? .failed : .room(RoomLocation(host: "h", port: 1)) }
@@ -165,7 +169,7 @@ struct EdgeSessionTests {
 
     // MARK: Rooms
 
-    @Test("a room that moves while its publisher connects is found at its new address")
+    @Test("the edge finds a room that moves while its publisher connects at its new address")
     func movedRoom() {
         let edge = EdgeHarness()
         let (old, new) = (RoomLocation(host: "old", port: 1), RoomLocation(host: "new", port: 2))
@@ -177,7 +181,7 @@ struct EdgeSessionTests {
         #expect(edge.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("if its room cannot be reached, a publisher is closed after 40 attempts, without a status")
+    @Test("if a room cannot be reached, the edge closes its publisher after 40 attempts, without a status")
     func unreachable() {
         let edge = EdgeHarness()
         edge.reaches = { _ in false }
@@ -186,7 +190,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .unreachable && edge.statusCodes == [] && edge.connects.count == 40)
     }
 
-    @Test("a connection to the room that does not open in three seconds is given up and tried again")
+    @Test("the edge gives up a connection to the room that does not open in three seconds, and tries again")
     func connectTimeout() {
         let edge = EdgeHarness()
         edge.reaches = { $0 == 0 ? nil : true }
@@ -198,7 +202,7 @@ struct EdgeSessionTests {
         #expect(edge.isForwarding)
     }
 
-    @Test("a room that closes before it answers `publish` is tried once more, and then the publisher is closed")
+    @Test("if a room closes before it answers `publish`, the edge tries it once more, and then closes the publisher")
     func closesWithoutAWord() {
         let edge = EdgeHarness()
         edge.roomDecision = nil
@@ -211,7 +215,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .roomClosed && edge.statusCodes == [])
     }
 
-    @Test("if its room does not answer `publish`, a publisher is closed after ten seconds")
+    @Test("if a room does not answer `publish`, the edge closes its publisher after ten seconds")
     func silentRoom() {
         let edge = EdgeHarness()
         edge.roomDecision = nil
@@ -220,7 +224,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .roomSilent && edge.now == 10_000_000_000 && edge.closings == 1)
     }
 
-    @Test("the publisher gets the status of a room that refuses it")
+    @Test("the edge passes on to the publisher the status of a room that refuses it")
     func refused() {
         let edge = EdgeHarness()
         edge.roomDecision = .deny(.busy)
@@ -229,7 +233,9 @@ struct EdgeSessionTests {
         #expect(edge.end == .refused(code: PublishRefusal.busy.code) && !edge.isForwarding)
     }
 
-    @Test("if the room refuses the address at `connect`, the publisher gets the refusal as the answer to `publish`")
+    @Test(
+        "if the room refuses the IP address at `connect`, the edge sends the refusal to the publisher as the answer to `publish`"
+    )
     func refusedAddress() {
         let edge = EdgeHarness()
         edge.roomRefusal = .address
@@ -240,7 +246,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .refused(code: PublishRefusal.address.code))
     }
 
-    @Test("if a room closes while its publisher is forwarded, the publisher is closed without a status")
+    @Test("if a room closes while its publisher is forwarded, the edge closes the publisher without a status")
     func dyingRoom() {
         let edge = EdgeHarness()
         edge.feed(Script.opening())
@@ -248,7 +254,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .roomClosed && edge.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("a publisher that leaves closes its connection to the room, and no deadline is left")
+    @Test("when a publisher leaves, the edge closes its connection to the room, and no deadline is left")
     func leavingPublisher() {
         for isEarly in [true, false] {
             let edge = EdgeHarness()
@@ -259,7 +265,7 @@ struct EdgeSessionTests {
         }
     }
 
-    @Test("a publisher whose room has moved is closed without a status")
+    @Test("the edge closes a forwarded publisher whose room has moved, without a further status")
     func moved() {
         let edge = EdgeHarness()
         edge.feed(Script.opening())
@@ -267,7 +273,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .moved && edge.closings == 1 && edge.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("a room that answers createStream with another id than the edge did closes the publisher")
+    @Test("if a room answers createStream with another id than the edge did, the edge closes the publisher")
     func otherStreamID() {
         let edge = EdgeHarness()
         let (one, two) = (AMF0Writer.bytes([.null, .number(1)]), AMF0Writer.bytes([.null, .number(2)]))
@@ -282,7 +288,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .otherStreamID && !edge.isForwarding)
     }
 
-    @Test("a server that does not speak RTMP is not used as a room")
+    @Test("if the server at the room's address answers in HTTP instead of RTMP, the edge closes the publisher")
     func otherServer() {
         let edge = EdgeHarness()
         edge.mangle = { _ in Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8) }
@@ -290,7 +296,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .roomFailed(.version(.other(0x48))))
     }
 
-    @Test("if a room's bytes become invalid, its publisher is closed")
+    @Test("if a room's bytes become invalid RTMP, the edge closes its publisher")
     func invalidRoom() {
         let edge = EdgeHarness()
         edge.feed(Script.opening())
@@ -300,7 +306,7 @@ struct EdgeSessionTests {
 
     // MARK: Publishers
 
-    @Test("a publisher whose bytes are not RTMP is closed at once")
+    @Test("the edge closes a publisher whose bytes are not RTMP at once")
     func garbage() {
         let edge = EdgeHarness()
         edge.feed(Array("GET / HTTP/1.1\r\n".utf8))
@@ -310,7 +316,7 @@ struct EdgeSessionTests {
         #expect(later.end == .publisherFailed(.desync(.headerWithoutPredecessor(chunkStreamID: 63))))
     }
 
-    @Test("a publisher that sends a command of 70,000 bytes is closed, and nothing is looked up")
+    @Test("the edge closes a publisher that sends a command of 70,000 bytes, and looks up no stream key")
     func oversized() {
         var script = Script()
         script.command("connect", 1, [.string(String(repeating: "a", count: 70_000))])
@@ -319,7 +325,9 @@ struct EdgeSessionTests {
         #expect(edge.end == .publisherFailed(.limit(.messageLength)) && edge.lookups == [])
     }
 
-    @Test("invalid bytes after `publish` in the same read close the publisher before anything is looked up")
+    @Test(
+        "if invalid bytes follow `publish` in the same read, the edge closes the publisher before it looks up the stream key"
+    )
     func garbageAfterPublish() {
         let edge = EdgeHarness()
         edge.feed(Script.opening() + [0xFF, 0xFF, 0xFF])
@@ -330,7 +338,7 @@ struct EdgeSessionTests {
         }
     }
 
-    @Test("a publisher that sends over 512 KiB before the room has accepted is closed")
+    @Test("the edge closes a publisher that sends over 512 KiB before the room has accepted it")
     func tooMuchData() {
         let edge = EdgeHarness()
         edge.roomDecision = nil
@@ -339,7 +347,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .tooMuchData && edge.closings == 1)
     }
 
-    @Test("the handshake has five seconds, and the commands up to `publish` ten")
+    @Test("the edge gives a publisher five seconds for the handshake, and ten for the commands up to `publish`")
     func deadlines() {
         let slow = EdgeHarness()
         slow.feed([3])
@@ -356,7 +364,9 @@ struct EdgeSessionTests {
         #expect(done.isForwarding && !done.passTime(), "the room and TCP watch a publisher that is forwarded")
     }
 
-    @Test("damaged bytes of a publisher or a room do not trap, and no action follows the end", arguments: 0..<8)
+    @Test(
+        "damaged bytes of a publisher or a room do not trap in the edge, and no action follows the session's end",
+        arguments: 0..<8)
     func damage(seed: UInt64) {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
         func random(_ bound: Int) -> Int {

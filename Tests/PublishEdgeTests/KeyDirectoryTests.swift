@@ -4,10 +4,11 @@ import PipelineSpec
 import RTMP
 import Testing
 
-@Suite("The key directory: where the room of each stream key is")
+@Suite("The publish edge's key directory: where the room of each stream key is")
 struct KeyDirectoryTests {
     @Test(
-        "a key's file is named by the SHA-256 of APP/KEY in hex; the query is not part of it, the app's file is second")
+        "a stream key's file is named by the SHA-256 of APP/KEY in hex, without the query; the app's file is read second"
+    )
     func names() throws {
         #expect(
             KeyDirectory.name(of: "live/key") == "e2c6902cfa2ce6a34aa29cd2c8ab596db53bd1fcff91c7152d8f561c05081bcc")
@@ -19,14 +20,14 @@ struct KeyDirectoryTests {
             ], "the query is not part of the name; the app's own file comes second")
     }
 
-    @Test("an address of 60 segments has eight file names")
+    @Test("a stream address of 60 path segments has only eight file names in the key directory")
     func manySegments() throws {
         let address = try #require(
             StreamAddress(app: "a", streamName: (0..<60).map { "\($0)" }.joined(separator: "/")))
         #expect(KeyDirectory.names(of: address).count == 8)
     }
 
-    @Test("a key's own file is used before that of its app; without both the key is unknown")
+    @Test("a stream key's own file is used before that of its app; without both the key is unknown")
     func order() throws {
         let keys = try TemporaryKeys()
         defer { keys.remove() }
@@ -42,7 +43,7 @@ struct KeyDirectoryTests {
         #expect(try find("other") == .unknown)
     }
 
-    @Test("a damaged file and a missing key directory are failures, not unknown keys")
+    @Test("for a stream key, a damaged file and a missing key directory are failures, not an unknown key")
     func failures() throws {
         let name = KeyDirectory.name(of: "live/key")
         let keys = try TemporaryKeys()
@@ -91,9 +92,9 @@ struct KeyDirectoryTests {
     }
 }
 
-@Suite("The edge's read pace and metrics")
+@Suite("The publish edge's read pace and metrics")
 struct ForwardPaceTests {
-    @Test("a slow publisher is read once per delay, and a fast one at every turn")
+    @Test("the edge reads a slow publisher once per read delay, and a fast one at every timer turn of 20 ms")
     func pace() {
         var pace = ForwardPace(number: 7, delay: 100_000_000)
         func due(_ turns: Range<Int>) -> Int { turns.count { pace.isDue(at: $0) } }
@@ -109,7 +110,9 @@ struct ForwardPaceTests {
         #expect(ForwardPace(number: 1, delay: 1).turns == 1)
     }
 
-    @Test("publishers are spread evenly over the turns, also with the smallest integers as numbers")
+    @Test(
+        "the edge spreads publishers evenly over the timer turns, also if publisher and turn have the smallest integers as numbers"
+    )
     func spread() {
         var perTurn = [Int](repeating: 0, count: 5)
         for number in 0..<100 {
@@ -120,7 +123,7 @@ struct ForwardPaceTests {
         #expect((0..<5).count { ForwardPace(number: .min, delay: 100_000_000).isDue(at: Int.min + $0) } == 1)
     }
 
-    @Test("the metrics have a counter for every reason for which the edge closes connections")
+    @Test("the edge's metrics have a counter for every reason for which it closes connections")
     func metrics() {
         var counters = EdgeCounters()
         counters.ends["moved"] = 2

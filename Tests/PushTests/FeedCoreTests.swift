@@ -109,7 +109,7 @@ struct FeedCoreTests {
         #expect(Self.letters(tags) == "Kav" && tags.map(\.time) == [2_000, 2_027, 2_040])
     }
 
-    @Test("a changed bit rate is sent once, in new metadata")
+    @Test("a changed video bit rate is sent once, in new metadata")
     func bitrate() {
         var core = Self.begun()
         core.receive(Self.picture(0, isKey: true))
@@ -209,7 +209,7 @@ struct TagQueueTests {
         return times
     }
 
-    @Test("the queue skips tags that are in the reader's backlog, and starts at the next key frame")
+    @Test("the tag queue skips tags that are in the reader's backlog, and starts at the next key frame")
     func begins() {
         var queue = TagQueue(after: 25 * 40)
         for number in 20..<60 { queue.push(Self.tag(number), now: 0) }
@@ -217,7 +217,9 @@ struct TagQueueTests {
         #expect(queue.dropped == 24)
     }
 
-    @Test("over three seconds, the queue drops all tags before the newest key frame and keeps the newest headers")
+    @Test(
+        "with more than three seconds queued, the tag queue drops all before the newest key frame and keeps the newest headers"
+    )
     func trims() {
         var queue = TagQueue()
         for index in 0..<3 {
@@ -237,7 +239,7 @@ struct TagQueueTests {
         #expect(Self.times(&queue) == (75..<90).map(Int64.init))
     }
 
-    @Test("the queue drops old GOPs instead of exceeding its byte limit")
+    @Test("the tag queue drops old GOPs instead of exceeding its byte limit")
     func bytes() {
         var queue = TagQueue()
         for number in 0..<60 { queue.push(Self.tag(number, bytes: 1 << 20), now: 0) }

@@ -5,7 +5,7 @@ import Testing
 @Suite("The clock in the test pattern")
 struct PatternClockTests {
     @Test(
-        "a written time is read back, modulo the clock's period",
+        "a time that is written into the test pattern is read back, modulo the clock's period",
         arguments: [0, 1, 1_048_575, 1_048_576, 1_795_262_400_123] as [Int64])
     func roundTrip(ms: Int64) {
         let bits = PatternClock.bits(of: ms)
@@ -13,7 +13,7 @@ struct PatternClockTests {
         #expect(PatternClock.value(of: bits) == ms % PatternClock.period)
     }
 
-    @Test("one block read wrong gives no time instead of a wrong one")
+    @Test("if one block of the test pattern's clock is misread, no time is read")
     func wrongBlock() {
         for ms: Int64 in [0, 77_777, 654_321, 1_048_575] {
             let bits = PatternClock.bits(of: ms)
@@ -28,7 +28,7 @@ struct PatternClockTests {
     }
 
     @Test(
-        "the clock's blocks lie in the middle half of the frame's width, below the frame counter",
+        "the blocks of the test pattern's clock lie in the middle half of the frame's width, below the frame counter",
         arguments: [(1280, 720), (720, 1280), (640, 360), (320, 180)])
     func place(width: Int, height: Int) {
         let first = PatternClock.block(0, width: width, height: height)
@@ -41,7 +41,9 @@ struct PatternClockTests {
 
 @Suite("The test pattern as a publisher's input")
 struct PatternInputTests {
-    @Test("each frame leaves its encoder before the next is drawn, so its clock measures the whole delay")
+    @Test(
+        "each frame of the test pattern leaves its encoder before the next is drawn, so its clock measures the whole delay"
+    )
     func zeroLatency() throws {
         let input = try PatternInput(pattern: TestPattern(name: "TEST", width: 160, height: 160))
         var pictures: [Int64] = []

@@ -122,7 +122,7 @@ private final class Line {
 struct PushCoreTests {
     static let second: Int64 = 1_000_000_000
 
-    @Test("the first packet opens the connection; sequence headers, a key frame and the rest in order follow")
+    @Test("an RTMP output connects at the first packet, then sends sequence headers, a key frame and the rest in order")
     func begins() throws {
         let line = try Line()
         #expect(line.core.state == .waiting)
@@ -281,7 +281,7 @@ struct PushCoreTests {
         #expect(line.core.lastFailure == .refused)
     }
 
-    @Test("retry delays double from 0.5 s to 15 s, and start over after a connection that was stable")
+    @Test("an output's retry delays double from 0.5 s to 15 s, and start over after a connection that was stable")
     func backoff() throws {
         let line = try Line()
         var waits: [Int] = []
@@ -363,7 +363,7 @@ struct PushCoreTests {
         line.answer(bytes)
     }
 
-    @Test("reconnect requests are followed each time after stable connections, otherwise three times")
+    @Test("a server's reconnect requests are followed each time after stable connections, otherwise three times")
     func renewed() throws {
         for (held, connects) in [(PushCore.steady, 7), (0, 4)] {
             let line = try Line()
@@ -378,7 +378,7 @@ struct PushCoreTests {
         }
     }
 
-    @Test("a shown text of the server contains no part of the URL's secrets, however often it repeats them")
+    @Test("a server's error text is shown without any part of the URL's secrets, however often it repeats them")
     func secrets() throws {
         let token = (0..<90).map { "part\($0)-of-it" }.joined(separator: ".")
         let url = try #require(RTMPURL("rtmp://cdn/live/s3cretkey?token=\(token)"))

@@ -53,7 +53,9 @@ struct RTMPPublisherTests {
         await server.stop()
     }
 
-    @Test("a refusal's fix fits its text: another room after the end, key and app if unknown, none if the text has one")
+    @Test(
+        "the remedy for a refusal is a room that runs if the room has ended, none if the text has one, else to check app and key"
+    )
     func remedies() {
         #expect(RTMPPublisher.remedy(for: PublishRefusal.ended.text) == "publish to a room that runs")
         #expect(RTMPPublisher.remedy(for: "go away") == "check the app and the stream key")

@@ -35,7 +35,7 @@ struct AMF0Tests {
         }
     }
 
-    @Test("an object without its end marker ends with the message, without a fault")
+    @Test("an AMF0 object without its end marker ends with the message, without a fault")
     func unterminatedObject() {
         let bytes: [UInt8] = [3, 0, 1, 0x61, 2, 0, 1, 0x62]
         for tail in [[], [0], [0, 0]] as [[UInt8]] {
@@ -55,7 +55,7 @@ struct AMF0Tests {
     }
 
     @Test(
-        "a malformed value ends reading with the fault's kind, after the values before it",
+        "a malformed AMF0 value ends reading with its kind of fault; the values before it are kept",
         arguments: [
             ([2, 0xFF, 0xFF, 1, 2, 3], .truncated), ([0x0C, 0xFF, 0xFF, 0xFF, 0xFF], .truncated),
             ([0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 5], .truncated), ([0x11, 1], .amf3), ([0x04], .marker(4)),

@@ -48,7 +48,7 @@ struct ElementaryDemuxerTests {
         )
     }
 
-    @Test("parameter sets in the stream give the configuration once; frames before them are dropped")
+    @Test("parameter sets in MPEG-TS give the configuration once; frames before them are dropped")
     func configuration() {
         var demuxer = ElementaryDemuxer()
         let (configurations, packets) = Self.items(
@@ -121,7 +121,7 @@ struct ElementaryDemuxerTests {
         #expect(packets[2].dts == end - 3_000 && packets[4].dts == end)
     }
 
-    @Test("AAC frames in one PES packet get timestamps one frame duration apart")
+    @Test("AAC frames of one PES packet get timestamps one frame duration apart")
     func sharedTime() {
         var demuxer = ElementaryDemuxer()
         let (configurations, packets) = Self.items(
@@ -131,7 +131,7 @@ struct ElementaryDemuxerTests {
         #expect(packets.allSatisfy { $0.count == 10 }, "without the ADTS header")
     }
 
-    @Test("audio tracks keep their numbers; those after the fourth, and a second video track, are ignored")
+    @Test("MPEG-TS audio tracks keep their numbers; those after the fourth, and a second video track, are ignored")
     func tracks() {
         var demuxer = ElementaryDemuxer()
         let (configurations, packets) = Self.items(
@@ -231,7 +231,7 @@ struct ElementaryDemuxerTests {
     }
 
     @Test(
-        "units of an unsupported codec, too large or without an ADTS header are dropped and counted, later ones read")
+        "MPEG-TS units that have an unsupported codec, are too large or lack an ADTS header are dropped and counted")
     func refused() {
         var demuxer = ElementaryDemuxer(maximumBytes: 64)
         var noHeader = Self.aac(pts: 0)

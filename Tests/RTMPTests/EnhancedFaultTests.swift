@@ -316,7 +316,7 @@ struct EnhancedFaultTests {
         #expect(run.demuxer.unsupportedVideo == nil, "the publisher is kept")
     }
 
-    @Test("a further track written by Tandem's client is read back unchanged")
+    @Test("a third audio track written by Tandem's RTMP client is read back unchanged")
     func roundTrip() throws {
         var run = self.run()
         var parameters = CodecParameters(codec: .aac, configuration: [0x11, 0x90])

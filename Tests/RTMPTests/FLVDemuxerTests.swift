@@ -135,7 +135,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.sanitized == 1)
     }
 
-    @Test("tags without a frame give no packet and do not disturb later ones")
+    @Test("FLV tags without a frame give no packet and do not disturb later ones")
     func noFrames() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -254,7 +254,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.badCompositionOffsets == 2)
     }
 
-    @Test("timestamps of both tracks are unwrapped together; configurations do not count")
+    @Test("audio and video timestamps are unwrapped together; those of configurations do not count")
     func unwrap() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -404,7 +404,7 @@ struct FLVTagWriterTests {
         #expect(run.packets[0].isKey)
     }
 
-    @Test("Speex and Nellymoser are not written")
+    @Test("the FLV writer writes no tag for Speex and Nellymoser")
     func noNumber() {
         #expect(FLVTagWriter.configuration(CodecParameters(codec: .speex, configuration: [])) == nil)
         let packet = CodedPacket(kind: .audio, memory: PacketMemory([1]), pts: 0, dts: 0, timescale: 1000, isKey: true)

@@ -98,7 +98,8 @@ struct MultichannelConfigTests {
         #expect(run.configurations.last?.configuration == discrete)
     }
 
-    @Test("layouts sent for 255 tracks before their configurations apply to the four audio tracks that are used")
+    @Test(
+        "channel layouts sent for 255 tracks before their configurations apply to the four audio tracks that are used")
     func tracks() {
         var run = Self.run()
         for track in UInt8(0)..<255 {

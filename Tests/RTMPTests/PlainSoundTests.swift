@@ -16,7 +16,7 @@ struct PlainSoundTests {
     }
 
     @Test(
-        "codec, sample rate and channels follow from the tag's first byte",
+        "codec, sample rate and channels of older audio codecs follow from the FLV tag's first byte",
         arguments: [
             (0x72, .g711a, 8_000, 1), (0x73, .g711a, 8_000, 2), (0x82, .g711u, 8_000, 1), (0x3F, .pcmS16, 44_100, 2),
             (0x0F, .pcmS16, 44_100, 2), (0x08, .pcmU8, 22_050, 1), (0x1A, .adpcm, 22_050, 1),

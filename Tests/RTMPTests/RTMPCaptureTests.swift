@@ -32,7 +32,7 @@ struct RTMPCaptureTests {
         #expect(messages.count == (lines.last?.number ?? 0) - hidden.count)
     }
 
-    @Test("librtmp, with all media on one chunk stream, gives the same times as rtmp2sink")
+    @Test("a capture of librtmp, with all media on one chunk stream, has the same timestamps as one of rtmp2sink")
     func sharedChunkStreamTimes() {
         func times(_ name: String, _ type: UInt8) -> [UInt32] {
             Self.messages(name).filter { $0.type == type }.map(\.timestamp)

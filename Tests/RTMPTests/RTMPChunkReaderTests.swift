@@ -65,7 +65,7 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "a continuation may encode its chunk stream id in another legal form than the message's first chunk",
+        "a continuation chunk may encode its chunk stream id in another legal form than the message's first chunk",
         arguments: [
             ([2], [0xC2]), ([63], [0xC0 | 63]), ([0, 0], [0xC0, 0]), ([1, 0, 0], [0xC0, 0]),
             ([0, 255], [0xC1, 255, 0]),
@@ -92,7 +92,7 @@ struct RTMPChunkReaderTests {
         #expect(result.messages.allSatisfy { $0.streamID == 12345 && $0.payload.count == 32 })
     }
 
-    @Test("a message of 307 bytes in chunks of 128 is one message: §5.3.2.2")
+    @Test("an RTMP message of 307 bytes in chunks of 128 is read as one message: §5.3.2.2")
     func exampleTwo() {
         let body = Self.payload(307)
         var bytes = Self.full(id: [4], time: 1000, length: 307, type: 9) + body[0..<128]
@@ -191,7 +191,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(bytes, limits: limits).failure == nil)
     }
 
-    @Test("messages of length 0 are delivered, also with a type 3 header", arguments: [8, 9, 18, 20] as [UInt8])
+    @Test("RTMP messages of length 0 are delivered, also with a type 3 header", arguments: [8, 9, 18, 20] as [UInt8])
     func empty(type: UInt8) {
         let bytes = Self.full(id: [4], time: 7, length: 0, type: type) + [0xC4]
         let messages = Received.read(bytes, step: 1).messages
@@ -215,7 +215,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(nine).failure == .limit(.partialMessages))
     }
 
-    @Test("one byte of incomplete messages more than the limit is refused")
+    @Test("incomplete messages of one byte more than the limit are refused")
     func partialBytesLimit() {
         var limits = RTMPLimits()
         limits.partialBytes = 1000
@@ -227,7 +227,7 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "a message longer than the limit of its type is refused at its header",
+        "an RTMP message longer than the limit of its type is refused at its header",
         arguments: [
             (9, (8 << 20) + 1), (20, (64 << 10) + 1), (18, (1 << 20) + 1), (5, 65), (4, 65),
         ] as [(UInt8, Int)])
@@ -235,7 +235,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(Self.full(id: [4], length: length, type: type)).failure == .limit(.messageLength))
     }
 
-    @Test("a message type above 22 is a protocol error", arguments: [23, 71, 255] as [UInt8])
+    @Test("an RTMP message type above 22 is a protocol error", arguments: [23, 71, 255] as [UInt8])
     func impossibleType(type: UInt8) {
         #expect(Received.read(Self.full(id: [4], length: 10, type: type)).failure == .desync(.messageType(type)))
     }

@@ -78,7 +78,7 @@ struct RTMPClientSessionTests {
     }
 
     @Test(
-        "if the server refuses, the client fails with the server's status code",
+        "if the server refuses, the RTMP client fails with the server's status code",
         arguments: [PublishRefusal.denied, .busy, .unsupportedCodec("x")])
     func refused(refusal: PublishRefusal) throws {
         let pair = Pair(url: try Self.url(), decision: .deny(refusal))

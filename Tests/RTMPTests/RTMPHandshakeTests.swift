@@ -18,7 +18,7 @@ struct RTMPHandshakeTests {
         #expect(harness.writes == [3073], "HaishinKit waits for exactly the bytes of S2")
     }
 
-    @Test("before C1 is complete, nothing is sent")
+    @Test("the RTMP server sends nothing before C1 is complete")
     func notEarly() {
         let harness = SessionHarness()
         harness.feed([3] + Self.c1.dropLast())

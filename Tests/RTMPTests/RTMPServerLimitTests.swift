@@ -35,7 +35,7 @@ struct RTMPServerLimitTests {
     }
 
     @Test(
-        "an acknowledgement follows each half window, at most one per read, even if the requested window is 1 byte",
+        "the server acknowledges each half of the requested window, at most once per read, even for a window of 1 byte",
         arguments: [1, 65_536] as [UInt32])
     func acknowledgements(window: UInt32) {
         var script = ClientScript()

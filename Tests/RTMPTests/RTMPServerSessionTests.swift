@@ -39,7 +39,7 @@ struct RTMPServerSessionTests {
         #expect(request.flashVersion == "test")
     }
 
-    @Test("each command with a transaction id gets a _result, one without gets none")
+    @Test("each RTMP command with a transaction id gets a _result, one without gets none")
     func answersCalls() {
         var script = ClientScript()
         script.connect()
@@ -238,7 +238,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "a connection may create, publish and close streams 20 times in a row",
+        "an RTMP connection may create, publish and close streams 20 times in a row",
         arguments: [["deleteStream"], ["closeStream"], ["FCUnpublish"], ["closeStream", "deleteStream"]])
     func finishedStreams(ends: [String]) {
         var script = ClientScript()
@@ -258,7 +258,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 20)
     }
 
-    @Test("closing and deleting the same stream frees its place among eight only once")
+    @Test("closing and deleting the same stream frees only one of the eight allowed streams")
     func freedOnce() {
         var script = ClientScript()
         script.connect()
@@ -411,7 +411,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "at a handover, clients that support it get a reconnect request, others a refusal; both are closed",
+        "at a handover to a new worker, clients that support it get a reconnect request, others a refusal; both are closed",
         arguments: [(nil, false), (0, false), (1, true), (14, false), (15, true)] as [(Double?, Bool)])
     func handOver(capsEx: Double?, isAsked: Bool) {
         var script = ClientScript()

@@ -162,7 +162,7 @@ struct SupplementalTimeTests {
         #expect(found == milliseconds.map { WallClockTime(nanoseconds: $0 * 1_000_000, hasZone: true) })
     }
 
-    @Test("`ts` is found behind emulation prevention bytes, spaces and keys without a number")
+    @Test("in user data SEI, `ts` is found behind emulation prevention bytes, spaces and keys without a number")
     func escaped() {
         let time = WallClockTime(nanoseconds: 1_790_000_000_123_000_000, hasZone: true)
         let zeros = [UInt8](repeating: 0, count: 16)
@@ -212,7 +212,8 @@ struct SupplementalTimeTests {
         _ = Self.find([255, 255, 255, 255, 255, 255], sps: sps)
     }
 
-    @Test("the packet after onFI gets its time of day plus the difference of their timestamps, later packets none")
+    @Test(
+        "the packet after onFI gets onFI's time of day plus the difference of their timestamps; later packets get none")
     func onFI() {
         var run = FLVDemuxerTests.Run()
         run.video([0x17, 0, 0, 0, 0] + FLVDemuxerTests.record())
@@ -226,7 +227,7 @@ struct SupplementalTimeTests {
         #expect(run.packets.last?.wallClock == nil)
     }
 
-    @Test("onFI, and `ts` in any data message, give a time; onMetaData is still delivered")
+    @Test("onFI, and `ts` in any data message, give a wall clock time; onMetaData is still delivered")
     func messages() {
         func object(_ name: String, _ value: AMF0Value) -> AMF0Value { .object([AMF0Property(name, value)]) }
         let fi = AMF0Writer.bytes([

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Files of clips")
 struct ClipWriterTests {
-    @Test("an error of the disk has the place clip, and says to request the clip again")
+    @Test(
+        "the error for a clip's segment file that cannot be linked has the place `clip` and says to request the clip again"
+    )
     func place() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("clip-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -25,5 +27,21 @@ struct ClipWriterTests {
         }
         #expect(error?.code == .outputLost && error?.place == "clip")
         #expect(error?.fix == "free space or restore the directory, and request the clip again")
+    }
+
+    @Test(
+        "a clip's range that exceeds the available range by less than a millisecond is cut to it; if it exceeds it by more, it is refused"
+    )
+    func rounded() {
+        let available: Range<Int64> = 1_000_400_000..<2_000_600_000
+        // As a client sees the available range.
+        #expect(ClipWriter.fitted(1_000_000_000..<2_001_000_000, into: available) == available)
+        #expect(ClipWriter.fitted(1_500_000_000..<1_600_000_000, into: available) == 1_500_000_000..<1_600_000_000)
+        for range in [
+            999_000_000..<2_000_000_000, 1_001_000_000..<2_002_000_000, Int64.min..<2_000_000_000,
+            1_001_000_000..<Int64.max, 1_000_000_000..<1_000_100_000,
+        ] {
+            #expect(ClipWriter.fitted(range, into: available) == nil, "\(range)")
+        }
     }
 }

@@ -269,7 +269,7 @@ struct RecorderTests {
         #expect(text.components(separatedBy: "#EXT-X-DATERANGE").count == 3, "opened and closed")
     }
 
-    @Test("a resume that fails is reported, and the next resume command tries again")
+    @Test("a resume of a recording that fails is reported, and the next resume command tries again")
     func notResumed() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("resume-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -305,7 +305,7 @@ struct RecorderTests {
         #expect(events.withLock { $0.last } == "stopped", "the room has ended")
     }
 
-    @Test("lines appended to the journal after a failed write can be read, also if the first line failed")
+    @Test("lines appended to a recording's journal after a failed write can be read, also if the first line failed")
     func notBegun() throws {
         for left in ["", "recor", "recording\t1\t1\nslot\t0"] {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("begun-\(UUID().uuidString)")
@@ -326,7 +326,7 @@ struct RecorderTests {
         }
     }
 
-    @Test("a stop received while a resume is in progress wins: nothing is recorded until the next command")
+    @Test("a stop received while a recording's resume is in progress wins: nothing is recorded until the next command")
     func stoppedMeanwhile() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("again-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -380,7 +380,9 @@ struct RecorderTests {
         #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
     }
 
-    @Test("date ranges and the playlist that are listed while the disk hangs are recorded by a resume")
+    @Test(
+        "date ranges and a multivariant playlist that arrive while the disk hangs are in the recording after it is resumed"
+    )
     func hangs() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hangs-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

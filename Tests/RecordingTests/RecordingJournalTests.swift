@@ -31,7 +31,7 @@ struct RecordingJournalTests {
         id: "pk-1-1", rangeClass: "live.tandem.pk", start: 1_700_000_002_000_000_000,
         attributes: [DateRange.Attribute("TANDEM-PHASE", "pk"), DateRange.Attribute("TANDEM-UIDS", "1001,2002")])
 
-    @Test("the journal survives a round trip")
+    @Test("a recording's journal has the same content after it is written and read")
     func roundTrip() throws {
         let slots = [Self.slot(0), Self.slot(1, gap: true), Self.slot(2, incarnation: 2), Self.slot(3, incarnation: 2)]
         var text = RecordingJournal.head(roomID: "88231")
@@ -49,7 +49,7 @@ struct RecordingJournalTests {
         #expect(range.attributes == Self.range.attributes && range.end == 1_700_000_004_000_000_000)
     }
 
-    @Test("of a journal truncated anywhere, the complete lines are read")
+    @Test("from a journal that is truncated anywhere, the complete lines are read")
     func cut() throws {
         let lines = [RecordingJournal.head(roomID: "1")] + (0..<3).map { RecordingJournal.line(Self.slot($0)) }
         let bytes = Array(lines.joined().utf8)
@@ -61,7 +61,9 @@ struct RecordingJournalTests {
         }
     }
 
-    @Test("a new worker's segment replaces one with the same number; later lines of the old worker are ignored")
+    @Test(
+        "in a journal, a new worker's segment replaces one with the same number; later lines of the old worker are ignored"
+    )
     func incarnations() throws {
         var text = RecordingJournal.head(roomID: "1")
         for number: Int64 in 0...2 { text += RecordingJournal.line(Self.slot(number)) }
@@ -74,7 +76,7 @@ struct RecordingJournalTests {
     }
 
     @Test(
-        "a journal with an invalid line is refused",
+        "a recording's journal with an invalid line is refused",
         arguments: [
             "slot\t1\t1\t0\t60", "slot\t1\t1\t60\t0\t720p\tvideo\ta.m4s\ta.mp4\t0\t1\t30\t0\t1\t0",
             "slot\t1\t1\t0\t60\t720p\tvideo\t../a.m4s\ta.mp4\t0\t1\t30\t0\t1\t0",
@@ -90,7 +92,7 @@ struct RecordingJournalTests {
         #expect(throws: RecordingJournal.Damage.self) { try RecordingJournal(text: line + "\n") }
     }
 
-    @Test("reading thousands of date ranges takes time in proportion to their number")
+    @Test("the time to read a journal's date ranges grows in proportion to their number, for thousands of them")
     func many() throws {
         let ratio = try Growth.ratio(small: 2_000, large: 20_000) { count in
             var text = RecordingJournal.head(roomID: "1")

@@ -3,14 +3,18 @@ import Testing
 
 @Suite("Finding segments by date")
 struct SegmentPlacesTests {
-    @Test("the result is the last segment that starts at or before a date; there is none before the first")
+    @Test(
+        "for a date, the index finds the last segment that starts at or before it, and none for a date before the first segment"
+    )
     func found() {
         let places = SegmentDateIndex([10, 20, 30])
         #expect([9, 10, 19, 20, 29, 30, 31, .max].map { places.last(notAfter: $0) } == [nil, 0, 0, 1, 1, 2, 2, 2])
         #expect(SegmentDateIndex([]).last(notAfter: 5) == nil && SegmentDateIndex([7]).last(notAfter: .min) == nil)
     }
 
-    @Test("after a clock was set back, earlier segments do not hide later ones")
+    @Test(
+        "after a clock was set back, the index finds later segments by their own dates, despite earlier segments with later dates"
+    )
     func setBack() {
         // Set back by 35 after the fourth.
         let dates: [Int64] = [100, 110, 120, 130, 105, 115, 125, 135, 145]

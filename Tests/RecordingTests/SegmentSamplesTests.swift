@@ -26,7 +26,7 @@ struct SegmentSamplesTests {
         return bytes
     }
 
-    @Test("the boxes give every sample that the packager wrote, with its bytes", arguments: TrackKind.allCases)
+    @Test("a segment's boxes give every sample that the packager wrote, with its bytes", arguments: TrackKind.allCases)
     func whole(kind: TrackKind) throws {
         let bytes = Self.segment(kind)
         let segment = try #require(SegmentSamples(bytes))
@@ -43,7 +43,7 @@ struct SegmentSamplesTests {
         }
     }
 
-    @Test("with any truncation or changed byte no sample lies outside the bytes")
+    @Test("if a segment is truncated or a byte of it changed, no sample that is read lies outside the segment's bytes")
     func damaged() {
         let bytes = Self.segment(.video)
         for count in 0..<bytes.count {

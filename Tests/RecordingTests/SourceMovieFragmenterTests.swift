@@ -28,7 +28,7 @@ struct SourceMovieFragmenterTests {
         }
     }
 
-    @Test("a file of one part has the expected bytes")
+    @Test("a source recording with one part has exactly the expected bytes")
     func golden() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -70,7 +70,9 @@ struct SourceMovieFragmenterTests {
         10000000186d6461744c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c
         """
 
-    @Test("every frame keeps its times; the edit lists skip the reorder delay and delay the track that starts later")
+    @Test(
+        "every frame of a source recording keeps its times; edit lists skip the reorder delay and delay the track that starts later"
+    )
     func times() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -96,7 +98,7 @@ struct SourceMovieFragmenterTests {
         #expect(files.files[0].facts.zero == Self.ms(580))
     }
 
-    @Test("durations are exact over parts, and no frame is missing or written twice")
+    @Test("durations are exact from part to part of a source recording, and no frame is missing or written twice")
     func parts() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -126,7 +128,7 @@ struct SourceMovieFragmenterTests {
         #expect(Kit.edits(files.files[0].bytes) == [[[200 * 90, -1], [0, 0]], [[0, 0]]])
     }
 
-    @Test("a hole of three seconds in the timestamps is listed as a gap, and later frames keep their times")
+    @Test("a hole of three seconds in a publisher's timestamps is listed as a gap, and later frames keep their times")
     func gap() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -138,7 +140,9 @@ struct SourceMovieFragmenterTests {
         #expect(Kit.rows(files.files[0].bytes, track: 1)[25].dts == 100 * 3_600)
     }
 
-    @Test("decoding times that do not increase are moved to a tick after the last; presentation times stay")
+    @Test(
+        "in a source recording, decoding times that do not increase are moved to a tick after the last; presentation times stay"
+    )
     func equalTimes() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -201,7 +205,7 @@ struct SourceMovieFragmenterTests {
         }
     }
 
-    @Test("a stream without key frames is recorded after 300 dropped frames")
+    @Test("video without key frames is recorded after its first 300 frames were dropped")
     func intraRefresh() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -210,7 +214,7 @@ struct SourceMovieFragmenterTests {
         #expect(files.files[0].facts.tracks.map(\.frames) == [99] && files.files[0].facts.beforeKeyFrame == 300)
     }
 
-    @Test("with video switched off, the file has the audio track only, in parts of one second")
+    @Test("with video recording switched off, the file has the audio track only, in parts of one second")
     func audioOnly() {
         var settings = SourceMovieFragmenter.Settings(partDuration: Kit.second)
         settings.video = false
@@ -223,7 +227,7 @@ struct SourceMovieFragmenterTests {
         #expect(files.files[0].facts.tracks.map(\.kind) == [.audio] && files.files[0].parts.count == 4)
     }
 
-    @Test("if a file is cut at any byte of its last part, the scan ends after the part before")
+    @Test("if a source recording is cut at any byte of its last part, a scan of the file ends after the part before")
     func killed() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))
@@ -245,7 +249,7 @@ struct SourceMovieFragmenterTests {
         }
     }
 
-    @Test("a damaged byte in the header or the first part does not crash the scan")
+    @Test("a damaged byte in a source recording's header or first part does not crash the scan of the file")
     func damaged() {
         var (fragmenter, files) = Self.make()
         files.perform(fragmenter.configure(Kit.avc))

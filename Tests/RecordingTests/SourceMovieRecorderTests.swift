@@ -43,7 +43,7 @@ struct SourceMovieRecorderTests {
         return try #require(JSONParser.parse([UInt8](data)).root)
     }
 
-    @Test("a finished file has a sidecar with its times, tracks and size")
+    @Test("a finished source recording has a sidecar file with its times, tracks and size")
     func finished() throws {
         let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -94,7 +94,7 @@ struct SourceMovieRecorderTests {
         #expect(again.isEmpty)
     }
 
-    @Test("a file that a living worker writes is left alone")
+    @Test("a source recording that a living worker still writes is not completed by another worker")
     func living() throws {
         let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -108,7 +108,9 @@ struct SourceMovieRecorderTests {
         #expect(try Self.sidecar(directory)[key: "reason"]?.string == "stopped")
     }
 
-    @Test("a directory that cannot be created is tried again after ten seconds, and the lost frames are counted")
+    @Test(
+        "if a source recording's directory cannot be created, the next attempt is after ten seconds, and lost frames are counted"
+    )
     func failing() throws {
         let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(at: directory) }

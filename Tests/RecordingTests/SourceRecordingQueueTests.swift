@@ -12,7 +12,9 @@ struct SourceRecordingQueueTests {
                 isKey: isKey))
     }
 
-    @Test("a full queue drops frames up to the next key frame, and counts them; configurations and ends stay")
+    @Test(
+        "a full recording queue drops and counts frames up to the next key frame; configurations and ends of publications stay"
+    )
     func full() {
         var queue = SourceRecordingQueue()
         _ = queue.offer(.configuration(SourceMovieKit.avc))
@@ -33,7 +35,7 @@ struct SourceRecordingQueueTests {
         #expect(second.items.count == 3 && second.droppedVideo == 1 && second.droppedAudio == 1)
     }
 
-    @Test("if too many configurations wait, the newest of each track and the end before them stay")
+    @Test("if too many configurations wait in a recording queue, the newest of each track and the end before them stay")
     func flood() {
         var queue = SourceRecordingQueue()
         _ = queue.offer(.configuration(CodecParameters(codec: .opus, configuration: [])))
@@ -58,7 +60,8 @@ struct SourceRecordingQueueTests {
         #expect(ends == 1 && audio == [SourceMovieKit.aac] && video.last?.configuration == [UInt8(399 & 0xFF)])
     }
 
-    @Test("after drops, the queue of a publication without video resumes with any frame")
+    @Test(
+        "after dropped frames, the recording queue of a publication without video accepts any frame once there is room")
     func audio() {
         var queue = SourceRecordingQueue()
         _ = queue.offer(.configuration(SourceMovieKit.aac))

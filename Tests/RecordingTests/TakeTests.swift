@@ -32,7 +32,9 @@ struct TakeGateTests {
         }
     }
 
-    @Test("a segment that contains the frame of a stop or start is recorded whole, and in only one recording")
+    @Test(
+        "a segment with the frame at which recording is stopped or started is recorded whole, and in only one recording"
+    )
     func whole() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .start(70, .already), .stop(100, .soon), .stop(101, .already))
@@ -54,7 +56,9 @@ struct TakeGateTests {
         #expect(gate.phase == .recording && other.phase == .stopped)
     }
 
-    @Test("if no listed segment contains the stop's frame, the recording ends before the first segment after it")
+    @Test(
+        "if no listed segment contains the frame at which recording is stopped, the recording ends before the next segment"
+    )
     func jump() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .slot(5, .end(continues: false)))
@@ -64,7 +68,9 @@ struct TakeGateTests {
         Self.go(&gate, .slot(20, .end(continues: true)), .slot(21, .keep))
     }
 
-    @Test("a stop before the first frame takes effect at once; a later one waits until its segment is listed")
+    @Test(
+        "a stop before the first frame takes effect at once; a later stop waits until the segment of its frame is listed"
+    )
     func early() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .stop(nil, .now), .slot(0, .pass), .start(nil, .begins), .slot(1, .keep))
@@ -78,7 +84,9 @@ struct TakeGateTests {
 struct TakeTests {
     private static let origin: Int64 = 1_700_000_000_000_000_000
 
-    @Test("the session file survives a round trip; a truncated or invalid one is refused")
+    @Test(
+        "the file of a room's recording sessions is equal after it is written and read; a truncated or invalid one is refused"
+    )
     func book() {
         for state in [RecordingSessionFile.State.recording, .stopped, .over] {
             let book = RecordingSessionFile(roomID: "88231", last: 3, state: state)
@@ -299,7 +307,9 @@ struct TakeTests {
         #expect(try slots.kept() == [0, 2, 3])
     }
 
-    @Test("the new session file is synced before it replaces the old one; if the sync fails, the old one stays")
+    @Test(
+        "a new file of recording sessions is synced before it replaces the old one; if the sync fails, the old one stays"
+    )
     func durable() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -327,7 +337,7 @@ struct TakeTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == new.text)
     }
 
-    @Test("starts that cannot be written to disk leave no directory behind")
+    @Test("recording starts that cannot be written to disk leave no directory behind")
     func notStarted() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -348,7 +358,7 @@ struct TakeTests {
         #expect(names.filter { $0.hasPrefix("take-") } == ["take-2"])
     }
 
-    @Test("a stop that cancels the next recording leaves no directory of it, so that the recording can be finished")
+    @Test("a stop that cancels the next recording before its first segment leaves no directory of that recording")
     func canceled() throws {
         let slots = try Slots()
         defer { slots.remove() }

@@ -24,7 +24,9 @@ struct VODPlaylistsTests {
             mediaSequence: number, incarnation: incarnation, frames: number * 60..<(number + 1) * 60, tracks: tracks)
     }
 
-    @Test("a later worker's new track has the others' target duration and counts their earlier discontinuities")
+    @Test(
+        "in a recording, a track that a later worker adds has the others' target duration and counts their earlier discontinuities"
+    )
     func laterTrack() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("vod-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

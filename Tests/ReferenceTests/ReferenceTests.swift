@@ -198,7 +198,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("the HTTP statuses of the error codes are those of openapi.json, 405 and 500")
+    @Test("the errors reference page's HTTP statuses are those of openapi.json, 405 and 500")
     func errorStatuses() throws {
         let api = APIReference(document: try #require(try ProjectFile.json("Sources/Control/openapi.json")))
         let told = try Self.filledRows("ReferenceErrors.md", "codes").flatMap { row in

@@ -46,7 +46,7 @@ struct SignatureTests {
     }
 
     @Test(
-        "an example's hexadecimal bytes are its signed text, which contains every value except the secret",
+        "on the signatures page an example's hexadecimal bytes are its signed text, which contains every value except the secret",
         arguments: headings)
     func bytes(heading: String) throws {
         let example = try Example(heading)
@@ -56,13 +56,13 @@ struct SignatureTests {
         for value in example.values.dropFirst() { #expect(example.text.contains(value), "\(value)") }
     }
 
-    @Test("the Python code of each example prints the example's result", arguments: headings)
+    @Test("the Python code of each example on the signatures page prints the example's result", arguments: headings)
     func python(heading: String) throws {
         let example = try Example(heading)
         #expect(try Self.output(TestTool.require("python3"), ["-c", example.python]) == example.result)
     }
 
-    @Test("the TypeScript code of each example prints the example's result", arguments: headings)
+    @Test("the TypeScript code of each example on the signatures page prints the example's result", arguments: headings)
     func script(heading: String) throws {
         let example = try Example(heading)
         let arguments = ["--input-type=module", "-e", example.script]
@@ -95,7 +95,7 @@ struct SignatureTests {
         return false
     }
 
-    @Test("the worker accepts the example's signed stream key, and refuses it without its last character")
+    @Test("the worker accepts the signatures page's signed stream key, and refuses it without its last character")
     func streamKey() throws {
         let example = try Example("Signed stream keys")
         let values = example.values
@@ -109,7 +109,7 @@ struct SignatureTests {
         }
     }
 
-    @Test("the worker accepts the example's key in Tencent's form")
+    @Test("the worker accepts the signatures page's stream key in Tencent's form")
     func tencent() throws {
         let example = try Example("Stream keys in Tencent's form")
         let (secret, name, expiry) = (example.values[0], example.values[1], example.values[2])
@@ -120,7 +120,7 @@ struct SignatureTests {
         #expect(isValid)
     }
 
-    @Test("the worker accepts the example's key in Alibaba's form")
+    @Test("the worker accepts the signatures page's stream key in Alibaba's form")
     func alibaba() throws {
         let example = try Example("Stream keys in Alibaba's form")
         let values = example.values
@@ -132,7 +132,7 @@ struct SignatureTests {
         #expect(isValid)
     }
 
-    @Test("the worker accepts the example of a signed viewers' URL and computes the same signature")
+    @Test("the worker accepts the signatures page's signed viewers' URL and computes the same signature")
     func viewers() throws {
         let example = try Example("Viewers' URLs")
         let (secret, room, scope, expiry) = (example.values[0], example.values[1], example.values[2], example.values[3])
@@ -144,7 +144,7 @@ struct SignatureTests {
         #expect(gate.verdict(path: "/index.m3u8", query: query) == .open)
     }
 
-    @Test("the worker computes the example's webhook signature")
+    @Test("the worker computes the signatures page's webhook signature")
     func webhook() throws {
         let example = try Example("Webhooks")
         let (secret, id, time, body) = (example.values[0], example.values[1], example.values[2], example.values[3])
@@ -154,7 +154,7 @@ struct SignatureTests {
         #expect(signature == example.result)
     }
 
-    @Test("the example's media key is the first 16 bytes of the HMAC-SHA256 over its five lines")
+    @Test("the signatures page's media key is the first 16 bytes of the HMAC-SHA256 over its five lines")
     func mediaKey() throws {
         let example = try Example("Keys of encrypted segments")
         let (secret, room, track, period) = (example.values[0], example.values[1], example.values[2], example.values[3])

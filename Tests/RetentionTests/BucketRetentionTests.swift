@@ -250,7 +250,7 @@ struct BucketRetentionTests {
         #expect(removal.problem == nil && bucket.keys == ["live/a/other.mp4"])
     }
 
-    @Test("an object that cannot be read is reported, and the run continues")
+    @Test("an object in a bucket that cannot be read is reported, and the gc run continues")
     func unreadable() async throws {
         let bucket = Self.everything()
         bucket.fail("live/half/720p.m3u8")
@@ -282,7 +282,7 @@ struct BucketRetentionTests {
     }
 
     @Test(
-        "an object listing that repeats itself, has an empty page before the last, or is not in order is an error",
+        "a bucket listing that repeats itself, has an empty page before the last, or is not in order is an error",
         arguments: [
             ObjectPage([], next: "t"), ObjectPage([StoredObject(key: "a", bytes: 1, modified: 1)], next: "t"),
             ObjectPage(["b", "a"].map { StoredObject(key: $0, bytes: 1, modified: 1) }, next: nil),

@@ -132,7 +132,7 @@ struct FindingTests {
                 == .skip("recording.json is damaged, too large or cannot be read"))
     }
 
-    @Test("a finding's size is written in MiB, also the largest number of bytes")
+    @Test("the size of a room that gc has found is written in MiB, also the largest number of bytes")
     func sizes() {
         let finding = Finding(.output, path: "a", files: 1, bytes: .max, verdict: .remove)
         #expect(finding.text.contains("1 files, 8796093022208.0 MiB"))
@@ -219,7 +219,7 @@ struct FindingTests {
         }
     }
 
-    @Test("a missing root directory is an error")
+    @Test("a root directory that does not exist is an error")
     func missing() throws {
         var finder = DirectoryRetention(
             root: "/nowhere-\(UUID().uuidString)", rule: RetentionRule(after: 60, now: RoomsOnDisk.now)
@@ -228,7 +228,7 @@ struct FindingTests {
     }
 
     @Test(
-        "a duration needs a unit s, m, h or d, and is from 60 s to 3,650 days",
+        "an age for gc needs a unit s, m, h or d, and is from 60 s to 3,650 days",
         arguments: [
             ("60s", 60), ("30m", 1_800), ("12h", 43_200), ("7d", 604_800), ("3650d", 315_360_000),
             ("59s", nil), ("3651d", nil), ("7", nil), ("d", nil), ("", nil), ("-1d", nil), ("1.5d", nil), ("7 d", nil),

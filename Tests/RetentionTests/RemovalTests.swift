@@ -23,7 +23,7 @@ struct RemovalTests {
         return rooms
     }
 
-    @Test("all files and directories of ended rooms are removed, and nothing else")
+    @Test("all files of ended rooms and their empty directories are removed, and nothing else")
     func all() throws {
         let rooms = try Self.everything()
         defer { rooms.clean() }
@@ -208,7 +208,7 @@ struct RemovalTests {
         #expect(try rooms.verdicts()["a"]?.reason == "the room has not ended")
     }
 
-    @Test("files of other programs are kept, even if they have extensions of media files")
+    @Test("files of other programs in a room's directory are kept, even if they have extensions of media files")
     func foreign() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -237,7 +237,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "a file that is written during the removal is kept, and ends the removal",
+        "a file that is written into a room's directory during its removal is kept, and ends the removal",
         arguments: [("out/a", "720p-2-2.0.m4s"), ("ts/a", "720p-2-2.ts"), ("ts/a", ".origin"), ("rec/a", "720p.mp4")])
     func written(path: String, name: String) throws {
         let rooms = try Self.room(at: path)
@@ -255,7 +255,9 @@ struct RemovalTests {
         #expect(text == "new")
     }
 
-    @Test("playlists and the files by which a room is recognized are removed under the lock, media without it")
+    @Test(
+        "playlists and the files by which a room is recognized are removed under the directory's lock, media without it"
+    )
     func lockedParts() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }
@@ -283,7 +285,7 @@ struct RemovalTests {
         #expect(removal.problem == nil && rooms.files().isEmpty)
     }
 
-    @Test("while a worker has the directory's lock, nothing is removed")
+    @Test("while a worker has an output directory's lock, retention removes nothing")
     func locked() throws {
         let rooms = try RoomsOnDisk()
         defer { rooms.clean() }

@@ -65,7 +65,7 @@ struct ActiveAlarmsTests {
         #expect(again.number == 3 && again.alarm.type == "source.lost" && again.clearedAt == nil)
     }
 
-    @Test("of a thousand alarms, each cleared when the next is set, the last `capacity` stay listed, the newest last")
+    @Test("of a thousand alarms, each cleared when the next is set, only a limited number stay listed, the newest last")
     func bounded() {
         var alarms = ActiveAlarms()
         for step in 0..<1000 { alarms.update([Self.alarm("t\(step)")], at: Int64(step)) }

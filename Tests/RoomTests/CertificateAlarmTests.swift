@@ -17,7 +17,7 @@ struct CertificateAlarmTests {
     }
 
     @Test(
-        "a certificate of 90 days raises alert_1 14 days before expiry, alert_2 3 days before, alert_3 after it or before its start",
+        "a certificate of 90 days raises alert_1 14 days before expiry, alert_2 3 days before it, alert_3 when expired or not yet valid",
         arguments: [
             (90, 15 * day, nil), (90, 14 * day + 1, nil), (90, 14 * day, "alert_1"), (90, 3 * day + 1, "alert_1"),
             (90, 3 * day, "alert_2"), (90, 0, "alert_2"), (90, -1, "alert_3"), (90, -400 * day, "alert_3"),
@@ -36,7 +36,7 @@ struct CertificateAlarmTests {
         #expect(Self.severity(life: day, left: left) == severity)
     }
 
-    @Test("certificate dates at the ends of Int64 do not overflow")
+    @Test("certificate dates of Int64.min and Int64.max do not overflow")
     func absurd() {
         for (from, until) in [(Int64.min, Int64.max), (Int64.max, Int64.min), (0, 0), (Int64.max, Int64.max)] {
             for now in [Int64.min, 0, Int64.max] {
@@ -48,7 +48,7 @@ struct CertificateAlarmTests {
     }
 
     @Test(
-        "one certificate alarm gets worse until a new certificate clears it; the new certificate's expiry raises another alarm"
+        "a certificate's alarm rises in severity until a new certificate clears it; when that one nears expiry, a second alarm is raised"
     )
     func life() throws {
         var book = ActiveAlarms()

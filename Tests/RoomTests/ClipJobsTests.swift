@@ -19,7 +19,9 @@ struct ClipJobsTests {
         return (clip, try jobs.add(work))
     }
 
-    @Test("clips are made one after the other on one thread; when none waits, the next one starts a new thread")
+    @Test(
+        "clips are made one after the other on one thread, which ends when no clip waits; then the next clip starts a new thread"
+    )
     func turns() throws {
         var jobs = ClipJobs(roomID: "1")
         let first = try Self.add("first", to: &jobs)
@@ -56,7 +58,9 @@ struct ClipJobsTests {
         #expect(throws: ControlFailure.self) { try Self.add("third", to: &jobs) }
     }
 
-    @Test("if another worker continues the room, clips that are not made say so, and new requests too")
+    @Test(
+        "if another worker continues the room, waiting clips fail and new requests are refused, each with that as the reason"
+    )
     func replaced() throws {
         var jobs = ClipJobs(roomID: "1")
         _ = try Self.add("first", to: &jobs)
@@ -66,7 +70,7 @@ struct ClipJobsTests {
         #expect(refusal?.what == "the worker is being replaced" && refusal?.status == 410)
     }
 
-    @Test("a clip that was promised before closing is refused and forgotten if its job is added after it")
+    @Test("a clip that was accepted before closing is refused and forgotten if its job is added after closing")
     func late() throws {
         var jobs = ClipJobs(roomID: "1")
         let clip = try jobs.promise(name: "first", rendition: "r", range: 0..<1, incarnation: 1)

@@ -144,7 +144,8 @@ struct CommandStoreTests {
         store.close(within: 5_000_000_000)
     }
 
-    @Test("once a write finds that a newer worker owns the room, no more is written and every reply is superseded")
+    @Test(
+        "once a write finds that a newer worker owns the room, nothing more is written and every reply says superseded")
     func superseded() {
         let (disk, told) = (Disk(), Answer())
         disk.fail(.superseded)
@@ -195,7 +196,9 @@ struct CommandStoreTests {
         #expect(handedOn.read() != nil && handedOn.hasAside)
     }
 
-    @Test("a command after the last write is not durable, unless the room has ended and nothing must be restored")
+    @Test(
+        "a reply after the store is closed does not say durable; after the room's end it does, since nothing must be restored"
+    )
     func closed() {
         let disk = Disk()
         let store = Self.store(disk)

@@ -182,7 +182,7 @@ struct CommandedStateTests {
         #expect(String(decoding: reading.state.bytes, as: UTF8.self).contains(current))
     }
 
-    @Test("version, room id and salt are enough for commands.json")
+    @Test("a commands.json with only version, room id and salt is valid")
     func least() throws {
         let least = try #require(CommandedState.read(Array(#"{"version":1,"roomId":"88231","salt":"00ff"}"#.utf8)))
         #expect(least.problems.isEmpty)
@@ -199,7 +199,9 @@ struct CommandedStateTests {
         #expect(reading.problems.isEmpty && reading.state.pk?.phase == .pk && reading.state.pk?.scenes.isEmpty == true)
     }
 
-    @Test("a source with only members of a later version stays in commands.json after a change by command was undone")
+    @Test(
+        "a source entry with unknown members of a later version stays in commands.json after the commands for it are undone"
+    )
     func laterSource() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
@@ -308,7 +310,7 @@ struct CommandedStateTests {
     }
 
     @Test(
-        "commands.json stays within its size limit: it drops the oldest replies and used keys, no member of a source, PK or end"
+        "commands.json stays within its size limit: the oldest replies and used keys are dropped, but nothing of sources, PK or the end"
     )
     func tooLong() throws {
         var state = Self.plain()

@@ -19,7 +19,7 @@ struct CrashQuarantineTests {
         return CrashQuarantine(Array(lines.joined().utf8), modified: 0, now: now)
     }
 
-    @Test("a crash mark without a time gets that of its file; crashes are equal after they are written and read")
+    @Test("a crash mark without a time gets the time of its file; crashes are equal after they are written and read")
     func marks() {
         let text = [Self.a, Self.b].map { CrashQuarantine.mark($0, .aac).text + "\n" }.joined()
         let book = CrashQuarantine(Array(text.utf8), modified: Self.now - 5, now: Self.now)
@@ -49,7 +49,7 @@ struct CrashQuarantineTests {
         #expect(book.quarantined(now: Self.now).map(\.until) == (left.map { [Self.now + $0] } ?? []))
     }
 
-    @Test("each quarantined source is reported with its codec, ordered by uid; a kicked source is not")
+    @Test("quarantined sources are reported with their codecs, ordered by uid; a kicked source is not reported")
     func told() {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "1", wall: StandingWall()) { line in lines.withLock { $0.append(line) } }

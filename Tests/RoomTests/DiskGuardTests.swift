@@ -1,4 +1,5 @@
 import Packager
+import PipelineSpec
 import RoomOutputs
 import Testing
 
@@ -20,7 +21,7 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "DiskGuard has an alarm from 80 % until below 75 %; at 95 % it stops recording once and limits the window until below 80 %"
+        "from 80 % disk use until below 75 % an alarm is set; 95 % stops recording once, and limits the live window until below 80 %"
     )
     func levels() {
         var disk = DiskGuard(limit: 1000)
@@ -80,7 +81,7 @@ struct DiskGuardTests {
         #expect(disk.fullForSources == nil)
     }
 
-    @Test("without maxDiskBytes, or if the disk has less, its free space counts")
+    @Test("without maxDiskBytes, or if the disk has less space than that, the disk's own free space counts")
     func disk() {
         for limit in [nil, 5000] as [Int64?] {
             var disk = DiskGuard(limit: limit)
@@ -95,7 +96,9 @@ struct DiskGuardTests {
         #expect(Self.look(&vast, used: .max / 2, free: .max) == [])
     }
 
-    @Test("recording stops if too little space is left for the live window, but not while a quarter or less is used")
+    @Test(
+        "recording stops if too little space is left for the live window, but not while a quarter of the disk or less is used"
+    )
     func reserve() {
         var disk = DiskGuard(limit: 1000)
         #expect(Self.look(&disk, used: 250, reserve: 5000) == [])
@@ -309,7 +312,8 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "writes that fail for another reason are reported once as stalled; after more than 45 s the window is limited")
+        "writes that fail although the disk is not full are reported once as stalled; after more than 45 s the live window is limited"
+    )
     func failing() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
@@ -325,5 +329,22 @@ struct DiskGuardTests {
                 .stalled(false, reason: "writing works again"), .limitWindow(false),
             ])
         #expect(disk.written(at: 49 * second) == [])
+    }
+
+    @Test(
+        "the name prefixes of source recordings that count as a room's disk use have room id and uid, so rooms may share a directory"
+    )
+    func shared() throws {
+        func names(_ room: String) throws -> [String: Set<String>] {
+            let document = """
+                { "room": { "roomId": "\(room)" }, "canvas": { "width": 320, "height": 180 },
+                  "sources": [ { "uid": "1001", "streamKey": "k1", "record": true }, { "uid": "2002", "streamKey": "k2" } ],
+                  "scenes": [ { "sceneId": "solo", "layout": "solo", "uids": ["1001"] } ],
+                  "outputs": [ { "type": "hls", "path": "out" } ] }
+                """
+            return DiskState.recordings(of: try Pipeline.parse(document, checks: .none).result.get())
+        }
+        #expect(try names("a") == ["recordings": ["a-1001-"]])
+        #expect(try names("a-b") == ["recordings": ["a-b-1001-"]])
     }
 }

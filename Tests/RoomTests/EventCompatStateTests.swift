@@ -160,7 +160,7 @@ struct EventCompatStateTests {
             .remon: ["state": "FAIL", "error": "Unknown"],
         ])
 
-    @Test("RemoteMonster's first state is INIT")
+    @Test("in RemoteMonster's vocabulary a room that has just become ready is in the state INIT")
     func initial() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "false"])

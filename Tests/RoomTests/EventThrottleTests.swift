@@ -5,7 +5,7 @@ import Testing
 @Suite("Rate limit of events that a publisher can repeat")
 struct EventThrottleTests {
     @Test(
-        "EventThrottle passes three events at once, then one a second that counts the suppressed ones; the rest is counted when due"
+        "EventThrottle passes three events at once, then one a second with the number suppressed; a last report counts those left over"
     )
     func throttle() {
         let second: Int64 = 1_000_000_000

@@ -11,7 +11,9 @@ struct FontWarningTests {
             try fonts.map { try SceneFont.open(try $0.write(to: NSTemporaryDirectory() + "tandem-test-fonts")) })
     }
 
-    @Test("the warning names characters that no font has, including emoji, and a package that has them")
+    @Test(
+        "the warning about missing fonts names characters that no font has, including emoji, and a package that has them"
+    )
     func missing() throws {
         let latin = try Self.fonts(TestFont(TestFont.latin))
         #expect(RoomChecks.problem(ofText: "ANNA 1:0", latin) == nil)
@@ -36,7 +38,7 @@ struct FontWarningTests {
         #expect(RoomChecks.problem(ofText: "ANNA 안녕", both) == nil)
     }
 
-    @Test("if FFmpeg cannot draw text, the warning says so instead of naming fonts")
+    @Test("if FFmpeg cannot draw text, the warning about texts says so instead of naming fonts")
     func drawing() throws {
         let problem = RoomChecks.problem(ofText: "ANNA", try Self.fonts(TestFont(TestFont.latin)), canDraw: false)
         #expect(problem?.what.contains("no drawtext") == true && problem?.fix.contains("libfreetype") == true)

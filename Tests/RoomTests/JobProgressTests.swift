@@ -11,7 +11,7 @@ struct JobProgressTests {
         JobProgress.Marks(tick: tick, audio: audio, decoded: decoded, coded: coded)
     }
 
-    @Test("an offline job is stuck at the tenth check without progress after the first")
+    @Test("an offline job counts as stuck when ten checks in a row have found no progress since the check before them")
     func tenLooks() {
         var progress = JobProgress()
         let looks = (0..<12).map { _ in progress.looked(Self.marks(tick: 7)) }
@@ -32,7 +32,9 @@ struct JobProgressTests {
         #expect(looks == Array(repeating: false, count: 9) + [true])
     }
 
-    @Test("the error of a stuck job says whether it waited for the store, for files or for itself")
+    @Test(
+        "the error of a stuck offline job names the store or the files that it waited for, or else has the code of an internal error"
+    )
     func errors() {
         let store = JobProgress.error(.store("/srv/out"), tick: 3)
         #expect(store.code == .outputLost && store.what.contains("/srv/out") && store.what.contains("frame 3"))

@@ -13,7 +13,7 @@ struct LibraryCheckTests {
     }
 
     @Test(
-        "the problem of a missing encoder has exit code 78, that of missing SRT the remedy libsrt, that of a decoder its name"
+        "the report of a missing encoder names exit code 78, that of missing SRT suggests libsrt, that of a missing decoder names it"
     )
     func missing() {
         #expect(Self.problem(.encoder, lacking: ["libx264"])?.what.contains("exit with code 78") == true)

@@ -4,7 +4,7 @@ import Testing
 @Suite("A simulated month of PKs without media")
 struct MonthTests {
     @Test(
-        "thirty simulated days of losses, stalls, kicks, delayed polls and crashes violate no invariant of a room's values",
+        "thirty simulated days of losses, stalls, kicks, delayed polls and crashes violate no invariant of a room's state",
         arguments: [0, 1, 6])
     func month(seed: Int) {
         var month = Month(seed: seed)

@@ -28,12 +28,12 @@ struct OutputAlarmTests {
         }
     }
 
-    @Test("a failing store has an alarm with the number of waiting segments; one that works has none")
+    @Test("a failing store has an alarm with the number of waiting segments and the reason; one that works has none")
     func stores() {
         #expect(OutputAlarm.ofStore("origin", isFailing: false, waiting: 9) == nil)
-        let alarm = OutputAlarm.ofStore("origin", isFailing: true, waiting: 9)
+        let alarm = OutputAlarm.ofStore("origin", isFailing: true, waiting: 9, reason: "HTTP status 503")
         #expect(alarm?.type == "output.unreachable" && alarm?.subject == "origin")
-        #expect(alarm?.message.contains("9 segments") == true)
+        #expect(alarm?.message == "origin accepts no uploads; 9 segments wait: HTTP status 503")
     }
 
     @Test(

@@ -66,7 +66,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a lag that stays just above the limit takes the steps in order: the first after 1 s, then one every 1.3 s, and the hold last"
+        "a lag just above the limit causes the overload steps in order: the first after 1 s, then one every 1.3 s, holding frames last"
     )
     func oneByOne() {
         var overload = Self.make()
@@ -99,7 +99,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a lag that grows by half a second per second takes its first step half a second after it exceeds the limit, then one at a time"
+        "if lag grows by half a second per second, the first overload step follows half a second above the limit, then one at a time"
     )
     func steep() {
         var overload = Self.make()
@@ -226,7 +226,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "under 1.3 to 2 times the load that the machine can carry, the lag stays below 1.7 s, no frame is held, and attempts are rare",
+        "at 1.3 to 2 times the load a machine can carry, lag stays below 1.7 s, no frame is held, and attempts to undo steps are rare",
         arguments: [1.3, 1.6, 2.0], [0.0, 0.1, 0.3])
     func constantLoad(load: Double, noise: Double) {
         for (needs, stalls) in [(0, false), (1, false), (2, false), (0, true), (1, true), (2, true)] {
@@ -259,7 +259,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "if the load rises to three times the capacity, the first step is taken within 1.6 s, and the lag stays below 1.5 s",
+        "if the load rises to three times the capacity, the first overload step is taken within 1.6 s, and the lag stays below 1.5 s",
         arguments: [0.0, 0.1, 0.3])
     func runaway(noise: Double) {
         for needs in Self.needs.indices {
@@ -272,7 +272,9 @@ struct OverloadTests {
         }
     }
 
-    @Test("attempts to undo a step that fail follow at intervals of 60, 120, 240 s and so on, up to 32 minutes")
+    @Test(
+        "failed attempts to undo an overload step are repeated at intervals of 60, 120, 240 s and so on, up to 32 minutes"
+    )
     func distances() {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0])
         let run = Self.run(machine, seconds: 12_000, seed: 1)
@@ -283,7 +285,9 @@ struct OverloadTests {
         #expect(distances.count >= expected.count)
     }
 
-    @Test("the attempt after a successful one undoes two steps; if it fails, both are taken again at once")
+    @Test(
+        "after a successful attempt to undo an overload step, the next undoes two; if it fails, both are taken again at once"
+    )
     func returns() {
         let held = Overload.Held(steps: Array(Self.steps.prefix(4)), distance: 30_000 * Self.ms)
         var overload = Overload(steps: Self.steps, rules: Overload.Rules(limit: 400 * Self.ms), held: held)
@@ -327,7 +331,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "if no other step suffices, frames are held, the lag stays below 2.5 s, and attempts to end the hold become rarer"
+        "if no other overload step suffices, frames are held, the lag stays below 2.5 s, and attempts to end the hold become rarer"
     )
     func hold() {
         let run = Self.run(Machine(capacity: 0.15, needs: Self.needs[0]), seconds: 300, seed: 1)
@@ -340,7 +344,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a room with a fifth of its CPU need for its first two seconds holds no frame; with a tenth, for less than 3.5 s",
+        "with a fifth of its CPU need for its first two seconds a room holds no frame; with a tenth it holds frames for less than 3.5 s",
         arguments: [(0.2, false), (0.1, true)])
     func start(capacity: Double, isHeld: Bool) {
         for seed in UInt64(1)...8 {
@@ -352,7 +356,9 @@ struct OverloadTests {
         }
     }
 
-    @Test("a hold after which the lag is zero at once ends after 1.3 s: 300 ms to settle and one second of observation")
+    @Test(
+        "if the lag is zero once frames are held, the hold ends after 1.3 s: 300 ms to settle and one second of observation"
+    )
     func settling() {
         var overload = Self.make()
         var heldAt: Int64?
@@ -379,7 +385,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "for any lag, steps are in order, none taken within the limit unless an attempt failed, none undone above half of it"
+        "for any lag, overload steps are in order; none is taken within the limit unless an undo failed, none undone above half of it"
     )
     func anyLag() {
         for seed in UInt64(1)...200 {
@@ -447,7 +453,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "the record of the overload level is equal after it is written and read, and ignored if over five minutes away"
+        "the record of the overload level is equal after it is written and read, and ignored if its time is over five minutes off"
     )
     func record() {
         let record = OverloadRecord(level: "encoder 720p", distanceMs: 60_000, writtenAt: 1_700_000_000_000)

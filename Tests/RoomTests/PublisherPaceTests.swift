@@ -94,7 +94,7 @@ struct PublisherPaceTests {
     }
 
     @Test(
-        "a file pushed at 1.3 to 1,000 times real time is detected, read at most 3 s ahead, and its packets count as arriving evenly",
+        "a file pushed at 1.3 to 1,000 times real time is detected, read at most 3 s ahead, and its packets get even arrival times",
         arguments: [130, 300, 100_000])
     func file(percent: Int64) {
         var sender = Sender()
@@ -127,7 +127,7 @@ struct PublisherPaceTests {
     }
 
     @Test(
-        "a fast file whose audio starts late, ends early or has a gap is read at most 3 s ahead, and its packets count as even to 0.5 s",
+        "a file pushed too fast, with audio late, short or with a gap, is read at most 3 s ahead; arrival times are even within 0.5 s",
         arguments: [0..<20_000, 20_000..<Int64.max, 20_000..<22_500, 20_000..<23_900, 20_000..<40_000])
     func holes(silence: Range<Int64>) {
         var sender = Sender(silence: silence)
@@ -155,7 +155,7 @@ struct PublisherPaceTests {
     }
 
     @Test(
-        "an audio-only publisher far ahead is paused, its packets count as at most 30 s later, and the pause ends after its publication"
+        "an audio-only publisher far ahead is paused, its arrival times move by at most 30 s, and the publication's end ends the pause"
     )
     func tinyMessages() {
         var pace = PublisherPace()

@@ -4,7 +4,8 @@ import Testing
 @Suite("RecordingJobs: MP4 files made while the room runs")
 struct RecordingJobsTests {
     @Test(
-        "recordings are finished one after the other on one thread; when none waits, the next one starts a new thread")
+        "recordings are finished one after the other on one thread, which ends when none waits; then the next starts a new thread"
+    )
     func turns() {
         var jobs = RecordingJobs()
         var starts = (0..<2).map { _ in jobs.add { _ in } }
@@ -15,7 +16,7 @@ struct RecordingJobsTests {
         #expect(starts == [true])
     }
 
-    @Test("a recording job not started by the room's deadline is not started any more")
+    @Test("a job for a recording's files that has not started by the room's deadline is not started any more")
     func deadline() {
         var jobs = RecordingJobs()
         for _ in 0..<2 { _ = jobs.add { _ in } }

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Rate limit of a failure that repeats with every segment")
 struct RepeatedFailuresTests {
-    @Test("the first failure of a kind is reported at once, then one in ten seconds with the number suppressed")
+    @Test(
+        "of failures that repeat, the first of a kind is reported at once, then one in ten seconds with the number suppressed"
+    )
     func paced() {
         var failures = RepeatedFailures()
         let second = TimeMath.nanoseconds

@@ -19,7 +19,7 @@ extension InProcess {
         }
 
         @Test(
-            "each PK ends by its timer, no tick is late or lost, the playlist keeps its window, and 20 s cost at most 1 s of CPU time"
+            "each PK ends by timer, no tick is late or lost, the playlist keeps its window, and 20 s of program use at most 1 s of CPU"
         )
         func pks() async throws {
             let directory = try RoomDirectory()

@@ -52,7 +52,7 @@ extension InProcess {
             try await room.command(.patch, "/v1/room", Self.patch("\(directory.path)/music/none.m4a"), status: 403)
 
             let added = try await room.command(
-                .patch, "/v1/room", Self.patch(path, audio: #", "audio": { "duck": { "reductionDb": 20 } }"#))
+                .patch, "/v1/room", Self.patch(path, audio: #", "audio": { "lowerMusic": { "reductionDb": 20 } }"#))
             #expect(added.member("changed")?.content == .boolean(true))
             #expect(room.events.all("source.added", uid: "music").count == 1)
             try await room.run(until: "source.live", uid: "music")

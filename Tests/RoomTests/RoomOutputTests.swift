@@ -25,7 +25,7 @@ extension InProcess {
         }
 
         @Test(
-            "with one canvas per scene, a change waits for a segment start; all playlists get a discontinuity, those with video a new map"
+            "a change of the canvas with the scene waits for a segment start; playlists get a discontinuity, those with video a new map"
         )
         func canvasPerScene() async throws {
             let directory = try RoomDirectory()

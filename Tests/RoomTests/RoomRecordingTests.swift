@@ -23,7 +23,7 @@ extension InProcess {
         }
 
         @Test(
-            "a stop and a start give two recordings without a common frame; the second one goes on in the successor of a killed worker"
+            "a stop and a start give two recordings without a common frame; the second recording continues in a killed worker's successor"
         )
         func takes() async throws {
             let directory = try RoomDirectory()
@@ -88,7 +88,7 @@ extension InProcess {
         }
 
         @Test(
-            "an encrypted room makes clear recordings and clips; it refuses a recording directory inside the served one"
+            "an encrypted room makes unencrypted recordings and clips; it refuses a recording directory inside the served one"
         )
         func encrypted() async throws {
             let directory = try RoomDirectory()

@@ -120,7 +120,7 @@ extension InProcess {
             try await second.end()
         }
 
-        @Test("a room that was asked to end and whose worker was killed before that ends in its successor")
+        @Test("a room that was asked to end, but whose worker was killed before the end, is ended by its successor")
         func ended() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -133,7 +133,9 @@ struct SceneSelectorPKTests {
         #expect(room.shownPK?.endScene == "pk")
     }
 
-    @Test("losing a source of a PK scene that `pk` was changed to does not end a PK running in another scene")
+    @Test(
+        "if `pk` is changed to another scene while a PK runs, losing a source of the new scene alone does not end the PK"
+    )
     func lossOfANewScene() throws {
         var room = Self.live()
         _ = try room.startPK(.init(scene: "solo"), countdown: 0, duration: 0, now: 0)
@@ -142,7 +144,7 @@ struct SceneSelectorPKTests {
         #expect(room.passes(to: 20 * Self.second).phases.isEmpty)
     }
 
-    @Test("if the end scene in `pk` changes while a PK runs, the PK ends in the new one")
+    @Test("if the end scene in `pk` changes while a PK runs, the new end scene is on air after the PK")
     func endScene() throws {
         var room = Self.live()
         _ = try room.startPK(countdown: 0, now: Self.second)

@@ -63,7 +63,7 @@ struct SceneSelectorResumingTests {
         #expect(!room.phases.isRunning)
     }
 
-    @Test("resuming a scene that no longer exists is refused and keeps the scene on air")
+    @Test("resuming a scene that no longer exists is refused and does not change the scene on air")
     func noScene() {
         var room = Self.room(endsAt: nil)
         let isRestored = room.resume("gone")

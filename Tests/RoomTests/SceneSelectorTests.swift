@@ -72,7 +72,9 @@ struct SceneSelectorTests {
 
     private static let c = SourceID(uid: "3003", streamType: .main)
 
-    @Test("a source added with leavePane has states of its own, and its pane appears with its first frame")
+    @Test(
+        "a source with leavePane that is added while the room runs has its own state, and its pane appears with its first frame"
+    )
     func newcomer() {
         var room = Kit.room(first: "pk")
         room.everybodyComes(now: 0)
@@ -140,7 +142,7 @@ struct SceneSelectorTests {
         #expect(end.shows == ["guest"], "the PK's end scene was removed")
     }
 
-    @Test("a PK whose scene was removed is refused, and starts when the scene is back")
+    @Test("starting a PK whose scene was removed is refused, and works again once the scene is back")
     func removedPKScene() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)

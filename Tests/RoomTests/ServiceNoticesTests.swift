@@ -85,7 +85,7 @@ struct ServiceNoticesTests {
         #expect(done == ["READY=1", "STOPPING=1"], "after the recovery it has started, and ends")
     }
 
-    @Test("WATCHDOG is sent twice per watchdog interval while the worker is alive, and not while it is not")
+    @Test("WATCHDOG is sent twice per watchdog interval while the worker is alive, and not at all while it hangs")
     func watchdog() {
         let notices = Manager(watchdog: 2 * Self.second)
         let ready = Self.view(.ready)

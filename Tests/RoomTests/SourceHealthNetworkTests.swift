@@ -102,7 +102,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "a gap of 700 ms gives the level that the configured thresholds say",
+        "a gap of 700 ms in a source's packets gives the alert level of the configured thresholds",
         arguments: [
             ([50, 300, 800], .alert2), ([0, 100, 200], .alert3), ([600, 700, 800], .normal),
             ([400, 500, 600], .alert1),
@@ -143,7 +143,7 @@ struct SourceHealthNetworkTests {
         #expect(publisher.causes.contains(.gap))
     }
 
-    @Test("a source that returns is normal within two seconds, and its absence raises nothing later")
+    @Test("a source that returns has no alert two seconds later, and its absence raises no alert afterwards")
     func back() {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
         publisher.run(20)
@@ -158,7 +158,7 @@ struct SourceHealthNetworkTests {
         #expect(publisher.changes.count == 2, "\(publisher.changes)")
     }
 
-    @Test("two causes at once are listed with their own levels, the worst first")
+    @Test("two causes of alerts of a source at once are listed with their own levels, the worst first")
     func everyCause() {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 2_048_000) }
         publisher.run(20, picture: 99, gop: 30, bytes: 6_000)
@@ -199,7 +199,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "what is measured while the worker is behind raises no alert about a publisher, then or later; the lag itself is reported"
+        "irregular arrivals while the worker is behind raise no alert about the publisher, then or later; the lag itself is reported"
     )
     func worker() {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
@@ -217,7 +217,8 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "timestamps at the ends of Int64 do not trap", arguments: [Int64.min, -1, .max])
+        "packet timestamps of Int64.min, Int64.max and beside them do not trap the measurement of a source",
+        arguments: [Int64.min, -1, .max])
     func extremes(time: Int64) {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1) }
         publisher.run(5)

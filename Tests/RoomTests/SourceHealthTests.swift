@@ -60,7 +60,7 @@ struct SourceHealthTests {
         }
     }
 
-    @Test("a distance of Int64.min between audio and video gives alert_3 for skew, without a trap")
+    @Test("an offset of Int64.min between audio and video gives alert_3 for skew, without a trap")
     func farthestApart() {
         var health = SourceHealth(rules: SourceHealth.Rules())
         var reading = ArrivalMeter.Reading()
@@ -142,7 +142,9 @@ struct SourceHealthTests {
         #expect(screen.levels == [.alert1] && screen.changes.first?.causes == [.keyInterval])
     }
 
-    @Test("bit rate, key frames, jitter buffer, decoder, worker and absence raise alerts")
+    @Test(
+        "a low bit rate, rare key frames, a long jitter buffer, decode errors, worker lag and absence each raise an alert with its cause"
+    )
     func others() {
         var thin = Feed { $0.bitrate = 2_048_000 }
         thin.run(10, bytes: 4_000)
@@ -200,7 +202,7 @@ struct SourceHealthTests {
     }
 
     @Test(
-        "a distance between audio and video that grows raises an alert by its growth; a constant one raises none",
+        "a growing offset between audio and video raises an alert by its growth; a constant offset raises none",
         arguments: [(60, .normal), (100, .alert1), (200, .alert2), (400, .alert3)] as [(Int64, SourceHealth.Level)])
     func skew(late: Int64, level: SourceHealth.Level) {
         var feed = Feed()
@@ -212,7 +214,7 @@ struct SourceHealthTests {
     }
 
     @Test(
-        "a jump of the audio timestamps by an hour raises no alert; audio that then comes later does",
+        "a jump of the audio timestamps by an hour raises no alert; audio that is sent 200 ms later after it does",
         arguments: [-3_600_000, 3_600_000] as [Int64])
     func renumbered(by jump: Int64) {
         var feed = Feed()

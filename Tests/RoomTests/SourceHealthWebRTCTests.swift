@@ -24,7 +24,7 @@ struct SourceHealthWebRTCTests {
     }
 
     @Test(
-        "audio that sender reports move is no skew; audio that moves without them is",
+        "an audio shift that follows RTCP sender reports raises no alert; a shift of 200 ms without them raises alert_2 for skew",
         arguments: [-150, 150] as [Int64])
     func realignment(by correction: Int64) {
         var statistics = WebRTCStatistics()
@@ -97,7 +97,7 @@ struct SourceHealthWebRTCTests {
         #expect(publisher.feed.health.level == .normal, "it clears as other causes do")
     }
 
-    @Test("the first reading of a session, and counters that restart, are no loss")
+    @Test("a session's first packet counts, and counts that restart at zero, are not reported as packet loss")
     func countersRestart() {
         var publisher = Publisher()
         publisher.statistics.media.tracks[0].answersKeyFrameRequests = true
@@ -111,7 +111,7 @@ struct SourceHealthWebRTCTests {
     }
 
     @Test(
-        "a freeze after lost packets is a gap that no buffer absorbs; the same pause of the publisher is absorbed",
+        "a freeze due to lost packets counts as a gap despite the jitter buffer, which absorbs a publisher's pause of 165 ms",
         arguments: [(66, .normal), (165, .alert1), (500, .alert2), (690, .alert2)] as [(Int64, SourceHealth.Level)])
     func freeze(milliseconds: Int64, level: SourceHealth.Level) {
         var publisher = Publisher()

@@ -13,7 +13,7 @@ struct SourceStateMachineTests {
         return source
     }
 
-    @Test("connection, first packet and first frame each change the state once")
+    @Test("a source's connection, first packet and first frame each change its state once")
     func beginning() {
         var source = SourceStateMachine(rules: Kit.rules)
         #expect(source.receive(.published, now: 1).map(\.to) == [.connected])
@@ -202,7 +202,7 @@ struct SourceStateMachineTests {
         #expect(ended.graceUntil == 35 * Self.second)
     }
 
-    @Test("a source given up for silence is present again with its next packet")
+    @Test("a source that was silent beyond its grace period is present again with its next packet")
     func backFromSilence() {
         var source = Self.live()
         _ = Self.silence(&source, until: 20 * Self.second)
@@ -295,7 +295,7 @@ struct SourceStateMachineTests {
     }
 
     @Test(
-        "for random events, each change of a source starts at its last state, and a publisher with a frame makes it live"
+        "for random events, each state change of a source begins with its last state, and a publisher with a frame makes it live"
     )
     func total() {
         var random = TestRandom(state: 7)

@@ -20,7 +20,9 @@ struct SourceStillsTests {
                 timescale: 1000, isKey: isKey, arrival: arrival))
     }
 
-    @Test("the tap keeps the last key frame of the publication with the format before it, and nothing after the end")
+    @Test(
+        "for stills, a publication's last key frame is kept with the format before it, and nothing after the publication's end"
+    )
     func tap() {
         let format = CodecParameters(codec: .h264, configuration: [1])
         var tap = KeyFrameTap()
@@ -40,7 +42,9 @@ struct SourceStillsTests {
         #expect(tap.keyFrame == nil && !tap.hasVideo && tap.began == nil)
     }
 
-    @Test("requests for one source share one job, sources take turns, and beyond the capacity requests are refused")
+    @Test(
+        "requests for stills of one source share one job, sources take turns, and requests beyond the capacity are refused"
+    )
     func jobs() {
         var cache = StillCache<Int>()
         var added = [

@@ -34,7 +34,9 @@ struct StartingMediaTests {
         #expect(starting.note([Self.packet(.video, isKey: true, at: 4)]) == 4)
     }
 
-    @Test("H.264 without key frames and audio starts the program at the frame after `keyPatience` frames")
+    @Test(
+        "H.264 with neither key frames nor audio starts the program once it has waited for a key frame for a set number of frames"
+    )
     func gradualRefresh() {
         let patience = Int64(StartingMedia.keyPatience)
         var starting = StartingMedia()
@@ -44,7 +46,7 @@ struct StartingMediaTests {
         #expect(starting.note(Self.pictures(900..<901)) == 900, "and so does any later one")
     }
 
-    @Test("for each publication the wait for a key frame starts anew")
+    @Test("the wait for a key frame, which delays the program's start, begins anew with each publication")
     func anew() {
         let patience = Int64(StartingMedia.keyPatience)
         var starting = StartingMedia()

@@ -8,7 +8,7 @@ struct StillDeliveriesTests {
     private static let second = SourceID(uid: "2")
     private static let second1: Int64 = 1_000_000_000
 
-    @Test("of each source one still is sent at a time; a newer one replaces the one that waits")
+    @Test("one still of each source is sent at a time; meanwhile a newer still replaces one that waits")
     func replaced() {
         var stills = StillDeliveries<Int>()
         stills.add(1, of: Self.first)
@@ -73,7 +73,7 @@ struct StillDeliveriesTests {
     }
 
     @Test(
-        "the first still of a publication is due at once, later ones at the interval, and one that was missing after 250 ms"
+        "a publication's first still is due at once and later ones at the interval; if there is no new still, one is due again in 250 ms"
     )
     func schedule() {
         var schedule = StillSchedule()

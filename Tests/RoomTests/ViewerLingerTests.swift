@@ -45,7 +45,7 @@ struct ViewerLingerTests {
     ]
 
     @Test(
-        "the linger follows from lingerSeconds, the playlist's window, and when a viewer sent its last request",
+        "how long an ended room still serves viewers follows from lingerSeconds, the playlist's window and the last viewer request",
         arguments: Self.cases
     )
     func length(one: Case) {
@@ -58,7 +58,7 @@ struct ViewerLingerTests {
         #expect(linger.isOver(at: 7 + one.seconds * Self.second))
     }
 
-    @Test("during the linger, a request to end or to stop ends the linger at once")
+    @Test("while an ended room still serves viewers (linger), a request to end or to stop ends the linger at once")
     func asked() {
         for isStop in [false, true] {
             var linger = ViewerLinger()

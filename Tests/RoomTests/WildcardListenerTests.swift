@@ -19,7 +19,7 @@ struct WildcardListenerTests {
     }
 
     @Test(
-        "listeners on 0.0.0.0 and [::] are named; those on another address, on a Unix socket or without an address are not"
+        "the list of wildcard listeners has those on 0.0.0.0 and [::], none on another address or Unix socket, and none disabled"
     )
     func wildcards() throws {
         #expect(

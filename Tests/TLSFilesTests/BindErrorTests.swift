@@ -22,7 +22,7 @@ struct BindErrorTests {
         #expect(!error.what.contains("bind(") && !error.what.contains("errno"), "\(error.what)")
     }
 
-    @Test("a host that the resolver does not know gives an error that says so")
+    @Test("a listen address whose host the resolver does not know gives an error that says so")
     func unknownHost() {
         let address = ListenAddress.tcp(host: "nosuch.invalid", port: 1)
         let error = MediaError.bindFailed(

@@ -41,7 +41,7 @@ struct CertificateStoreTests {
     }
 
     @Test(
-        "a missing file, a file of another kind, or a key of another certificate is refused with the reason",
+        "a missing certificate file, one of another kind, or a key of another certificate is refused with the reason",
         arguments: [
             ("a.crt", "b.key", "does not belong to"), ("none.crt", "a.key", "No such file"),
             ("a.crt", "none.key", "No such file"), ("a.key", "a.key", "certificate"),

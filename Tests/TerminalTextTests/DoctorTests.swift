@@ -19,7 +19,7 @@ struct DoctorTests {
         return facts
     }
 
-    @Test("a sound machine has only findings that are ok")
+    @Test("tandem doctor has only findings that are ok on a machine without a problem")
     func ok() {
         let report = Self.sound.report
         #expect(!report.hasErrors)
@@ -79,7 +79,7 @@ struct DoctorTests {
         Case(.warning, "network", "no address that other machines") { $0.addresses4 = [] },
     ]
 
-    @Test("each problem is one finding with its level and a remedy", arguments: cases.indices)
+    @Test("tandem doctor has one finding for each problem, with its level and a remedy", arguments: cases.indices)
     func problems(index: Int) throws {
         let example = Self.cases[index]
         var facts = Self.sound
@@ -106,7 +106,7 @@ struct DoctorTests {
                 "error    disk     full\n                  Fix: free it\n1 error, 0 warnings\n"))
     }
 
-    @Test("the CPU quota is read from the files of cgroup versions 1 and 2; nil if there is none")
+    @Test("tandem doctor reads the CPU quota from the files of cgroup versions 1 and 2; it is nil if there is none")
     func quotas() {
         #expect(
             MachineFacts.quota(cpuMax: "150000 100000\n") == 1500 && MachineFacts.quota(cpuMax: "max 100000\n") == nil)
@@ -115,7 +115,7 @@ struct DoctorTests {
         #expect(MachineFacts.quota(microseconds: "50000\n", period: "100000\n") == 500)
     }
 
-    @Test("the demo's addresses and one line each for OBS, ffmpeg and the browser fit in 80 columns")
+    @Test("the addresses of tandem demo and one line each for OBS, ffmpeg and the browser fit in 80 columns")
     func demo() {
         let text = DemoText(
             control: "http://127.0.0.1:58081", viewer: "http://127.0.0.1:58080", rtmp: "rtmp://127.0.0.1:51935",

@@ -22,7 +22,7 @@ struct EventTextTests {
         }
     }
 
-    @Test("phrases name only members that the event has")
+    @Test("the phrases of events name only members that the event has")
     func members() {
         for declaration in EventDeclaration.all {
             let known = Set(declaration.members.map(\.name))
@@ -82,7 +82,7 @@ struct EventTextTests {
         #expect(self.text.text("{not\u{1b}") == "{not?")
     }
 
-    @Test("colors follow the severity, on a terminal without NO_COLOR only")
+    @Test("the color of an event's line follows the severity, on a terminal without NO_COLOR only")
     func colors() {
         func style(_ variables: [String: String], _ isTerminal: Bool = true) -> Bool {
             TerminalStyle.decide(isTerminal: isTerminal) { variables[$0] }.isColored

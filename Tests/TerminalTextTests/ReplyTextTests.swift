@@ -28,7 +28,9 @@ struct ReplyTextTests {
         "addresses":{"control":"http://127.0.0.1:8081"}}
         """
 
-    @Test("a room's state is printed as a head and as tables of sources, renditions, outputs and alarms with aligned columns")
+    @Test(
+        "a room's state is printed as a head and as tables of sources, renditions, outputs and alarms with aligned columns"
+    )
     func state() {
         #expect(
             self.text.text(Array(Self.room.utf8), .room) == """
@@ -54,7 +56,9 @@ struct ReplyTextTests {
                 """)
     }
 
-    @Test("statistics, events, logs and other JSON replies are printed as lines, and text as it is, with `?` for control characters")
+    @Test(
+        "replies with statistics, events, logs and other JSON are printed as lines, and text as it is, with `?` for control characters"
+    )
     func others() {
         func text(_ reply: String, _ kind: ReplyText.Kind) -> String { self.text.text(Array(reply.utf8), kind) }
         let statistics = text(
@@ -84,7 +88,7 @@ struct ReplyTextTests {
         #expect(text("{\"a\":[{\"b\":1}]}", .document).contains("\n      \"b\": 1\n"))
     }
 
-    @Test("a refusal is its detail, remedy and code, and each mistake of a document on a line of its own")
+    @Test("a refusal is printed as its detail, remedy and code, and each mistake of a document on a line of its own")
     func refusals() {
         func text(_ reply: String) -> String { ReplyText.refusal(Array(reply.utf8)) }
         #expect(
@@ -101,7 +105,7 @@ struct ReplyTextTests {
         return WatchView(style: style).lines(room, columns: columns, rows: rows)
     }
 
-    @Test("the live view has sources with meters, frame, lag and alarms, and fits in the terminal")
+    @Test("a room's live view has sources with meters, frame, lag and alarms, and fits in the terminal")
     func view() throws {
         #expect(
             try self.watch(columns: 100, rows: 20).joined(separator: "\n") == """
@@ -124,7 +128,7 @@ struct ReplyTextTests {
         #expect(short.count == 7 && short.contains("… 3 more") && short.last?.hasPrefix("alert 3") == true, "\(short)")
     }
 
-    @Test("the one-line form of the live view has time, state, scene, frame, lag, sources and alarms")
+    @Test("the one-line form of a room's live view has time, state, scene, frame, lag, sources and alarms")
     func line() throws {
         let room = try #require(JSONParser.parse(Array(Self.room.utf8)).faultless)
         #expect(
@@ -141,7 +145,9 @@ struct ReplyTextTests {
         #expect(drawn.text([]) == "\u{1b}[1A\u{1b}[J")
     }
 
-    @Test("CJK characters and emoji count as two columns and combining characters as none, also when text is cut or padded")
+    @Test(
+        "in terminal text CJK characters and emoji are two columns and combining characters none, also when it is cut or padded"
+    )
     func columns() {
         #expect(TextWidth.columns("abc") == 3 && TextWidth.columns("벤 김") == 5 && TextWidth.columns("主播") == 4)
         #expect(TextWidth.columns("e\u{301}") == 1 && TextWidth.columns("🎉") == 2 && TextWidth.columns("") == 0)
@@ -155,7 +161,7 @@ struct ReplyTextTests {
 
 @Suite("Help texts")
 struct HelpTextTests {
-    @Test("usage lines are wrapped between options; other lines stay")
+    @Test("usage lines of a help text are wrapped between options; its other lines stay")
     func usage() {
         let text =
             "OVERVIEW: a\n\nUSAGE: tandem x <file> [--set <path=value> ...] [--json]\n\n  --set <path=value>  aaaaaaaaaaaaaaaaa"

@@ -4,7 +4,7 @@ import Testing
 @Suite("Backoff: delays between connection attempts")
 struct BackoffTests {
     @Test(
-        "each delay is random from half a ceiling to the ceiling, which doubles from 1 s to 8 s; reset() restores 1 s",
+        "each Backoff delay is random from half a ceiling to the ceiling, which doubles from 1 s to 8 s; reset() restores 1 s",
         arguments: [0, 7, UInt64.max])
     func doubles(random: UInt64) {
         var backoff = Backoff()
@@ -17,7 +17,7 @@ struct BackoffTests {
     }
 
     @Test(
-        "a delay never exceeds the given maximum, and limits near Int64.max or below 0 do not overflow",
+        "a Backoff delay never exceeds the given maximum, and limits near Int64.max or below 0 do not overflow",
         arguments: [0, 7, UInt64.max])
     func bounds(random: UInt64) {
         var short = Backoff(first: 300, longest: 1_000)

@@ -6,7 +6,7 @@ import Threading
 
 @Suite("Bounded queue between stages")
 struct BoundedQueueTests {
-    @Test("offer returns false while the queue is full, and adds the element once there is space")
+    @Test("BoundedQueue.offer() returns false while the queue is full, and adds the element once there is space")
     func offerIsBounded() {
         let queue = BoundedQueue<Int>(capacity: 2)
         #expect(queue.offer(1) && queue.offer(2))
@@ -16,7 +16,7 @@ struct BoundedQueueTests {
         #expect(queue.count == 2)
     }
 
-    @Test("a closed queue returns its remaining elements, then nil, and accepts no more")
+    @Test("a closed BoundedQueue returns its remaining elements, then nil, and accepts no more")
     func closedDrains() {
         let queue = BoundedQueue<Int>(capacity: 4)
         _ = queue.offer(1)
@@ -28,7 +28,7 @@ struct BoundedQueueTests {
         #expect(queue.take() == nil)
     }
 
-    @Test("10,000 elements pass from one thread to another through a queue of capacity 1, in order")
+    @Test("10,000 elements pass from one thread to another through a BoundedQueue of capacity 1, in order")
     func handsOverInOrder() {
         let queue = BoundedQueue<Int>(capacity: 1)
         let received = Mutex<[Int]>([])
@@ -50,7 +50,7 @@ struct BoundedQueueTests {
         }
     }
 
-    @Test("closing wakes threads that wait to put and to take")
+    @Test("closing a BoundedQueue wakes threads that wait to put and to take")
     func closeWakes() async throws {
         let full = BoundedQueue<Int>(capacity: 1)
         _ = full.offer(1)
@@ -75,7 +75,8 @@ struct BoundedQueueTests {
         #expect(results.withLock { $0.sorted() } == ["put", "take"])
     }
 
-    @Test("a consumer woken only per batch of three gets all elements in order, the last ones at close()")
+    @Test(
+        "a BoundedQueue's consumer woken only per batch of three gets all elements in order, the last ones at close()")
     func wakesForBatches() {
         let queue = BoundedQueue<Int>(capacity: 4, batch: 3)
         let received = Mutex<[Int]>([])
@@ -88,7 +89,7 @@ struct BoundedQueueTests {
         #expect(received.withLock { $0 } == Array(0..<100))
     }
 
-    @Test("a producer that is woken only when three positions are free still passes on every element, in order")
+    @Test("a BoundedQueue's producer woken only when three positions are free still passes on every element, in order")
     func wakesForPlaces() {
         let queue = BoundedQueue<Int>(capacity: 4, places: 3)
         let putter = StageThread("putter") {
@@ -100,7 +101,7 @@ struct BoundedQueueTests {
         #expect(taken == Array(0..<100) && queue.count == 0)
     }
 
-    @Test("a batch larger than the capacity is reduced to the capacity, so that no thread waits forever")
+    @Test("a BoundedQueue's batch larger than its capacity is reduced to the capacity, so that no thread waits forever")
     func batchFitsTheQueue() {
         let queue = BoundedQueue<Int>(capacity: 2, batch: 9)
         let putter = StageThread("putter") { for element in 0..<5 { queue.put(element) } }
@@ -110,7 +111,7 @@ struct BoundedQueueTests {
         #expect(taken == [0, 1, 2, 3] && queue.poll() == 4 && queue.poll() == nil)
     }
 
-    @Test("offer(all:) adds all elements or none, and wakes a waiting consumer for each")
+    @Test("BoundedQueue.offer(all:) adds all elements or none, and wakes a waiting consumer for each")
     func together() {
         let queue = BoundedQueue<Int>(capacity: 4)
         #expect(queue.offer(all: [1, 2, 3]) && !queue.offer(all: [4, 5]) && queue.count == 3)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Deadline: time limits for asynchronous operations")
 struct DeadlineTests {
-    @Test("an operation that ends in time returns its result")
+    @Test("an operation that ends before its deadline returns its result")
     func ends() async {
         #expect(await Deadline.run(within: 60_000_000_000) { 5 } == 5)
     }
@@ -22,7 +22,7 @@ struct DeadlineTests {
         source.finish()
     }
 
-    @Test("if the task that waits for the operation is cancelled, it gets nil before the deadline")
+    @Test("if the task that waits for an operation with a deadline is cancelled, it gets nil before the deadline")
     func cancelled() async {
         let (never, source) = AsyncStream.makeStream(of: Int.self)
         let waiting = Task {

@@ -12,7 +12,7 @@ struct WholeReadTests {
         return path
     }
 
-    @Test("a pipe without a writer, a device and a directory are refused at once")
+    @Test("reading a whole file refuses a pipe without a writer, a device and a directory at once")
     func notRegular() throws {
         let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(atPath: directory) }

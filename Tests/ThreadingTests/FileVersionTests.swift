@@ -25,7 +25,7 @@ struct FileMarkTests {
         Issue.record("the kernel's clock does not advance")
     }
 
-    @Test("two versions of an unchanged file are equal; the version of a missing file is nil")
+    @Test("two FileVersions of an unchanged file are equal; the FileVersion of a missing file is nil")
     func still() throws {
         #expect(FileVersion(path: self.path) == nil)
         try self.write("a", to: self.path)
@@ -33,7 +33,7 @@ struct FileMarkTests {
         #expect(FileVersion(path: self.path) != nil && FileVersion(path: self.path) == FileVersion(path: self.path))
     }
 
-    @Test("changed permissions are noticed, although content and modification time stay")
+    @Test("a file's FileVersion changes with its permissions, although content and modification time stay")
     func rights() throws {
         try self.write("a", to: self.path)
         defer { unlink(self.path) }
@@ -43,7 +43,7 @@ struct FileMarkTests {
         #expect(FileVersion(path: self.path) != before)
     }
 
-    @Test("a replacement of the same size is noticed")
+    @Test("a file's FileVersion changes if a file of the same size replaces it")
     func replaced() throws {
         try self.write("a", to: self.path)
         defer { unlink(self.path) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Gate: runs closures until it is closed")
 struct GateTests {
-    @Test("a closure runs at once while the gate is open, and does not run after close()")
+    @Test("Gate runs a closure at once while it is open, and does not run it after close()")
     func closed() {
         let gate = Gate()
         var passed = 0
@@ -21,7 +21,7 @@ struct GateTests {
         let hasCome = Atomic<Bool>(false)
     }
 
-    @Test("no closure runs after close() has returned, even if four threads use the gate meanwhile")
+    @Test("Gate runs no closure after close() has returned, even if four threads use it meanwhile")
     func waits() async {
         let gate = Gate()
         let end = End()

@@ -35,7 +35,7 @@ struct NotifySocketTests {
 
     private let unique = "tandem-notify-\(UUID().uuidString)"
 
-    @Test("a message arrives at a socket with a file system path")
+    @Test("a message of NotifySocket arrives at a socket with a file system path")
     func path() throws {
         let path = NSTemporaryDirectory() + self.unique
         defer { unlink(path) }
@@ -46,7 +46,7 @@ struct NotifySocketTests {
         #expect(manager.next == nil)
     }
 
-    @Test("a message arrives at a socket in the abstract namespace; no NUL is added to its name")
+    @Test("a message of NotifySocket arrives at a socket in the abstract namespace; no NUL is added to its name")
     func abstract() throws {
         let manager = try Manager([0] + Array(self.unique.utf8))
         let socket = try #require(NotifySocket("@\(self.unique)"))
@@ -54,7 +54,8 @@ struct NotifySocketTests {
         #expect(manager.next == "READY=1")
     }
 
-    @Test("an invalid or too long socket name is refused; send() returns false if no socket listens there")
+    @Test(
+        "NotifySocket refuses an invalid or too long socket name; its send() returns false if no socket listens there")
     func refused() throws {
         for name in ["", "@", "/", "vsock:2:9", "relative", "/a\0b", "@" + String(repeating: "n", count: 108)] {
             #expect(NotifySocket(name) == nil, "\(name)")
@@ -65,7 +66,9 @@ struct NotifySocketTests {
         #expect(!socket.send("READY=1"))
     }
 
-    @Test("send() returns false instead of blocking while the manager's queue is full, and works again later")
+    @Test(
+        "NotifySocket.send() returns false instead of blocking while the manager's queue is full, and works again later"
+    )
     func full() throws {
         let manager = try Manager([0] + Array(self.unique.utf8))
         let socket = try #require(NotifySocket("@\(self.unique)"))

@@ -155,7 +155,7 @@ struct BucketClientTests {
         }
     }
 
-    @Test("all pages of a list are read; objects are read and deleted; every request is signed")
+    @Test("all pages of a bucket's listing are read; objects are read and deleted; every request is signed")
     func objects() async throws {
         let server = Server()
         let keys = ["live/a/index.m3u8", "live/a/720p-1-0.m4s", "live/b & c's/방송.m3u8", "live/d/x", "other/e"]
@@ -176,7 +176,8 @@ struct BucketClientTests {
     }
 
     @Test(
-        "a request is repeated twice after a status of 5xx; the error names the status, S3 code or refused connection")
+        "a bucket request is repeated twice after a status of 5xx; the error names the status, S3 code or refused connection"
+    )
     func failures() async throws {
         let server = Server()
         server.state.withLock { $0.objects["a/b"] = "x" }
@@ -210,7 +211,7 @@ struct BucketClientTests {
         "<Contents><Key>a/b</Key><LastModified>2026-11-27T10:00:00.000Z</LastModified><Size>3</Size></Contents>"
 
     @Test(
-        "an incomplete or malformed list gives nil instead of an empty list",
+        "an incomplete or malformed bucket listing gives nil instead of an empty listing",
         arguments: [
             "", "<html></html>", "<Error><Code>NoSuchBucket</Code></Error>", "<ListBucketResult>",
             "<ListBucketResult><Contents><Key>a</Key></ListBucketResult>",
@@ -224,7 +225,9 @@ struct BucketClientTests {
         ])
     func incomplete(text: String) { #expect(ObjectPage(xml: Array(text.utf8)) == nil) }
 
-    @Test("an empty list has no objects, references in keys are decoded, and a truncated list has a next page")
+    @Test(
+        "an empty bucket listing has no objects, XML references in keys are decoded, and a truncated listing has a next page"
+    )
     func pages() {
         func page(_ text: String) -> ObjectPage? {
             ObjectPage(xml: Array("<ListBucketResult>\(text)</ListBucketResult>".utf8))

@@ -85,7 +85,7 @@ struct SignatureV4Tests {
         ])
     func dates(seconds: Int64, text: String) { #expect(SignatureV4.date(seconds) == text) }
 
-    @Test("the bucket is in the path or the host name; default ports are left out; no secret is in a dump")
+    @Test("an S3 URL has the bucket in the path or the host name, without a default port; no secret is in a dump")
     func places() {
         func bucket(_ endpoint: String, pathStyle: Bool) -> S3Bucket {
             S3Bucket(
@@ -104,7 +104,7 @@ struct SignatureV4Tests {
         #expect(!text.contains("hunter2") && !text.isEmpty)
     }
 
-    @Test("a session token is sent and signed with each request, and is in no dump")
+    @Test("an S3 session token is sent and signed with a request, and is in no dump")
     func sessionToken() {
         let bucket = S3Bucket(
             endpoint: "https://s3.example", region: "r", bucket: "b", accessKey: "ID", secretKey: "secret",
@@ -152,7 +152,7 @@ struct SignatureV4Tests {
         #expect(!text.contains("hunter2"))
     }
 
-    @Test("two stores are the same only if their URLs and keys are equal")
+    @Test("two stores, HTTP or S3, are the same only if their URLs and credentials are equal")
     func sameStore() {
         func bucket(_ secret: String, session: String? = nil) -> S3Bucket {
             S3Bucket(

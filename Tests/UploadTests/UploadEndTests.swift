@@ -78,7 +78,7 @@ struct UploadEndTests {
         return Set(deletions.names)
     }
 
-    @Test("all objects that are still to be deleted are deleted before the uploader finishes")
+    @Test("objects still to be deleted at the room's end are all deleted before the uploader finishes")
     func all() async throws {
         let deleted = try await Self.deleted(Deletions(length: 0))
         #expect(deleted == Set(Self.leftovers.map { "/live/\($0)" }))

@@ -132,7 +132,7 @@ struct UploadQueueTests {
         #expect(origin.notices == [.lost(mediaSequence: 2, tracks: ["v"], slate: false)])
     }
 
-    @Test("with a store so slow that a segment takes longer than its duration, at most two segments queue up")
+    @Test("with a store that takes three seconds for each request, at most two segments queue up")
     func slow() {
         var origin = SimulatedOrigin()
         origin.latency = 3 * Self.second
@@ -142,7 +142,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "with a store 300 ms away every segment is listed within 1 s of its end"
+        "with a store that takes 300 ms for each request, every segment is listed within 1 s of its end"
     )
     func distant() {
         var origin = SimulatedOrigin()
@@ -268,7 +268,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "an initialization segment that only gaps have is stored, also for a gap of an earlier worker",
+        "an initialization segment that only gaps refer to is stored, also for a gap of an earlier worker",
         arguments: [false, true])
     func mapOfGaps(isRestarted: Bool) {
         var queue = UploadQueue(rules: UploadRules())
@@ -290,7 +290,7 @@ struct UploadQueueTests {
         #expect(queue.isWhole && queue.takeNotices().isEmpty)
     }
 
-    @Test("an initialization segment of a gap is not retried if it has no file")
+    @Test("the initialization segment of a gap is not retried if it has no file")
     func mapOfGapsWithoutFile() {
         var queue = UploadQueue(rules: UploadRules())
         queue.list(Self.canvases(3, isGap: true, isEnded: true), at: 0)
@@ -298,7 +298,7 @@ struct UploadQueueTests {
         #expect(names.filter { $0.hasSuffix(".mp4") } == ["v-1-1.mp4"] && queue.isWhole, "\(names)")
     }
 
-    @Test("EXT-X-ENDLIST is in the video and audio playlists once all segments are stored")
+    @Test("after the room's end, the video and audio playlists get EXT-X-ENDLIST once all segments are stored")
     func end() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
@@ -309,7 +309,7 @@ struct UploadQueueTests {
         #expect(origin.rows("v.m3u8").isEnded && origin.rows("a.m3u8").isEnded)
     }
 
-    @Test("EXT-X-ENDLIST is sent when a store that was down at the end returns")
+    @Test("EXT-X-ENDLIST is sent when a store that was down at the room's end returns")
     func endWhileAway() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
@@ -422,7 +422,9 @@ struct UploadQueueTests {
         #expect(queue.record?.leftovers == ["old.m4s"], "it is retried")
     }
 
-    @Test("only plain file names, at most 1,024, are read as objects to delete; none if deletion is off")
+    @Test(
+        "from an upload record only plain file names, at most 1,024, are read as objects to delete; none if deletion is off"
+    )
     func noLeftovers() throws {
         let many = (0..<5_000).map { "/ 0 v-1-\($0).m4s\n" }.joined()
         let read = try #require(UploadRecord(text: "tandem-upload 1\n5 1\n/ 0 ../x\n/ 0 a/b\n\(many)"))
@@ -463,7 +465,7 @@ struct UploadQueueTests {
         #expect(queue.record?.next == 28 && queue.takeNotices().isEmpty, "nothing is dropped")
     }
 
-    @Test("responses to no request, or a second response to one, change nothing")
+    @Test("a store's response without a request, or a second response to one, changes nothing")
     func strayAnswers() {
         var queue = UploadQueue(rules: UploadRules())
         queue.answered(7, .done, at: 0, jitter: 0)
@@ -475,7 +477,8 @@ struct UploadQueueTests {
         #expect(queue.next(at: 0).isEmpty, "it waits before it retries")
     }
 
-    @Test("of the thumbnails that wait only the newest is sent, one at a time, and the room's end does not wait for it")
+    @Test(
+        "of several waiting thumbnails only the newest is sent, one at a time, and the room's end does not wait for it")
     func extras() {
         var queue = UploadQueue(rules: UploadRules())
         queue.put("thumb.jpg", [1], contentType: "image/jpeg")
@@ -492,7 +495,8 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "objects that are sent once go one at a time, any number of them; while the store fails the oldest are dropped")
+        "objects that are uploaded once are sent one at a time; while the store fails, the oldest beyond the limit are dropped"
+    )
     func singles() {
         var queue = UploadQueue(rules: UploadRules())
         for number in 0..<100 {

@@ -21,7 +21,9 @@ struct UploadSpritesTests {
         return all
     }
 
-    @Test("only the newest index is sent, after every sheet it names; a sheet that changed meanwhile is sent again")
+    @Test(
+        "only the newest sprite index is sent, after every sheet it names; a sheet that changed meanwhile is sent again"
+    )
     func order() throws {
         var queue = UploadQueue(rules: UploadRules())
         queue.put(Self.update(1, ["s-0.jpg", "s-1.jpg"]))
@@ -46,7 +48,8 @@ struct UploadSpritesTests {
         #expect(queue.isSettled && queue.next(at: 0).isEmpty)
     }
 
-    @Test("a sheet that the store refused is retried before the index is sent; a sheet without a file is skipped")
+    @Test(
+        "a sprite sheet that the store refused is retried before the index is sent; a sheet without a file is skipped")
     func failures() throws {
         var queue = UploadQueue(rules: UploadRules())
         queue.put(Self.update(1, ["s-0.jpg", "s-1.jpg"]))
@@ -65,7 +68,7 @@ struct UploadSpritesTests {
     }
 
     @Test(
-        "a sheet no longer in the index is not sent, and is deleted from the store unless deletion is off",
+        "a sprite sheet no longer in the index is not sent, and is deleted from the store unless deletion is off",
         arguments: [true, false])
     func gone(deletes: Bool) {
         var rules = UploadRules()
@@ -79,7 +82,7 @@ struct UploadSpritesTests {
         #expect(deleted.map(\.name) == (deletes ? ["s-0.jpg", "s-1.jpg"] : []))
     }
 
-    @Test("a sheet that the store accepts slowly delays no media")
+    @Test("a sprite sheet whose upload is not answered delays no media")
     func besideMedia() {
         var queue = UploadQueue(rules: UploadRules())
         queue.put(Self.update(1, ["s-0.jpg"]))
@@ -90,7 +93,7 @@ struct UploadSpritesTests {
         #expect(!names.contains("s.vtt") && !queue.isSettled)
     }
 
-    @Test("60 sheets that wait for a store are sent one after another, then the index")
+    @Test("60 waiting sprite sheets are sent one after another, then the index")
     func many() {
         var queue = UploadQueue(rules: UploadRules())
         let sheets = (0..<60).map { "s-\($0).jpg" }

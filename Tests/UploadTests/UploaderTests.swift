@@ -138,7 +138,7 @@ struct UploaderTests {
         func bytes(of name: String) -> [UInt8]? { [1] }
     }
 
-    @Test("the body of a response gets only the time that its head has left")
+    @Test("the body of a store's response gets only the time that its head has left")
     func oneTimeout() async throws {
         let store = HeadsOnly()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -186,7 +186,7 @@ struct UploaderTests {
         func isSame(as other: any UploadTarget) -> Bool { self.shown == other.shown }
     }
 
-    @Test("after the store's keys are replaced, all later requests use the new ones")
+    @Test("after the store's keys are replaced, later requests use the new ones")
     func renewed() async {
         let (told, tell) = AsyncStream.makeStream(of: String.self)
         let uploader = Uploader(

@@ -197,6 +197,9 @@ final class TestViewer {
         return self.protect(writer.bytes) ?? []
     }
 
+    /// An RTCP packet with these bytes, protected whatever they are.
+    func protected(_ bytes: [UInt8]) -> [UInt8]? { self.protect(bytes) }
+
     private func protect(_ report: [UInt8]) -> [UInt8]? {
         var bytes = report
         return self.sender?.protectRTCP(&bytes) == .ok ? bytes : nil

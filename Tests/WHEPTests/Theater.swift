@@ -26,6 +26,10 @@ final class Theater {
         var changes: [SessionChange] = []
         /// Datagrams that the session has sent, with their times.
         var sent: [(at: Int64, bytes: [UInt8])] = []
+        /// Whether the viewer reads its TCP connection; without effect on UDP.
+        var isReading = true
+        /// Bytes that wait in the connection.
+        fileprivate(set) var waiting = 0
         fileprivate var toViewer: [(due: Int64, bytes: [UInt8])] = []
         fileprivate var toSession: [(due: Int64, bytes: [UInt8])] = []
 
@@ -44,6 +48,8 @@ final class Theater {
     let encoding = ms(100)
     private let start: Int64
     var frameSize: Int?
+    /// Bytes from which on a connection is full.
+    static let mostWaiting = 64 << 10
     static let wallClock: Int64 = 1_700_000_000_000_000_000
 
     init(seed: UInt64 = 1, now: Int64 = ms(5_000)) {
@@ -58,7 +64,7 @@ final class Theater {
     @discardableResult
     func join(
         _ viewer: TestViewer = TestViewer(), network: Network = Network(), offer: String? = nil,
-        limits: ViewerSession.Limits = ViewerSession.Limits()
+        limits: ViewerSession.Limits = ViewerSession.Limits(), isTCP: Bool = false
     ) throws -> Seat {
         let identity = try TestViewer.identity.get()
         let own = ICECredentials(ufrag: "our\(self.seats.count)", password: "thepasswordofthissideofit")
@@ -74,7 +80,8 @@ final class Theater {
         let session = try ViewerSession(
             negotiated, credentials: own, identity: identity, sources: sources,
             random: (self.random.next(), self.random.next()), now: self.now, limits: limits, timer: .long)
-        let seat = Seat(viewer, session, ICEAddress(ipv4: 0xC000_0202, port: UInt16(6_000 + self.seats.count)))
+        let seat = Seat(
+            viewer, session, ICEAddress(ipv4: 0xC000_0202, port: UInt16(6_000 + self.seats.count), isTCP: isTCP))
         seat.network = network
         self.seats.append(seat)
         seat.toSession.append((self.now + network.delay, viewer.check()))
@@ -140,11 +147,23 @@ final class Theater {
         guard seat.isRunning else { return }
         // As clients do, until they are connected.
         if !seat.viewer.isConnected, self.now % ms(50) == 0 { self.send(seat.viewer.check(), from: seat) }
+        if seat.isReading, seat.waiting > 0 {
+            seat.waiting = 0
+            seat.session.setFull(false, seat.address, now: self.now)
+            var output = ViewerOutput()
+            seat.session.send(self.stream, now: self.now, into: &output)
+            self.take(output, seat)
+        }
+        guard seat.isReading else { return self.report(seat) }
         let arrived = seat.toViewer.filter { $0.due <= self.now }
         seat.toViewer.removeAll { $0.due <= self.now }
         for (_, bytes) in arrived {
             for answer in seat.viewer.receive(bytes, now: self.now) { self.send(answer, from: seat) }
         }
+        self.report(seat)
+    }
+
+    private func report(_ seat: Seat) {
         for report in seat.viewer.advance(to: self.now) { self.send(report, from: seat) }
     }
 
@@ -159,6 +178,9 @@ final class Theater {
                 let kind = DatagramKind(bytes)
                 if kind == .rtp, self.isLost(seat.network.loss) { continue }
                 seat.toViewer.append((self.now + seat.network.delay, bytes))
+                guard seat.address.isTCP, !seat.isReading else { continue }
+                seat.waiting += bytes.count
+                if seat.waiting > Self.mostWaiting { seat.session.setFull(true, seat.address, now: self.now) }
             }
         }
     }

@@ -36,7 +36,7 @@ struct TrackSenderTests {
     }
 
     @Test(
-        "sequence numbers are consecutive across pauses, the first is below 32,768, and RTP times differ as in the program"
+        "a viewer's sequence numbers start below 32,768 and are consecutive across pauses; RTP times differ as in the program"
     )
     func numbers() {
         var history = Self.history(0..<10)
@@ -60,7 +60,7 @@ struct TrackSenderTests {
     }
 
     @Test(
-        "a group of frames sent late has RTP times 1 ms apart up to its last frame; later frames have those of the program"
+        "a GOP that is sent late has RTP times 1 ms apart up to its last frame; later frames have the program's times"
     )
     func catchUp() {
         var history = Self.history(0..<20)
@@ -77,7 +77,7 @@ struct TrackSenderTests {
         #expect(Set(packets.map(\.timestamp)).count == 22)
     }
 
-    @Test("a group that is sent twice has RTP times between those of the frame sent before and of the next frame")
+    @Test("a GOP that is sent again has RTP times between those of the frame sent before and of the next new frame")
     func again() {
         var history = Self.history(0..<20)
         var sender = TrackSender(Self.track(), sources: Self.sources, random: 1)
@@ -94,7 +94,7 @@ struct TrackSenderTests {
     }
 
     @Test(
-        "a lost packet is sent again as rtx with its sequence number and RTP time; a request 10 ms later gets nothing",
+        "a lost packet is sent again as rtx with its sequence number and RTP time; a request repeated after 10 ms gets nothing",
         arguments: [0, 1, 7, 30])
     func rtx(position: Int) throws {
         var history = Self.history(0..<10)

@@ -23,7 +23,7 @@ struct ViewerSessionTests {
         #expect(configuration?.configuration == TestProgram.configuration.configuration)
     }
 
-    @Test("a viewer that joins between key frames begins with the cached one at once, and is not behind afterwards")
+    @Test("a viewer that joins between key frames begins with the cached key frame at once, and then is not behind")
     func join() throws {
         let theater = Theater()
         // Two thirds of a group after its key frame.
@@ -45,7 +45,7 @@ struct ViewerSessionTests {
         #expect(zip(frames, frames.dropFirst()).allSatisfy { $1.pts > $0.pts })
     }
 
-    @Test("by their sender reports, audio and video are in sync within 1 ms")
+    @Test("by the sender reports to a viewer, audio and video are in sync within 1 ms")
     func lipSync() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -76,7 +76,7 @@ struct ViewerSessionTests {
     }
 
     @Test(
-        "at 5 % loss and 60 ms round trip at most one frame in 30 s is missing",
+        "with retransmission, a viewer with 5 % loss and 60 ms round trip misses at most one frame in 30 s",
         arguments: [(1, true), (2, true), (3, true), (1, false)])
     func repair(seed: UInt64, hasRtx: Bool) throws {
         let theater = Theater(seed: seed)
@@ -100,7 +100,9 @@ struct ViewerSessionTests {
         #expect((ms(58)...ms(70)).contains(roundTrip), "\(roundTrip)")
     }
 
-    @Test("50 key frame requests per second cause no key frame and hardly more data, and do not affect another viewer")
+    @Test(
+        "a viewer's 50 key frame requests per second cause no key frame and below 15 % more data, and affect no other viewer"
+    )
     func pictureLossFlood() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -123,7 +125,7 @@ struct ViewerSessionTests {
         #expect(loud.viewer.frames.last?.number == quiet.viewer.frames.last?.number)
     }
 
-    @Test("a viewer that lost its first key frame and asks for one gets the cached group again")
+    @Test("a viewer that lost its first key frame and requests one gets the cached GOP again")
     func secondGroup() throws {
         let theater = Theater()
         theater.run(seconds: 1.2)
@@ -166,7 +168,7 @@ struct ViewerSessionTests {
         #expect(last.number >= theater.latestFrame - 2)
     }
 
-    @Test("a viewer that never returns ends after 30 s without a check")
+    @Test("a session ends if its viewer stops sending and does not return within 30 s")
     func consent() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -179,7 +181,7 @@ struct ViewerSessionTests {
         #expect(seat.session.deadline == nil)
     }
 
-    @Test("a viewer that loses 12 % gets all groups of frames, unless its REMB for the video is also too low")
+    @Test("a viewer with 12 % loss gets all GOPs, unless its REMB for the video is also too low")
     func narrow() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -200,7 +202,7 @@ struct ViewerSessionTests {
     }
 
     @Test(
-        "a viewer that loses 40 % misses groups of frames and catches up without loss; another viewer is not affected")
+        "a viewer with 40 % loss misses GOPs, and catches up once the loss ends; another viewer is not affected")
     func congestion() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -221,7 +223,7 @@ struct ViewerSessionTests {
         #expect(bad.viewer.frames.last?.number == good.viewer.frames.last?.number)
     }
 
-    @Test("large frames are paced, and a viewer behind still gets all of them")
+    @Test("frames of 100 kB are sent to a viewer in portions below 220 kB, and all of them arrive")
     func paced() throws {
         let theater = Theater()
         theater.frameSize = 100_000
@@ -239,7 +241,7 @@ struct ViewerSessionTests {
         #expect(seat.session.counters.skippedGroups == 0)
     }
 
-    @Test("nothing is sent before a valid check; what strangers send is counted and ignored")
+    @Test("nothing is sent before a valid STUN check; packets from other addresses are counted and ignored")
     func strangers() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -298,7 +300,8 @@ struct ViewerSessionTests {
     }
 
     @Test(
-        "a viewer that moves gets nothing at its new address until it has answered a check there; then video continues")
+        "a viewer that moves gets no video at its new address until it has answered a STUN check there; then video continues"
+    )
     func moved() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
@@ -380,7 +383,7 @@ struct ViewerSessionTests {
         if case .handshakeFailed? = seat.session.end {} else { Issue.record("\(String(describing: seat.session.end))") }
     }
 
-    @Test("a session without checks ends after 10 s, and one without a handshake 10 s after its first check")
+    @Test("a session without STUN checks ends after 10 s, and one without a handshake 10 s after its first check")
     func timeouts() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)

@@ -51,7 +51,7 @@ struct RenditionStreamTests {
         #expect(stream.video.end > 0 && stream.video.keyStart == 0)
     }
 
-    @Test("the history keeps the latest group and a second for repair, and no more than its limits")
+    @Test("the packet history keeps the latest GOP and about a second, but no more than ten seconds and its byte limit")
     func history() {
         var limits = PacketHistory.Limits()
         limits.bytes = 100_000
@@ -77,7 +77,7 @@ struct RenditionStreamTests {
         #expect(history.start == 410 && history.end == 410 && history.last == nil)
     }
 
-    @Test("the program clock follows the packet with the least delay, and a new time line")
+    @Test("the program clock follows the packet with the least delay, and jumps with a new timeline")
     func clock() {
         var clock = ProgramClock(now: ms(1_000), wallClock: ms(500_000))
         #expect(clock.time(now: ms(1_000)) == nil)
@@ -94,7 +94,7 @@ struct RenditionStreamTests {
 
 @Suite("Feed of a rendition for WebRTC viewers")
 struct WHEPFeedTests {
-    @Test("a feed without viewers is not awake")
+    @Test("a WebRTC feed without viewers is inactive")
     func asleep() {
         let feed = WHEPFeed(name: "720p", hasVideo: true, hasAudio: true)
         feed.configure(TestProgram.configuration)
@@ -108,7 +108,9 @@ struct WHEPFeedTests {
 
 @Suite("Flow of a WebRTC viewer")
 struct ViewerFlowTests {
-    @Test("video pauses after three seconds of bad reports, longer each time, and short again after recovery")
+    @Test(
+        "a viewer's video pauses after three seconds of high reported loss, longer each time, and briefly again after recovery"
+    )
     func pauses() {
         var flow = ViewerFlow(now: 0)
         var now: Int64 = 0
@@ -135,7 +137,7 @@ struct ViewerFlowTests {
         #expect(flow.isPaused(now: now - ms(500)) && !flow.isPaused(now: now + ms(100)))
     }
 
-    @Test("a single bad report, or moderate loss, pauses nothing")
+    @Test("single reports of high loss among moderate loss do not pause a viewer's video")
     func moderate() {
         var flow = ViewerFlow(now: 0)
         for second in 0..<60 as Range<Int64> {
@@ -144,7 +146,7 @@ struct ViewerFlowTests {
         }
     }
 
-    @Test("if the viewer's network is too narrow, moderate loss pauses the video as well, but no loss does not")
+    @Test("if the viewer's estimated bandwidth is too low, 16 % reported loss pauses its video, and 5 % does not")
     func narrow() {
         for (lost, isPaused) in [(40, true), (13, false)] as [(UInt8, Bool)] {
             var flow = ViewerFlow(now: 0)
@@ -153,7 +155,7 @@ struct ViewerFlowTests {
         }
     }
 
-    @Test("six seconds without any datagram are silence")
+    @Test("a viewer counts as silent after six seconds without a datagram")
     func silence() {
         var flow = ViewerFlow(now: 0)
         flow.heard(now: ms(1_000))
@@ -165,7 +167,7 @@ struct ViewerFlowTests {
 
 @Suite("Budget of a WebRTC viewer")
 struct PaceBudgetTests {
-    @Test("the burst goes at once, then ten times the bit rate, and at least 20 Mbit/s")
+    @Test("a viewer is sent a burst of 48 kB at once, then ten times the bit rate, but at least 20 Mbit/s")
     func rates() {
         for (bitrate, expected) in [(0, 2_500_000.0), (2_000_000, 2_500_000), (6_000_000, 7_500_000)] {
             var budget = PaceBudget(now: 0)

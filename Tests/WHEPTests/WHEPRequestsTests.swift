@@ -21,7 +21,7 @@ struct WHEPRequestsTests {
         if case .reply(let reply) = self.decide(method, path, change: change) { reply } else { nil }
     }
 
-    @Test("paths: the output's rendition, a rendition by name, and a session")
+    @Test("a WHEP path names the output's rendition, a given rendition or a session; other paths are told apart")
     func routes() {
         #expect(WHEPRoute(path: "/whep") == .endpoint(rendition: nil))
         #expect(WHEPRoute(path: "/whep/") == .endpoint(rendition: nil))
@@ -36,7 +36,7 @@ struct WHEPRequestsTests {
         #expect(WHEPRoute(path: "/") == .other)
     }
 
-    @Test("the location of a session names it, has 128 random bits, and nothing else")
+    @Test("the path of a session has its id of 128 random bits and nothing else")
     func location() throws {
         let place = try #require(WHEPRoute.session(random: [UInt8](0..<16)))
         #expect(place.path == "/whep/session/000102030405060708090a0b0c0d0e0f")
@@ -54,7 +54,7 @@ struct WHEPRequestsTests {
         #expect(self.reply("POST", "/whep/session/\(Self.id)", change: typed)?.status == 405)
     }
 
-    @Test("OPTIONS names methods and types; a preflight also gets the fields of CORS, but no origin")
+    @Test("OPTIONS gets the content type; a preflight also gets the CORS fields except Access-Control-Allow-Origin")
     func options() {
         let plain = self.reply("OPTIONS", "/whep")
         #expect(plain?.status == 204 && plain?[name: "accept-post"] == "application/sdp")
@@ -72,7 +72,8 @@ struct WHEPRequestsTests {
         #expect(WHEPRequests.deleted.status == 200 && !WHEPRequests.deleted.body.isEmpty)
     }
 
-    @Test("PATCH: candidates get 204, new credentials restart ICE, and conditions are checked")
+    @Test(
+        "PATCH with candidates gets 204, and with new credentials restarts ICE; If-Match and Content-Type are checked")
     func patch() {
         func patch(_ body: String, tag: String? = "\"e\"", type: String = SDPFragment.mediaType) -> WHEPDecision {
             self.decide("PATCH", "/whep/session/\(Self.id)") {
@@ -93,7 +94,7 @@ struct WHEPRequestsTests {
         #expect(status(patch("nonsense\r\n")) == 400)
     }
 
-    @Test("GET and HEAD do not fail, other methods get 405 with Allow")
+    @Test("GET and HEAD are answered without an error, other methods get 405 with Allow")
     func others() {
         #expect(self.reply("HEAD", "/whep")?[name: "content-type"] == "application/sdp")
         #expect(self.reply("GET", "/whep/session/\(Self.id)")?.status == 204)

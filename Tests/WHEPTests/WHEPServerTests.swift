@@ -2,20 +2,11 @@ import Logging
 import MediaTypes
 import NIOCore
 import NIOPosix
+import PipelineSpec
 import Synchronization
 import Testing
 import WHEP
 import WebRTC
-
-/// The process's monotonic clock.
-private struct SystemClock: MonotonicClock {
-    private static let start = ContinuousClock.now
-
-    func now() -> Int64 {
-        let (seconds, attoseconds) = (ContinuousClock.now - Self.start).components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + 1_000_000_000
-    }
-}
 
 /// A clock that stands until it is advanced.
 private final class StepClock: MonotonicClock {
@@ -25,90 +16,28 @@ private final class StepClock: MonotonicClock {
     func advance(by duration: Int64) { self.time.wrappingAdd(duration, ordering: .relaxed) }
 }
 
-/// A viewer over loopback sockets.
-private final class LoopbackViewer: Sendable {
-    private final class Handler: ChannelInboundHandler {
-        typealias InboundIn = AddressedEnvelope<ByteBuffer>
-        typealias OutboundOut = AddressedEnvelope<ByteBuffer>
+/// Passes every message on with its metadata, as one line.
+private struct LineLogHandler: LogHandler {
+    let line: @Sendable (String) -> Void
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
 
-        let viewer: TestViewer
-        let server: SocketAddress
-        let changed: @Sendable (_ frames: Int, _ sounds: Int, _ isClosed: Bool) -> Void
-        private var context: ChannelHandlerContext?
+    init(line: @escaping @Sendable (String) -> Void) { self.line = line }
 
-        init(
-            _ viewer: TestViewer, _ server: SocketAddress,
-            _ changed: @escaping @Sendable (_ frames: Int, _ sounds: Int, _ isClosed: Bool) -> Void
-        ) {
-            (self.viewer, self.server, self.changed) = (viewer, server, changed)
-        }
-
-        func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-        func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            let bytes = Array(self.unwrapInboundIn(data).data.readableBytesView)
-            let now = SystemClock().now()
-            self.send(self.viewer.receive(bytes, now: now) + self.viewer.advance(to: now))
-            self.changed(self.viewer.frames.count, self.viewer.sounds.count, self.viewer.isClosed)
-        }
-
-        func send(_ datagrams: [[UInt8]]) {
-            for datagram in datagrams {
-                let envelope = AddressedEnvelope(remoteAddress: self.server, data: ByteBuffer(bytes: datagram))
-                self.context?.writeAndFlush(self.wrapOutboundOut(envelope), promise: nil)
-            }
-        }
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { self.metadata[key] }
+        set { self.metadata[key] = newValue }
     }
 
-    private let channel: any Channel
-    private let handler: NIOLoopBound<Handler>
-    /// Calls of ``until(_:)`` wait for the next one of these.
-    private let states: AsyncStream<(frames: Int, sounds: Int, isClosed: Bool)>
-
-    init(answer: String) async throws {
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let (states, source) = AsyncStream<(frames: Int, sounds: Int, isClosed: Bool)>.makeStream(
-            bufferingPolicy: .bufferingNewest(1))
-        self.states = states
-        self.handler = try await loop.submit {
-            let viewer = TestViewer()
-            try viewer.accept(answer: answer)
-            let server = try SocketAddress(ipAddress: "127.0.0.1", port: viewer.port)
-            return NIOLoopBound(Handler(viewer, server) { source.yield(($0, $1, $2)) }, eventLoop: loop)
-        }.get()
-        self.channel = try await DatagramBootstrap(group: loop)
-            .channelInitializer { [handler] channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(handler.value)
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-    }
-
-    func run<Value: Sendable>(_ body: @escaping @Sendable (TestViewer) -> Value) async throws -> Value {
-        try await self.channel.eventLoop.submit { [handler] in body(handler.value.viewer) }.get()
-    }
-
-    func check() async throws {
-        try await self.channel.eventLoop.submit { [handler] in handler.value.send([handler.value.viewer.check()]) }
-            .get()
-    }
-
-    /// Waits until the viewer has received something for which the condition is true.
-    func until(_ isEnough: (_ frames: Int, _ sounds: Int, _ isClosed: Bool) -> Bool) async {
-        for await state in self.states where isEnough(state.frames, state.sounds, state.isClosed) { return }
-    }
-
-    func leave() async throws { try await self.channel.close().get() }
+    func log(event: LogEvent) { self.line("\(event.message) \(event.metadata ?? [:])") }
 }
 
 @Suite("WHEP server over loopback", .timeLimit(.minutes(2)))
 struct WHEPServerTests {
     /// A server whose feed has frames up to some number.
-    private static func start(
+    static func start(
         clock: any MonotonicClock = SystemClock(), change: (inout WHEPSettings) -> Void = { _ in },
-        setDemand: @escaping @Sendable (Bool) -> Void = { _ in }
+        setDemand: @escaping @Sendable (Bool) -> Void = { _ in }, log: (@Sendable (String) -> Void)? = nil
     ) async throws -> (server: WHEPServer, feed: WHEPFeed) {
         let feed = WHEPFeed(name: "720p", hasVideo: true, hasAudio: true, setDemand: setDemand)
         feed.configure(TestProgram.configuration)
@@ -116,22 +45,25 @@ struct WHEPServerTests {
         change(&settings)
         let server = try await WHEPServer.start(
             settings, feeds: [feed], clock: clock, wallClock: { 1_700_000_000_000_000_000 },
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: Logger(label: "test") { _ in
+                log.map { LineLogHandler(line: $0) } ?? SwiftLogNoOpLogHandler() as any LogHandler
+            })
         return (server, feed)
     }
 
-    private static func reply(_ server: WHEPServer, _ request: WHIPRequest) async -> WHIPReply {
+    static func reply(_ server: WHEPServer, _ request: WHIPRequest, client: IPAddress? = nil) async -> WHIPReply {
         await withCheckedContinuation { continuation in
-            server.respond(to: request, client: nil) { continuation.resume(returning: $0) }
+            server.respond(to: request, client: client) { continuation.resume(returning: $0) }
         }
     }
 
-    private static func post(_ server: WHEPServer, _ path: String = "/whep", offer: String? = nil) async throws
-        -> WHIPReply
-    {
+    static func post(
+        _ server: WHEPServer, _ path: String = "/whep", offer: String? = nil, client: IPAddress? = nil
+    ) async throws -> WHIPReply {
         let offer = try offer ?? TestViewer().offer()
         return await Self.reply(
-            server, WHIPRequest(method: "POST", path: path, contentType: "application/sdp", body: Array(offer.utf8)))
+            server, WHIPRequest(method: "POST", path: path, contentType: "application/sdp", body: Array(offer.utf8)),
+            client: client)
     }
 
     @Test("a viewer POSTs, connects, gets video and audio, and is disconnected by DELETE")
@@ -168,7 +100,7 @@ struct WHEPServerTests {
         try await viewer.leave()
     }
 
-    @Test("large frames arrive whole")
+    @Test("frames of 40 kB arrive whole at a viewer")
     func largeFrames() async throws {
         let (server, feed) = try await Self.start()
         feed.receive(TestProgram.frame(0))
@@ -184,7 +116,9 @@ struct WHEPServerTests {
         try await viewer.leave()
     }
 
-    @Test("409 while nothing is live, 404 for an unknown rendition and after the end, 422 without H264, 503 when full")
+    @Test(
+        "POST gets 409 before the program is live, 404 for an unknown rendition and after the end, 422 without H264, 503 when full"
+    )
     func refusals() async throws {
         let (server, feed) = try await Self.start { $0.maxViewers = 1 }
         let early = try await Self.post(server)
@@ -223,7 +157,55 @@ struct WHEPServerTests {
         await server.stop()
     }
 
-    @Test("a flood of requests of one address gets 429")
+    @Test("of 200 WHEP offers whose viewers never connect, the first 50 get the 50 places, and the others 503")
+    func neverCame() async throws {
+        let (server, feed) = try await Self.start(clock: StepClock()) { $0.maxViewers = 50 }
+        feed.receive(TestProgram.frame(0))
+        var places: [String] = []
+        var statuses: [Int] = []
+        for number in 0..<200 {
+            let client = IPAddress("10.\(number).0.1")
+            let reply = try await Self.post(server, client: client)
+            statuses.append(reply.status)
+            if let place = reply[name: "location"] { places.append(place) }
+        }
+        #expect(statuses.prefix(50).allSatisfy { $0 == 201 } && statuses.dropFirst(50).allSatisfy { $0 == 503 })
+        #expect(Set(places).count == 50)
+        await server.stop()
+    }
+
+    @Test("the WHEP server logs no user name fragment, password or session id")
+    func secrets() async throws {
+        let lines = Mutex<[String]>([])
+        let (server, feed) = try await Self.start(
+            log: { line in lines.withLock { $0.append(line) } })
+        feed.receive(TestProgram.frame(0))
+        let offer = try TestViewer().offer()
+        let (created, other) = (try await Self.post(server, offer: offer), try await Self.post(server))
+        let viewer = try await LoopbackViewer(answer: created.body)
+        try await viewer.check()
+        feed.receive(TestProgram.frame(1))
+        await viewer.until { frames, _, _ in frames >= 1 }
+        let ids = [created, other].map { String(($0[name: "location"] ?? "").split(separator: "/").last ?? "") }
+        try #require(ids.allSatisfy { $0.count == 32 } && ids[0] != ids[1])
+        for id in ids + [String(repeating: "0", count: 32)] {
+            _ = await Self.reply(server, WHIPRequest(method: "DELETE", path: "/whep/session/\(id)"))
+        }
+        await viewer.until { _, _, isClosed in isClosed }
+        await server.stop()
+        let names = ["a=ice-ufrag:", "a=ice-pwd:"]
+        let secrets = (offer + created.body + other.body).split(whereSeparator: \.isNewline).compactMap { line in
+            names.first { line.hasPrefix($0) }.map { String(line.dropFirst($0.count)) }
+        }
+        // "peer" is the fragment of the test's offer, and a word.
+        let logged = lines.withLock { $0 }
+        try #require(secrets.count >= 6 && logged.count >= 3, "\(logged)")
+        for secret in secrets + ids where secret != "peer" {
+            #expect(!logged.contains { $0.contains(secret) }, "\(secret)")
+        }
+    }
+
+    @Test("a flood of requests from one address gets 429")
     func flood() async throws {
         // The clock stands, so that the limit does not refill.
         let (server, feed) = try await Self.start(clock: StepClock())
@@ -234,7 +216,9 @@ struct WHEPServerTests {
         await server.stop()
     }
 
-    @Test("a wildcard address without public addresses, a malformed address and a public host name are refused")
+    @Test(
+        "a server with a wildcard address but no public addresses, a malformed address or a public host name does not start"
+    )
     func addresses() async throws {
         await #expect(throws: MediaError.self) { _ = try await Self.start { $0.udp = "0.0.0.0:0" } }
         await #expect(throws: MediaError.self) { _ = try await Self.start { $0.udp = "nonsense" } }

@@ -15,7 +15,7 @@ struct DepacketizerLimitTests {
             (0..<count).map { RTPPayload(bytes: $0 == 0 ? [0x7C, 0x85] + more.dropFirst(2) : more, marker: false) })
     }
 
-    @Test("an endless FU-A is dropped after 1,024 packets, once, and the next key frame is given out")
+    @Test("an endless FU-A is dropped after 1,024 packets, once, and the next key frame is delivered")
     func endlessFragment() {
         var sender = TestSender()
         Self.endless(&sender, count: 1025, size: 100)
@@ -42,7 +42,7 @@ struct DepacketizerLimitTests {
         #expect(TestResults.h264(fitting.packets).keys == [true])
     }
 
-    @Test("an access unit has at most 1,024 units")
+    @Test("an access unit of 1,024 NAL units is delivered, one of 1,025 is dropped")
     func units() {
         let small = H264DepacketizerTests.stapA([[UInt8]](repeating: Self.idr, count: 1022))
         var sender = TestSender()
@@ -52,7 +52,7 @@ struct DepacketizerLimitTests {
         #expect(results.keys == [true] && results.damages == [.tooLarge])
     }
 
-    @Test("an access unit has at most 64 parameter sets, equal ones included")
+    @Test("an access unit with 64 parameter sets, even equal ones, is delivered; one with 65 is dropped")
     func manyParameterSets() {
         let pairs = (0..<32).flatMap { _ in Self.sets }
         var sender = TestSender()
@@ -63,7 +63,9 @@ struct DepacketizerLimitTests {
         #expect(results.keys == [true, true] && results.damages == [.tooLarge])
     }
 
-    @Test("parameter sets of more than 15 KiB in total are malformed", arguments: [8, 7] as [UInt8])
+    @Test(
+        "a frame with parameter sets of more than 15 KiB in total is dropped as malformed",
+        arguments: [8, 7] as [UInt8])
     func parameterSets(type: UInt8) {
         var sender = TestSender()
         let large = (0..<17).map { id -> [UInt8] in

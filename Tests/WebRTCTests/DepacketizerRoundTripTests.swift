@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WebRTC
 
-@Suite("Packetizers and depacketizers: frames survive, and lost packets never give out damaged frames")
+@Suite("Packetizers and depacketizers: frames survive, and lost packets never lead to damaged frames")
 struct DepacketizerRoundTripTests {
     static let codecs: [CodecName] = [.h264, .vp8, .vp9]
 
@@ -100,7 +100,7 @@ struct DepacketizerRoundTripTests {
     }
 
     @Test(
-        "for random losses, only complete frames are given out, each after the one before or a key frame",
+        "for random losses, only complete frames are delivered, each after the one before it or as a key frame",
         arguments: codecs)
     func randomLoss(codec: CodecName) throws {
         for seed in 0..<150 {
@@ -118,7 +118,7 @@ struct DepacketizerRoundTripTests {
         }
     }
 
-    @Test("in mode 0, each unit is a packet of its own")
+    @Test("in packetization mode 0, each NAL unit is a packet of its own")
     func modeZero() {
         var random = TestRandom(seed: 1)
         let slice = TestFrames.slice(isIDR: true, count: 3000, &random)

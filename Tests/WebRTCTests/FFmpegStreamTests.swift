@@ -104,7 +104,8 @@ struct FFmpegStreamTests {
     }
 
     @Test(
-        "with a packet lost, the frames that remain are some of the encoder's", arguments: [CodecName.h264, .vp8, .vp9])
+        "with one packet lost, every delivered frame equals one of the encoder's, and the first is a key frame",
+        arguments: [CodecName.h264, .vp8, .vp9])
     func loss(codec: CodecName) throws {
         let whole = try Self.assemble(codec).packets.map(\.memory.bytes)
         for lost in 0..<24 {

@@ -13,7 +13,9 @@ struct FramedStreamTests {
         return packets
     }
 
-    @Test("any split gives the same packets; empty ones are skipped", arguments: [1, 2, 3, 7, 100, 1499, 1502, 9000])
+    @Test(
+        "TCP bytes split anywhere give the same packets; empty packets are skipped",
+        arguments: [1, 2, 3, 7, 100, 1499, 1502, 9000])
     func splits(size: Int) throws {
         let bytes: [UInt8] = try Self.packets.flatMap { packet -> [UInt8] in
             try #require(FramedStream.frame(packet)) + [0, 0]
@@ -28,7 +30,7 @@ struct FramedStreamTests {
         #expect(found == Self.packets && stream.next() == .needsBytes && stream.count == 0)
     }
 
-    @Test("a packet above the limit ends the stream before its bytes are kept")
+    @Test("a packet over the limit of 4,096 bytes ends the stream, and its bytes are not kept")
     func tooLong() {
         var stream = FramedStream()
         stream.append([0, 1, 7, 0x10, 0x01])
@@ -38,7 +40,7 @@ struct FramedStreamTests {
         #expect(stream.next() == .tooLong(4097) && stream.count == 2)
     }
 
-    @Test("a packet above 65,535 bytes cannot be framed")
+    @Test("a packet of more than 65,535 bytes cannot be framed")
     func framing() {
         #expect(FramedStream.frame([UInt8](repeating: 1, count: 65_535))?.prefix(2) == [0xFF, 0xFF])
         #expect(FramedStream.frame([UInt8](repeating: 1, count: 65_536)) == nil)

@@ -42,14 +42,15 @@ struct H264DepacketizerTests {
     }
 
     @Test(
-        "of a key frame in single units, as FFmpeg and OBS send it, delimiters and filler are left out and SEI is kept")
+        "from a key frame in single NAL unit packets, as of FFmpeg and OBS, delimiters and filler are removed; SEI is kept"
+    )
     func singleUnits() {
         let sei: [UInt8] = [0x06, 0x05, 0x01, 0xAA, 0x80]
         let packets = Self.packets([[[0x09, 0xF0], Self.sps, Self.pps, sei, Self.idr, [0x0C, 0xFF, 0x80]]])
         #expect(TestResults.h264(packets).frames == [Self.prefixed([sei, Self.idr])])
     }
 
-    @Test("several slices are one frame")
+    @Test("several slices of an access unit are one frame")
     func slices() {
         var random = TestRandom(seed: 3)
         let slices = (0..<4).map {
@@ -70,7 +71,7 @@ struct H264DepacketizerTests {
         #expect(second.frames == [Self.prefixed([Self.idr])] && second.keys == [true])
     }
 
-    @Test("an IDR frame without parameter sets is not given out")
+    @Test("an IDR frame without parameter sets is not delivered")
     func noParameterSets() {
         let packets = Self.packets([[Self.idr], [Self.inter], [Self.sps, Self.pps, Self.idr]])
         let results = TestResults.h264(packets)
@@ -79,7 +80,7 @@ struct H264DepacketizerTests {
         #expect(results.keys == [false, true])
     }
 
-    @Test("an IDR frame whose STAP-A with parameter sets is lost is not given out, even if older sets are known")
+    @Test("an IDR frame whose STAP-A with parameter sets is lost is not delivered, even if older sets are known")
     func lostParameterSets() {
         var sender = TestSender()
         sender.send([Self.stapA([Self.sps, Self.pps]), Self.idr])
@@ -89,7 +90,7 @@ struct H264DepacketizerTests {
         #expect(results.damages == [.lost, .noParameterSets])
     }
 
-    @Test("an IDR frame is not given out if one of the parameter sets sent before it is lost")
+    @Test("an IDR frame is not delivered if one of the parameter sets sent before it is lost")
     func lostSetAhead() {
         var sender = TestSender()
         sender.send([Self.sps, Self.pps, Self.idr])
@@ -102,7 +103,7 @@ struct H264DepacketizerTests {
         #expect(results.keys == [true, true] && results.sizes.last == FrameSize(width: 640, height: 352))
     }
 
-    @Test("an IDR frame may repeat without parameter sets if nothing is lost before it")
+    @Test("a later IDR frame without parameter sets is delivered if nothing is lost before it")
     func repeatedIDR() {
         let packets = Self.packets([[Self.sps, Self.pps, Self.idr], [Self.inter], [Self.idr]])
         let results = TestResults.h264(packets)
@@ -110,7 +111,8 @@ struct H264DepacketizerTests {
         #expect(results.configurations.count == 2 && Set(results.configurations).count == 1)
     }
 
-    @Test("parameter sets announced in the offer make key frames, also after a loss, until others arrive")
+    @Test(
+        "an IDR frame is delivered with the offer's parameter sets, also after a loss, until the stream sends its own")
     func announced() {
         // As base64: the sets of the other tests.
         let text = "Z0LAINoBQBbk,aM44gA=="
@@ -129,7 +131,7 @@ struct H264DepacketizerTests {
         }
     }
 
-    @Test("a key frame whose first slice is lost is not given out, even if its parameter sets are known")
+    @Test("a key frame whose first slice is lost is not delivered, even if its parameter sets are known")
     func lostFirstSlice() {
         var random = TestRandom(seed: 6)
         var sender = TestSender()
@@ -140,7 +142,7 @@ struct H264DepacketizerTests {
         #expect(results.frames == [Self.prefixed(slices)] && results.damages == [.lost])
     }
 
-    @Test("a slice that refers to a parameter set which is not there makes no key frame")
+    @Test("an IDR frame that refers to a missing parameter set is not delivered")
     func wrongReference() {
         var random = TestRandom(seed: 4)
         let slice = TestFrames.slice(isIDR: true, pps: 3, count: 10, &random)
@@ -151,7 +153,9 @@ struct H264DepacketizerTests {
         #expect(TestResults.h264(Self.packets([[Self.sps, Self.pps, set, slice]])).keys == [true])
     }
 
-    @Test("a changed picture parameter set is added to the configuration; in the middle of a GOP it stays in the frame")
+    @Test(
+        "a changed picture parameter set at a key frame replaces that of the configuration; within a GOP it stays in the frame"
+    )
     func changedPictureSet() throws {
         let other = TestFrames.pps(variant: 1)
         let packets = Self.packets([
@@ -165,7 +169,7 @@ struct H264DepacketizerTests {
         #expect(record.pictureParameterSets == [other] && record.sequenceParameterSets == [Self.sps])
     }
 
-    @Test("a recovery point is a key frame if its parameter sets are known, otherwise a frame like others")
+    @Test("a frame with a recovery point is a key frame if its parameter sets are known, otherwise an ordinary frame")
     func recoveryPoint() {
         // recovery_frame_cnt 0.
         let sei: [UInt8] = [0x06, 0x06, 0x01, 0x84, 0x80]
@@ -176,7 +180,7 @@ struct H264DepacketizerTests {
     }
 
     @Test(
-        "malformed payloads damage their frame only",
+        "a malformed payload damages only its own frame",
         arguments: [
             // STAP-A: without units, truncated length, length beyond the end, length 0, STAP-A inside, forbidden bit.
             [0x78], [0x78, 0x00], [0x78, 0x00, 0x06, 0x41, 0x9A], [0x78, 0xFF, 0xFF, 0x41, 0x9A], [0x78, 0, 0],
@@ -196,7 +200,7 @@ struct H264DepacketizerTests {
         #expect(results.order == [1, 0, 1])
     }
 
-    @Test("a fragmented unit that is interrupted, begun again or continued with another type damages the frame")
+    @Test("if a fragmented NAL unit is interrupted, begun again or continued with another type, its frame is dropped")
     func interruptedFragment() {
         for inside in [Self.inter, Self.stapA([Self.inter]), [0x7C, 0x81, 1], [0x7C, 0x45, 1]] as [[UInt8]] {
             let packets = Self.packets([[[0x7C, 0x81, 0x9A], inside, [0x7C, 0x41, 1]]])
@@ -205,13 +209,13 @@ struct H264DepacketizerTests {
         }
     }
 
-    @Test("a unit in one fragment, with start and end set, is taken")
+    @Test("a NAL unit in a single FU-A packet, with start and end bit set, is accepted")
     func singleFragment() {
         let packets = Self.packets([[Self.sps, Self.pps, [0x7C, 0xC5] + Self.idr[1...]]])
         #expect(TestResults.h264(packets).frames == [Self.prefixed([Self.idr])])
     }
 
-    @Test("the frame has the latest arrival and the orientation of its packets, and the time of the first")
+    @Test("a frame has the latest arrival and the orientation of its packets, and the time of the first")
     func facts() throws {
         var sender = TestSender()
         sender.send(

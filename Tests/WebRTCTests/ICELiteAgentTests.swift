@@ -31,7 +31,7 @@ struct ICELiteAgentTests {
         agent.receive(bytes, from: address, now: seconds * Self.second, hmac: HMACReference.sha1)
     }
 
-    @Test("a captured check of Chromium gets an authentic answer of 64 bytes with its address")
+    @Test("a captured STUN check of Chromium gets an authentic answer of 64 bytes with its address")
     func chromium() throws {
         var agent = Self.agent()
         let request = try STUNCaptures.bytes(STUNCaptures.chromium)
@@ -46,7 +46,9 @@ struct ICELiteAgentTests {
         #expect(answer.isAuthentic(password: Array(Self.ours.password.utf8), hmac: HMACReference.sha1))
     }
 
-    @Test("an IPv6 check gets 76 bytes, which is less than the check; a check that is shorter gets nothing")
+    @Test(
+        "a STUN check over IPv6 gets an answer of 76 bytes, no longer than the check; a check shorter than that gets none"
+    )
     func amplification() throws {
         let six = try #require(ICEAddress(bytes: [UInt8](repeating: 0x20, count: 16), port: 1))
         var agent = Self.agent()
@@ -62,7 +64,7 @@ struct ICELiteAgentTests {
     }
 
     @Test(
-        "a message that is no valid check gets no answer and changes nothing",
+        "a message that is not a valid STUN check gets no answer and changes nothing",
         arguments: ICELiteAgent.Refusal.allCases)
     func refusals(refusal: ICELiteAgent.Refusal) {
         var agent = Self.agent()
@@ -95,7 +97,7 @@ struct ICELiteAgentTests {
         #expect(agent.expiry(now: 11 * Self.second) == .neverConnected)
     }
 
-    @Test("a check with the right user name and a wrong password calls the HMAC once, other datagrams never")
+    @Test("a STUN check with the right user name and a wrong password costs one HMAC, other datagrams none")
     func cost() {
         final class Count: @unchecked Sendable {
             // One thread.
@@ -117,7 +119,7 @@ struct ICELiteAgentTests {
         }
     }
 
-    @Test("before a nomination the first address is selected; the last nomination wins and may move")
+    @Test("the first address is selected until one is nominated; then the last nominated address is")
     func nomination() {
         var agent = Self.agent()
         #expect(self.isMoved(self.receive(&agent, self.check(1), from: self.here)) == true)
@@ -136,7 +138,7 @@ struct ICELiteAgentTests {
         if case .answer(_, let isMoved) = outcome { isMoved } else { nil }
     }
 
-    @Test("a retransmission from the same address is answered again; the same transaction from another is not")
+    @Test("a STUN check repeated from the same address is answered again; from another address it is not")
     func retransmission() {
         var agent = Self.agent()
         let first = self.receive(&agent, self.check(), from: self.here)
@@ -145,7 +147,9 @@ struct ICELiteAgentTests {
         #expect(self.receive(&agent, self.check(), from: self.there, at: 1) == .ignored(.replayed))
     }
 
-    @Test("a peer in the controlled role gets 487, an unknown required attribute 420; neither proves an address")
+    @Test(
+        "a STUN check in the controlled role gets 487, one with an unknown required attribute 420; neither selects an address"
+    )
     func errors() throws {
         for (request, number) in [(self.check(isControlled: true), 487), (self.check(2, type: 0x7001), 420)] {
             var agent = Self.agent()
@@ -160,7 +164,9 @@ struct ICELiteAgentTests {
         }
     }
 
-    @Test("10 s without a check, or 30 s after the last one, end the session; addresses expire by themselves")
+    @Test(
+        "the session ends after 10 s without a STUN check, or 30 s after the last one; each address expires by its own last check"
+    )
     func consent() {
         var agent = Self.agent()
         #expect(agent.expiry(now: 10 * Self.second) == nil)
@@ -172,7 +178,7 @@ struct ICELiteAgentTests {
         #expect(agent.isKnown(self.there, now: 36 * Self.second))
     }
 
-    @Test("of many addresses the latest are kept, and the selected one")
+    @Test("of 41 addresses the selected one and the latest seven are kept")
     func manyAddresses() {
         var agent = Self.agent()
         _ = self.receive(&agent, self.check(0, nominates: true), from: self.here)
@@ -185,7 +191,9 @@ struct ICELiteAgentTests {
         #expect(agent.isKnown(others[39], now: 5 * Self.second))
     }
 
-    @Test("an ICE restart: both credentials are valid until a check with the new ones, then only those")
+    @Test(
+        "after an ICE restart old and new credentials are valid until a STUN check with the new ones, then only the new ones"
+    )
     func restart() {
         var agent = Self.agent()
         _ = self.receive(&agent, self.check(1, nominates: true), from: self.here)
@@ -203,7 +211,9 @@ struct ICELiteAgentTests {
         #expect(self.receive(&agent, self.check(5), from: self.here) == .ignored(.unknownUfrag))
     }
 
-    @Test("UDP is preferred to TCP until no check arrived by UDP for six seconds, whatever is nominated")
+    @Test(
+        "UDP is preferred to TCP until no STUN check came by UDP for more than six seconds, whatever the peer nominates"
+    )
     func transports() {
         var agent = Self.agent()
         let tcp = ICEAddress(ipv4: 0xC000_0201, port: 9, isTCP: true)
@@ -217,7 +227,7 @@ struct ICELiteAgentTests {
         #expect(self.isMoved(self.receive(&agent, self.check(8, nominates: true), from: self.here, at: 13)) == true)
     }
 
-    @Test("if the selected address is removed, the known address with the latest check is selected")
+    @Test("if the selected address is removed, the known address with the latest STUN check is selected")
     func closed() {
         var agent = Self.agent()
         let tcp = ICEAddress(ipv4: 0xC000_0201, port: 9, isTCP: true)
@@ -233,7 +243,7 @@ struct ICELiteAgentTests {
         #expect(agent.selected == self.there)
     }
 
-    @Test("an IPv4-mapped address is the IPv4 address; TCP and UDP differ")
+    @Test("an IPv4-mapped IPv6 address equals the IPv4 address; addresses of TCP and UDP differ")
     func addresses() {
         let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 1]
         #expect(ICEAddress(bytes: mapped, port: 5000) == self.here)

@@ -15,7 +15,7 @@ struct KeyFrameTests {
         return sent
     }
 
-    @Test("a request is sent at once, and again after 300 ms, until a key frame begins")
+    @Test("a key frame request is sent at once and again every 300 ms until a key frame begins")
     func interval() {
         var requests = KeyFrameRequests(isPossible: true)
         #expect(requests.deadline == nil)
@@ -30,7 +30,7 @@ struct KeyFrameTests {
         #expect(requests.isEffective)
     }
 
-    @Test("after two attempts of a second without effect, one request in 30 s is sent; answers end that")
+    @Test("to a sender that ignores key frame requests only one in about 30 s is sent after 4 s; answers end that")
     func ineffective() {
         var requests = KeyFrameRequests(isPossible: true)
         let sent = Self.run(&requests, 0..<100_000)
@@ -47,7 +47,7 @@ struct KeyFrameTests {
         #expect(requests.isEffective)
     }
 
-    @Test("a sender that is known to ignore requests gets none in the first 30 s; one that cannot be asked, none")
+    @Test("a sender known to ignore key frame requests gets none for 30 s; one without such feedback gets none at all")
     func ignored() {
         var requests = KeyFrameRequests(isPossible: true, isIgnored: true)
         #expect(Self.run(&requests, 0..<29_000) == [])

@@ -39,7 +39,7 @@ struct MediaAssemblyTests {
         items.compactMap { if case .packet(let packet) = $0 { packet } else { nil } }
     }
 
-    @Test("H.264: a configuration, then frames at their times on a timescale of 90,000")
+    @Test("H.264 packets give a configuration, then frames with their times on a timescale of 90,000")
     func h264() throws {
         var sender = TestSender()
         for units in [Self.key, [Self.inter], Self.key] { sender.send(units) }
@@ -81,7 +81,7 @@ struct MediaAssemblyTests {
         #expect(assembly.size == FrameSize(width: 640, height: 360) && assembly.counters.sizeChanges == 1)
     }
 
-    @Test("Opus: an empty configuration, and packets with their durations on a timescale of 48,000")
+    @Test("Opus packets give an empty configuration, then packets with their durations on a timescale of 48,000")
     func opus() throws {
         var sender = TestSender()
         for packet in [[0xFC, 1, 2], [0xFC, 3], [0xF8 | 1, 4, 5]] as [[UInt8]] {
@@ -100,7 +100,7 @@ struct MediaAssemblyTests {
         #expect(!assembly.needsKeyFrame && assembly.counters.lost == 0)
     }
 
-    @Test("lost and malformed Opus packets cost only themselves")
+    @Test("a lost or malformed Opus packet costs no other packet")
     func opusLoss() throws {
         var sender = TestSender()
         for packet in [[0xFC, 1], [0xFC, 2], [0xFB, 0], [0xFC, 4]] as [[UInt8]] {
@@ -112,7 +112,7 @@ struct MediaAssemblyTests {
         #expect(assembly.counters.lost == 1 && assembly.counters.malformed == 1)
     }
 
-    @Test("codecs that cannot be received are refused")
+    @Test("a track with HEVC, AV1 or AAC is refused")
     func otherCodecs() {
         for codec in [CodecName.hevc, .av1, .aac] {
             #expect(
@@ -146,7 +146,7 @@ struct MediaAssemblyTests {
         }
     }
 
-    @Test("after a loss, nothing is given out before the next key frame, and one is requested until it begins")
+    @Test("after a loss, no frame is delivered before the next key frame, and one is requested until it begins")
     func loss() throws {
         var sender = TestSender()
         for units in [Self.key, [Self.inter], [Self.inter], [Self.inter], Self.key, [Self.inter]] { sender.send(units) }
@@ -164,7 +164,7 @@ struct MediaAssemblyTests {
         #expect(assembly.counters.lost == 1 && assembly.counters.dropped == 1)
     }
 
-    @Test("a new frame size of H.264 is a new configuration before its key frame")
+    @Test("a new frame size of H.264 gives a new configuration before its key frame")
     func newSize() throws {
         var sender = TestSender()
         sender.send(Self.key)
@@ -189,7 +189,7 @@ struct MediaAssemblyTests {
             VideoOrientation(coordination: byte) == VideoOrientation(quarterTurns: turns, isMirrored: isMirrored))
     }
 
-    @Test("a turned phone gives a new configuration at once, and a key frame is requested for it")
+    @Test("a changed orientation gives a new configuration at once, and a key frame is requested")
     func turned() throws {
         var sender = TestSender()
         let packetizer = H264Packetizer(largestPayload: 1200)

@@ -4,7 +4,7 @@ import WebRTC
 @Suite("Opus packets: RFC 6716 §3")
 struct OpusPacketTests {
     @Test(
-        "durations by configuration number, table 2, apart from 3 and 24 to 27",
+        "an Opus packet's duration follows from its configuration number and frames (table 2; tested without 3 and 24 to 27)",
         arguments: [
             (0...2, [480, 960, 1920, 2880]), (4...7, [480, 960, 1920, 2880]), (8...11, [480, 960, 1920, 2880]),
             (12...13, [480, 960]), (14...15, [480, 960]), (16...19, [120, 240, 480, 960]),
@@ -18,7 +18,7 @@ struct OpusPacketTests {
         }
     }
 
-    @Test("a packet of Chromium with stereo=1: 20 ms, stereo, one frame")
+    @Test("a captured Opus packet of Chromium with stereo=1 has 20 ms, stereo and one frame")
     func captured() {
         let packet = OpusPacket([0xFC, 0xFF, 0xFE][...])
         #expect(packet?.duration == 960 && packet?.isStereo == true && packet?.frames == 1)
@@ -28,7 +28,7 @@ struct OpusPacketTests {
     }
 
     @Test(
-        "the number of frames in a packet is read",
+        "the number of frames in an Opus packet is read",
         arguments: [
             // Two of different sizes, with lengths of one and two bytes.
             ([0xFA, 1, 9, 9], 2), ([0xFA, 252, 0] + [UInt8](repeating: 9, count: 253), 2),
@@ -42,7 +42,7 @@ struct OpusPacketTests {
     }
 
     @Test(
-        "packets that contradict themselves are refused",
+        "Opus packets with contradictory lengths, frame counts or durations are refused",
         arguments: [
             [], [0xF9, 1, 2, 3], [0xFA], [0xFA, 252], [0xFA, 3, 1, 2], [0xFB], [0xFB, 0], [0xFB, 2, 1, 2, 3],
             // 49 frames; more than 120 ms.
@@ -57,7 +57,7 @@ struct OpusPacketTests {
         #expect(OpusPacket(packet[...]) == nil)
     }
 
-    @Test("a slice is read from its beginning")
+    @Test("an Opus packet in an array slice is read from the slice's beginning")
     func slice() {
         #expect(OpusPacket(([0, 0, 0xFC, 1] as [UInt8])[2...])?.isStereo == true)
     }

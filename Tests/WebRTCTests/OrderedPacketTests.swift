@@ -3,7 +3,7 @@ import WebRTC
 
 @Suite("Ordered RTP packets")
 struct OrderedPacketTests {
-    @Test("the payload is a slice of the datagram")
+    @Test("the payload of an ordered packet is a slice of its datagram")
     func slice() {
         let datagram: [UInt8] = [0x80, 96, 1, 2, 3]
         let packet = OrderedPacket(sequence: 1, timestamp: 2, marker: true, payload: datagram[2...], arrival: 3)

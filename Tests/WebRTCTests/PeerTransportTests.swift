@@ -102,7 +102,8 @@ struct PeerTransportTests {
         }
     }
 
-    @Test("the handshake succeeds in both DTLS roles, and its address has proved itself", arguments: [false, true])
+    @Test(
+        "after the handshake, in either DTLS role, media may be sent to the peer's address", arguments: [false, true])
     func handshake(peerIsServer: Bool) throws {
         let pair = try Pair(peerIsServer: peerIsServer)
         #expect(pair.send([22, 254, 253, 0]) == .stranger)
@@ -116,7 +117,7 @@ struct PeerTransportTests {
         #expect(!pair.transport.isUsing(Pair.there, now: pair.now, silence: ms(100)))
     }
 
-    @Test("media before the handshake, strangers and other datagrams are told apart")
+    @Test("media before the handshake, packets from other addresses, and malformed and forged packets are told apart")
     func contents() throws {
         let pair = try Pair()
         let rtp = [0x80, 96] + [UInt8](repeating: 0, count: 40)
@@ -127,7 +128,7 @@ struct PeerTransportTests {
         #expect(pair.send(rtp) == .rtp(.forged) && pair.send(rtp, from: Pair.there) == .stranger)
     }
 
-    @Test("a peer that moves is sent a check, and media only after its answer")
+    @Test("a peer that moves to another address is sent a STUN check there, and media only after its authentic answer")
     func moved() throws {
         let pair = try Pair()
         pair.connect()
@@ -146,7 +147,8 @@ struct PeerTransportTests {
         #expect(pair.check(from: Pair.there) == .valid)
     }
 
-    @Test("an address without proof gets no more bytes than came from there", arguments: [false, true])
+    @Test(
+        "an address that has not answered a STUN check gets no more bytes than came from it", arguments: [false, true])
     func forgedAddress(probes: Bool) throws {
         let pair = try Pair(probes: probes)
         pair.connect()
@@ -163,7 +165,9 @@ struct PeerTransportTests {
         #expect(pair.probes.isEmpty == !probes)
     }
 
-    @Test("the session ends without checks, without a handshake, by close_notify, or by this side; then all is ignored")
+    @Test(
+        "a session ends without STUN checks or handshake, and then ignores packets; it also ends by close_notify or by this side"
+    )
     func ends() throws {
         for (isChecked, end) in [(false, SessionEnd.neverChecked), (true, .handshakeTimedOut)] {
             let pair = try Pair()

@@ -9,7 +9,7 @@ struct RTCPTests {
         return writer.bytes
     }
 
-    @Test("a generic NACK: RFC 4585 §6.2.1, one entry for a number and the 16 after it")
+    @Test("a generic NACK has one entry for a number and the 16 after it, and at most 250 entries: RFC 4585 §6.2.1")
     func nack() {
         // 100; 101 is bit 0, 116 bit 15; 117 needs another entry; 65,535 and 2 are three apart.
         let bytes = Self.written { $0.nack(sender: 1, media: 2, lost: [100, 101, 116, 117, 65_535, 2]) }
@@ -37,7 +37,7 @@ struct RTCPTests {
             ])
     }
 
-    @Test("REMB: 18 bits of mantissa, 6 of exponent")
+    @Test("REMB has 18 bits of mantissa and 6 of exponent; larger bit rates are written as the largest value")
     func remb() {
         // 1,500,000 = 187,500 × 2³; 187,500 is 0x2DC6C.
         let bytes = Self.written { $0.remb(sender: 1, bitRate: 1_500_000, ssrcs: [3, 4]) }
@@ -96,7 +96,7 @@ struct RTCPTests {
             ])
     }
 
-    @Test("every name length is padded to a multiple of four and read again")
+    @Test("a source name of 0 to 9 bytes is padded to a multiple of four and read again")
     func names() {
         for count in 0...9 {
             let name = String(repeating: "n", count: count)
@@ -113,7 +113,7 @@ struct RTCPTests {
         }
     }
 
-    @Test("a length beyond the datagram, a wrong version and wrong padding refuse the whole datagram")
+    @Test("an RTCP datagram with a wrong length, version or padding, or with too many packets, is refused as a whole")
     func malformed() {
         let good = Self.written { $0.pictureLoss(sender: 1, media: 2) }
         #expect(RTCPPacket.parse([]) == nil)
@@ -131,7 +131,7 @@ struct RTCPTests {
         #expect(RTCPPacket.parse(Array(many.dropLast(good.count)))?.count == RTCPPacket.mostPackets)
     }
 
-    @Test("a body that is too short for its type is ignored, and the packets after it are read")
+    @Test("an RTCP packet that is too short for its type is ignored, and the packets after it are read")
     func shortBody() {
         let next = Self.written { $0.pictureLoss(sender: 1, media: 2) }
         let read = RTCPPacket.pictureLoss(sender: 1, media: 2)

@@ -40,7 +40,7 @@ private struct Peer {
     func count(_ matches: (RTCPPacket) -> Bool) -> Int { self.sent.count(where: matches) }
 }
 
-@Suite("The media of one peer")
+@Suite("The media of one WebRTC publisher: tracks, reports, retransmission, simulcast")
 struct RTCPeerMediaTests {
     private static func isPictureLoss(_ packet: RTCPPacket) -> Bool {
         if case .pictureLoss = packet { true } else { false }
@@ -50,7 +50,9 @@ struct RTCPeerMediaTests {
         [(3, [UInt8(number >> 8), UInt8(number & 0xFF)])]
     }
 
-    @Test("audio and video are given out with track, orientation and time; each second a report, feedback each 50 ms")
+    @Test(
+        "audio and video are delivered with track, orientation and time; reports are sent every second, feedback every 50 ms"
+    )
     func normal() {
         var peer = Peer([.audio, .video])
         #expect(peer.media.deadline == nil)
@@ -101,7 +103,7 @@ struct RTCPeerMediaTests {
         #expect(peer.output.count == 1)
     }
 
-    @Test("padding-only probes and rtx packets with fewer than two bytes are not delivered and count as no loss")
+    @Test("padding-only probes and rtx packets that bring nothing new are not delivered and count as no loss")
     func probes() {
         var peer = Peer([.video])
         peer.receive(PacketBuilder(sequence: 1, payload: [0x67]), at: 0)
@@ -120,7 +122,7 @@ struct RTCPeerMediaTests {
     }
 
     @Test(
-        "a missing packet is requested by NACK and given out in order once rtx brings it; it counts as lost by the network"
+        "a missing packet is requested by NACK and delivered in order once rtx brings it; it counts as lost by the network"
     )
     func rtx() {
         var peer = Peer([.video])
@@ -136,7 +138,9 @@ struct RTCPeerMediaTests {
         #expect(peer.media.statistics(at: ms(170)).tracks[0].networkLost == 1, "the network lost it")
     }
 
-    @Test("a key frame is requested by PLI or FIR, but not before a packet, without such feedback, or if one has begun")
+    @Test(
+        "a key frame is requested by PLI or FIR, but not before the first packet, without both, or if a key frame has begun"
+    )
     func keyFrames() {
         var peer = Peer([.video])
         peer.media.requestKeyFrame(track: 0, at: 0)
@@ -162,7 +166,7 @@ struct RTCPeerMediaTests {
         #expect(peer.sent.isEmpty)
     }
 
-    @Test("without reduced size, each datagram begins with a report and a name")
+    @Test("without reduced-size RTCP, each datagram begins with a receiver report and a source name")
     func fullSize() {
         var peer = Peer([.video]) { $0.hasReducedSize = false }
         peer.receive(PacketBuilder(sequence: 1), at: 0)
@@ -208,7 +212,7 @@ struct RTCPeerMediaTests {
         #expect(peer.count { if case .transportFeedback = $0 { true } else { false } } == 0)
     }
 
-    @Test("a sender restarts with another SSRC after 2 s, or at once after BYE, and its numbers continue")
+    @Test("a sender may continue with another SSRC after 2 s, or at once after BYE; its sequence numbers keep rising")
     func restart() {
         var peer = Peer([.video])
         for number in 1...3 as ClosedRange<UInt16> {
@@ -234,7 +238,7 @@ struct RTCPeerMediaTests {
         #expect(peer.media.statistics(at: ms(2_500)).tracks[0].ordering.restarts == 2)
     }
 
-    @Test("simulcast: the largest layer is given out from a key frame on, and another one while it pauses")
+    @Test("simulcast: the largest layer is delivered from a key frame on, and another one while it pauses")
     func simulcast() {
         let track = NegotiatedTrack.video.with { $0.rids = ["l", "h"] }
         var peer = Peer([track])

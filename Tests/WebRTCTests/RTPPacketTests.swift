@@ -3,7 +3,7 @@ import WebRTC
 
 @Suite("RTP packets: RFC 3550 §5.1, RFC 8285")
 struct RTPPacketTests {
-    @Test("a packet with CSRCs, one-byte extension elements and padding is parsed")
+    @Test("an RTP packet with CSRCs, one-byte extension elements and padding is parsed")
     func everything() throws {
         let bytes: [UInt8] = [
             0xB2, 0xE0, 0x12, 0x34, 0, 0, 1, 0, 0xAA, 0xBB, 0xCC, 0xDD,
@@ -28,7 +28,7 @@ struct RTPPacketTests {
         #expect(packet.elementNumber(13) == nil, "one byte is no number")
     }
 
-    @Test("two-byte extension elements, one of them empty, are parsed")
+    @Test("an RTP packet with two-byte extension elements, one of them empty, is parsed")
     func longElements() throws {
         let bytes: [UInt8] = [
             0x90, 96, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0x10, 0x05, 0, 3, 200, 0, 3, 2, 0x12, 0x34, 16, 3, 0x61, 0x62, 0x63,
@@ -43,7 +43,9 @@ struct RTPPacketTests {
         #expect(Array(packet.bytes[packet.payload]) == [5])
     }
 
-    @Test("id 15 ends one-byte elements, and an element longer than the extension does not count")
+    @Test(
+        "in an RTP header extension, id 15 ends one-byte elements, and an element longer than the extension does not count"
+    )
     func endOfElements() throws {
         let head: [UInt8] = [0x90, 96, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0xBE, 0xDE, 0, 1]
         let ended = try #require(RTPPacket(head + [0xF0, 0x30, 1, 0, 9]))
@@ -53,7 +55,7 @@ struct RTPPacketTests {
         #expect(Array(long.bytes[long.payload]) == [9])
     }
 
-    @Test("an extension of another profile is skipped")
+    @Test("an RTP header extension of another profile is skipped")
     func otherProfile() throws {
         let packet = try #require(
             RTPPacket([0x90, 96, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0x12, 0x34, 0, 1, 0x31, 1, 2, 0, 9]))
@@ -61,7 +63,7 @@ struct RTPPacketTests {
         #expect(packet.payload.count == 1)
     }
 
-    @Test("lengths that exceed the packet make it no packet; padding alone is a packet without payload")
+    @Test("an RTP packet with lengths beyond its end is refused; one with only padding has no payload")
     func lengths() throws {
         let plain = PacketBuilder(payload: [1, 2, 3]).bytes
         #expect(RTPPacket(plain) != nil)
@@ -81,7 +83,7 @@ struct RTPPacketTests {
 
 @Suite("Sequence numbers and RTP times that wrap")
 struct SequenceUnwrapperTests {
-    @Test("numbers continue over wraps, in any order")
+    @Test("RTP sequence numbers continue over wraps, also if they arrive out of order")
     func wraps() {
         var unwrapper = SequenceUnwrapper()
         let first = unwrapper.unwrap(65_533)
@@ -96,7 +98,9 @@ struct SequenceUnwrapperTests {
         #expect(unwrapper.highest == first + 2 + 200_000)
     }
 
-    @Test("a restart continues above all numbers so far, with the sender's lower 16 bits")
+    @Test(
+        "after a restart, sequence numbers continue above all earlier ones, with the sender's number in the lower 16 bits"
+    )
     func restarts() {
         var unwrapper = SequenceUnwrapper()
         #expect(unwrapper.restart(at: 7) == 65_543)

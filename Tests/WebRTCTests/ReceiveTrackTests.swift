@@ -52,7 +52,7 @@ private struct Fixture {
 
 @Suite("Packets of a track in order: NACK, retransmission, losses, restarts")
 struct ReceiveTrackTests {
-    @Test("the first packet waits 10 ms for earlier ones, and what it did not overtake is no loss")
+    @Test("the first packet waits 10 ms for earlier ones; what the sender sent before them does not count as lost")
     func start() {
         var fixture = Fixture()
         fixture.receive(65_535, at: 0)
@@ -68,7 +68,9 @@ struct ReceiveTrackTests {
         #expect(fixture.track.deadline == nil)
     }
 
-    @Test("a missing packet is requested after 8 ms, and again when its answer is overdue; the third time twice")
+    @Test(
+        "a missing packet is requested after 8 ms and again when its answer is overdue, from the third time on with a copy"
+    )
     func requests() {
         var fixture = Fixture.started()
         #expect(fixture.receive(102, at: ms(1_000)) == .taken)
@@ -92,7 +94,7 @@ struct ReceiveTrackTests {
     }
 
     @Test(
-        "with a 2 ms round trip a packet is requested every 40 ms, 14 times with copies; with one above the wait only once"
+        "with a round trip of 2 ms a missing packet is requested every 40 ms, 14 times with copies; with one of 380 ms only once"
     )
     func repetition() {
         var near = Fixture.started()
@@ -113,7 +115,7 @@ struct ReceiveTrackTests {
         #expect(far.numbers == [0, 2])
     }
 
-    @Test("a copy is not sent after the packet has arrived")
+    @Test("a request's copy is not sent if the packet has arrived meanwhile")
     func copies() {
         var fixture = Fixture.started()
         fixture.receive(102, at: ms(1_000))
@@ -145,7 +147,7 @@ struct ReceiveTrackTests {
         #expect(fixture.track.counters.lost == 0 && fixture.track.counters.restarts == 0)
     }
 
-    @Test("a packet that arrives late but before its request is no recovery")
+    @Test("a packet that arrives late, but before it is requested, does not count as recovered")
     func overtaken() {
         var fixture = Fixture.started()
         fixture.receive(102, at: ms(100))
@@ -154,7 +156,7 @@ struct ReceiveTrackTests {
         #expect(fixture.track.deadline == nil)
     }
 
-    @Test("without retransmission nothing is requested, and the wait is 120 ms")
+    @Test("without retransmission a missing packet is not requested, and later packets wait 120 ms for it")
     func unrepaired() {
         var fixture = Fixture.started(isRepaired: false)
         fixture.receive(102, at: ms(100))
@@ -166,7 +168,7 @@ struct ReceiveTrackTests {
         #expect(fixture.numbers == [0, 2])
     }
 
-    @Test("padding without payload takes its place in the order and is not given out")
+    @Test("a padding-only packet keeps its place in the order and is not delivered")
     func padding() {
         var fixture = Fixture.started()
         fixture.receive(101, at: ms(20), bytes: 0)
@@ -184,7 +186,9 @@ struct ReceiveTrackTests {
         #expect(fixture.given.last?.isAfterLoss == true)
     }
 
-    @Test("a jump of more than 3,000 restarts when a second packet confirms it, at most once a second")
+    @Test(
+        "a jump of more than 3,000 sequence numbers restarts the track when a second packet confirms it, at most once a second"
+    )
     func jumps() {
         var fixture = Fixture.started()
         #expect(fixture.receive(20_000, at: ms(100)) == .stray)
@@ -210,7 +214,9 @@ struct ReceiveTrackTests {
         #expect(fixture.numbers == fixture.numbers.sorted())
     }
 
-    @Test("numbers and memory stay bounded when every packet leaves the widest allowed gap")
+    @Test(
+        "if every packet leaves the widest allowed gap, or large packets wait behind a missing one, memory stays limited"
+    )
     func memory() {
         var fixture = Fixture.started()
         for step in 1...2_000 {
@@ -230,7 +236,7 @@ struct ReceiveTrackTests {
     }
 
     @Test(
-        "packets shuffled in blocks of 64, some of them sent twice, are given out in order over two wraps",
+        "packets shuffled in blocks of 64, some of them sent twice, are delivered in order over two wraps",
         arguments: 0..<4
     )
     func anyOrder(seed: Int) {

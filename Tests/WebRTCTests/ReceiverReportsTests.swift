@@ -3,7 +3,7 @@ import WebRTC
 
 @Suite("Receiver reports: RFC 3550 §6.4.1, A.3, A.8")
 struct ReceiverReportsTests {
-    @Test("a report has the loss since the last report and since the beginning, also over a wrap")
+    @Test("a receiver report has the loss since the last report and since the beginning, also over a wrap")
     func loss() {
         var reports = ReceiverReports(ssrc: 7, clockRate: 90_000)
         for number: UInt16 in [65_534, 65_535, 1, 2] { reports.received(sequence: number, timestamp: 0, at: 0) }
@@ -44,7 +44,7 @@ struct ReceiverReportsTests {
         #expect(first.block(at: 0).jitter == 5)
     }
 
-    @Test("a report names the last sender report and the delay since then")
+    @Test("a receiver report names the last sender report and the delay since then")
     func senderReport() {
         var reports = ReceiverReports(ssrc: 7, clockRate: 90_000)
         #expect(reports.block(at: ms(5)).lastSenderReport == 0)
@@ -66,7 +66,8 @@ struct ReceiverReportsTests {
         _ = NTPTime.nanoseconds(.max)
     }
 
-    @Test("the round trip is measured by answers to reference times, and by retransmissions while there are none")
+    @Test(
+        "the round-trip time is measured by answers to XR reference times, and by retransmissions while there are none")
     func roundTrip() {
         var time = RoundTripTime()
         #expect(time.estimate == nil)

@@ -37,7 +37,7 @@ struct RepairTests {
         #expect((ms(58)...ms(70)).contains(roundTrip), name, sourceLocation: sourceLocation)
     }
 
-    @Test("without loss, reordering and duplicates cost no frame and no request", arguments: seeds)
+    @Test("without loss, reordering and duplicates cost no frame and cause no request", arguments: seeds)
     func reordering(seed: UInt64) {
         for resending in [SimulatedSender.Resending.rtx, .plain] {
             let result = SimulatedNetwork.run(seed: seed, seconds: 20, resending: resending, conditions: .init())
@@ -52,23 +52,29 @@ struct RepairTests {
         }
     }
 
-    @Test("at 2 % loss every frame is shown", arguments: manySeeds)
+    @Test(
+        "with retransmission, at 2 % packet loss every frame from the first key frame on is shown", arguments: manySeeds
+    )
     func two(seed: UInt64) { Self.check(seed, .init(mediaLoss: 0.02), notShown: 0) }
 
-    @Test("at 5 % loss at most one frame in 60 s is not shown", arguments: manySeeds)
+    @Test("with retransmission, at 5 % packet loss at most one frame in 60 s is not shown", arguments: manySeeds)
     func five(seed: UInt64) { Self.check(seed, .init(mediaLoss: 0.05), notShown: 1) }
 
-    @Test("at 10 % loss at most 0.5 % of the frames are not shown", arguments: manySeeds)
+    @Test("with retransmission, at 10 % packet loss at most 0.5 % of the frames are not shown", arguments: manySeeds)
     func ten(seed: UInt64) { Self.check(seed, .init(mediaLoss: 0.1), notShown: 9) }
 
-    @Test("at 5 % loss in both directions at most 0.1 % of the frames are not shown", arguments: manySeeds)
+    @Test(
+        "with retransmission, at 5 % packet loss in both directions at most 0.1 % of the frames are not shown",
+        arguments: manySeeds)
     func fiveBoth(seed: UInt64) { Self.check(seed, .init(mediaLoss: 0.05, feedbackLoss: 0.05), notShown: 1) }
 
-    @Test("at 10 % loss in both directions at most 1 % of the frames are not shown", arguments: manySeeds)
+    @Test(
+        "with retransmission, at 10 % packet loss in both directions at most 1 % of the frames are not shown",
+        arguments: manySeeds)
     func tenBoth(seed: UInt64) { Self.check(seed, .init(mediaLoss: 0.1, feedbackLoss: 0.1), notShown: 18) }
 
     @Test(
-        "at 50 % loss in both directions a lost packet costs at most 8 requests and 64 bytes on average",
+        "at 50 % loss in both directions a lost packet costs at most 8 requests and 64 bytes of NACKs on average",
         arguments: seeds)
     func heavyLoss(seed: UInt64) {
         let result = SimulatedNetwork.run(
@@ -81,7 +87,9 @@ struct RepairTests {
         #expect(12 * track.nacks + 4 * track.ordering.requested <= 64 * lost)
     }
 
-    @Test("bursts of 30 packets and outages of 200 ms are repaired, and cost little memory", arguments: seeds)
+    @Test(
+        "lost bursts of 30 packets and outages of 200 ms are repaired, with at most 20 kB of waiting packets",
+        arguments: seeds)
     func bursts(seed: UInt64) {
         let conditions = SimulatedNetwork.Conditions(
             bursts: (1...5).map { ($0 * 2_000, 30) }, outages: (1...5).map { $0 * 2_000 + 1_000..<$0 * 2_000 + 1_200 })
@@ -93,7 +101,9 @@ struct RepairTests {
         }
     }
 
-    @Test("a sender that does not resend loses frames, and each loss leads to few key frame requests", arguments: seeds)
+    @Test(
+        "a sender that does not resend gets at most one key frame request per frame that is lost or not decodable",
+        arguments: seeds)
     func withoutResending(seed: UInt64) {
         let result = SimulatedNetwork.run(
             seed: seed, seconds: 20, resending: .none, conditions: .init(mediaLoss: 0.02))

@@ -20,7 +20,7 @@ struct SDPBadInputTests {
     // MARK: Form
 
     @Test(
-        "lines may end with LF or CR alone, or be mixed with empty lines",
+        "a WHIP offer's lines may end with LF or CR alone, or be mixed with empty lines",
         arguments: ["\n", "\r", "\r\n\r\n", "\n\r\n"])
     func lineEnds(end: String) throws {
         let usual = try Offers.answer(Offers.text("chromium"))
@@ -62,7 +62,7 @@ struct SDPBadInputTests {
         self.expectRefusal("v=0\r\n" + many, 413, "512 attributes")
     }
 
-    @Test("200 sections are refused; 31 disabled ones beside one of video are answered")
+    @Test("an offer of 200 media sections is refused; one of 31 disabled sections beside one of video is answered")
     func sections() throws {
         let disabled = "m=application 0 UDP/DTLS/SCTP webrtc-datachannel\r\n"
         self.expectRefusal(Minimal.offer() + String(repeating: disabled, count: 199), 413, "32")
@@ -113,13 +113,13 @@ struct SDPBadInputTests {
         } catch { #expect(error.status == 422 && error.fix.contains("ingest.codecs")) }
     }
 
-    @Test("encoding names are case-insensitive, and an answer repeats them as offered")
+    @Test("codec names in an offer are case-insensitive, and the answer repeats them as offered")
     func spelling() throws {
         let answer = try Offers.answer(Minimal.offer(lines: ["a=rtpmap:96 vp8/90000"])).answer
         #expect(answer.contains("a=rtpmap:96 vp8/90000\r\n"))
     }
 
-    @Test("rtx counts only if its apt is the chosen payload type and its clock rate is the same")
+    @Test("an rtx payload type is used only if its apt is the chosen payload type and its clock rate is the same")
     func rtx() throws {
         func rtx(_ fmtp: String, rate: Int = 90_000) throws -> UInt8? {
             let lines = ["a=fmtp:97 \(fmtp)", "a=rtpmap:97 rtx/\(rate)", "a=rtpmap:96 VP8/90000"]
@@ -143,7 +143,7 @@ struct SDPBadInputTests {
 
     // MARK: Attributes
 
-    @Test("of repeated attributes the first counts; those of the session level hold for sections without their own")
+    @Test("of a repeated SDP attribute the first counts; session-level attributes apply to sections without their own")
     func repeatedAttributes() throws {
         let usual = try Offers.answer(Minimal.offer())
         let twice = Minimal.offer(lines: [
@@ -176,7 +176,7 @@ struct SDPBadInputTests {
         #expect(before.answer == after.answer && before.session.tracks[0].fmtp["packetization-mode"] == "1")
     }
 
-    @Test("ids of header extensions: 15, 0 and 256 are ignored, and so are those that the offerer only receives")
+    @Test("header extensions with the ids 0, 15 or 256, and those that the offerer only receives, are ignored")
     func extensions() throws {
         func id(_ value: String) throws -> UInt8? {
             let lines = ["a=rtpmap:96 VP8/90000", "a=extmap:\(value) urn:3gpp:video-orientation"]
@@ -188,7 +188,7 @@ struct SDPBadInputTests {
         }
     }
 
-    @Test("feedback for all payload types counts; that of others does not")
+    @Test("RTCP feedback offered for all payload types counts; that for another payload type does not")
     func feedback() throws {
         func track(_ lines: String...) throws -> NegotiatedTrack {
             try Offers.answer(Minimal.offer(lines: ["a=rtpmap:96 VP8/90000"] + lines)).session.tracks[0]
@@ -202,7 +202,9 @@ struct SDPBadInputTests {
 
     // MARK: Transport
 
-    @Test("missing, weak and malformed fingerprints are refused; one good one among others is enough")
+    @Test(
+        "offers with missing, weak or malformed fingerprints are refused; a SHA-256 fingerprint beside a SHA-1 one is enough"
+    )
     func fingerprints() throws {
         self.expectRefusal(Minimal.offer().without("a=fingerprint"), 422, "fingerprint", "sha-256")
         let sha1 = "a=fingerprint:sha-1 " + (0..<20).map { _ in "AB" }.joined(separator: ":")
@@ -222,7 +224,7 @@ struct SDPBadInputTests {
         #expect(try Offers.answer(lower).session.fingerprints == session.fingerprints)
     }
 
-    @Test("ICE credentials are required and checked; an ICE-lite offer is refused")
+    @Test("a WHIP offer needs valid ICE credentials; an ICE-lite offer is refused")
     func ice() {
         self.expectRefusal(Minimal.offer().without("a=ice-pwd"), 422, "ice-pwd")
         self.expectRefusal(Minimal.offer().without("a=ice-ufrag"), 422, "ice-ufrag")
@@ -235,7 +237,7 @@ struct SDPBadInputTests {
         self.expectRefusal(Minimal.offer() + "a=ice-lite\r\n", 422, "ICE-lite")
     }
 
-    @Test("setup decides the DTLS role; holdconn is refused")
+    @Test("the a=setup of an offer decides the DTLS role; holdconn is refused")
     func setup() throws {
         for (setup, answer) in [("actpass", "passive"), ("active", "passive"), ("passive", "active")] {
             let offer = Minimal.offer().replacingOccurrences(of: "a=setup:actpass", with: "a=setup:\(setup)")
@@ -249,7 +251,7 @@ struct SDPBadInputTests {
             Minimal.offer().replacingOccurrences(of: "a=setup:actpass", with: "a=setup:holdconn"), 422, "holdconn")
     }
 
-    @Test("candidates of the offer change nothing, whatever they contain")
+    @Test("candidates in an offer do not change the answer or the session, whatever they contain")
     func candidates() throws {
         let usual = try Offers.answer(Minimal.offer())
         let hostile = [
@@ -261,7 +263,7 @@ struct SDPBadInputTests {
         #expect(other.answer == usual.answer && other.session == usual.session)
     }
 
-    @Test("the first section of the bundle decides the transport, even if it is not the first of the offer")
+    @Test("the first section of the bundle decides the ICE credentials, even if it is not the first of the offer")
     func taggedSection() throws {
         var offer = Minimal.offer().replacingOccurrences(of: "t=0 0\r\n", with: "t=0 0\r\na=group:BUNDLE a v\r\n")
         offer += Minimal.audio().replacingOccurrences(of: "a=ice-ufrag:abcd", with: "a=ice-ufrag:efgh")
@@ -271,7 +273,7 @@ struct SDPBadInputTests {
 
     // MARK: Simulcast
 
-    @Test("simulcast without rids, with unknown or repeated ones is refused, and more than four layers")
+    @Test("a simulcast offer without rids, with unknown or repeated rids, or with five layers is refused")
     func simulcast() throws {
         func offer(_ simulcast: String, rids: [String]) -> String {
             let lines = rids.map { "a=rid:\($0) send" }
@@ -286,7 +288,7 @@ struct SDPBadInputTests {
         self.expectRefusal(offer("send 1;2;3;4;5", rids: ["1", "2", "3", "4", "5"]), 422, "5 simulcast layers")
     }
 
-    @Test("a payload type that all layers can use is preferred")
+    @Test("a payload type that all simulcast layers can use is preferred")
     func layerFormats() throws {
         let lines = [
             "a=rtpmap:96 H264/90000", "a=fmtp:96 profile-level-id=42e01f;packetization-mode=1",

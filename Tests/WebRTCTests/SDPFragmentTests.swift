@@ -7,7 +7,7 @@ struct SDPFragmentTests {
     private func parsed(_ text: String) throws(WHIPError) -> SDPFragment { try SDPFragment(parsing: Array(text.utf8)) }
 
     @Test(
-        "candidates are counted and credentials are read, with any line end",
+        "an SDP fragment's candidates are counted and its credentials read, with any line ending",
         arguments: ["\r\n", "\n", "\r"])
     func candidates(end: String) throws {
         let lines = [
@@ -20,7 +20,7 @@ struct SDPFragmentTests {
         #expect(fragment.candidates == 2 && fragment.endsCandidates)
     }
 
-    @Test("fragments without content, with half of the credentials or with wrong ones are refused")
+    @Test("SDP fragments without content, with half of the credentials or with invalid ones are refused")
     func malformed() {
         for text in [
             "", "a=mid:0", "a=ice-ufrag:EsAw", "a=ice-pwd:P2uYro0UCOQ4zxjKXaWCBui1", "candidate:1",
@@ -34,7 +34,7 @@ struct SDPFragmentTests {
         }
     }
 
-    @Test("a fragment of 16 KiB is read, a byte more is refused")
+    @Test("an SDP fragment of 16 KiB is read, one of a byte more is refused")
     func sizes() throws {
         var text = ""
         while text.utf8.count < 16 << 10 { text += "a=candidate:1\n" }
@@ -46,7 +46,7 @@ struct SDPFragmentTests {
         } catch { #expect(error.status == 413) }
     }
 
-    @Test("the reply to an ICE restart has our new credentials and candidates, and reads as a fragment")
+    @Test("the reply to an ICE restart has the server's credentials and candidates, and can be read as an SDP fragment")
     func answer() throws {
         let session = try Offers.answer(Offers.text("chromium")).session
         let text = SDPFragment.answer(settings: Offers.settings, session: session)

@@ -4,7 +4,7 @@ import WebRTC
 
 @Suite("SDP offers of real clients and their answers: RFC 9725, RFC 9429")
 struct SDPNegotiationTests {
-    @Test("the answer to each client's offer is as expected, byte for byte", arguments: Offers.accepted)
+    @Test("the answer to each WHIP client's offer is as expected, byte for byte", arguments: Offers.accepted)
     func answers(name: String) throws {
         let answer = try Offers.answer(Offers.text(name)).answer
         try expectGolden(answer, "\(name).answer.sdp")
@@ -29,7 +29,7 @@ struct SDPNegotiationTests {
         #expect(session.remoteUfrag == "CuWZ" && session.remotePassword.utf8.count == 24)
     }
 
-    @Test("Firefox: fmtp before rtpmap gives VP8 with rtx; the fingerprint of the session level counts")
+    @Test("Firefox's offer, with fmtp before rtpmap and a session-level fingerprint, gives VP8 with rtx")
     func firefox() throws {
         let session = try Offers.answer(Offers.text("firefox")).session
         let video = session.tracks[1]
@@ -48,7 +48,7 @@ struct SDPNegotiationTests {
         #expect(video.hasREMB && !video.hasTransportCC && video.transportCCExtension == nil)
     }
 
-    @Test("FFmpeg is the DTLS server: the answer is active; its first candidate is UDP")
+    @Test("FFmpeg's offer to be the DTLS server gets setup:active and a UDP candidate first")
     func ffmpeg() throws {
         let (session, answer) = try Offers.answer(Offers.text("ffmpeg-written"))
         #expect(session.peerIsDTLSServer && session.software == "FFmpeg")
@@ -89,7 +89,9 @@ struct SDPNegotiationTests {
         #expect(try Offers.answer(Offers.text("chromium"), settings: settings).session.tracks[1].codec == .vp8)
     }
 
-    @Test("H.264: mode 1 before mode 0, then constrained baseline, baseline, main, high; others are not taken")
+    @Test(
+        "of H.264 formats mode 1 is preferred to 0, then constrained baseline, baseline, main, high; others are refused"
+    )
     func h264() throws {
         func chosen(_ formats: [String]) throws -> UInt8? {
             let lines = formats.enumerated().flatMap {

@@ -74,7 +74,7 @@ struct STUNMessageTests {
         #expect(message.isAuthentic(password: key, hmac: HMACReference.sha1))
     }
 
-    @Test("a check of Chromium is read, with an attribute that is not in any RFC")
+    @Test("a STUN check of Chromium is read, with an attribute that is not in any RFC")
     func chromium() throws {
         let message = try self.message(STUNCaptures.chromium)
         #expect(message.receiverUfrag == "OekIMsK/" && message.controllingTieBreaker == 0xCD22_A3DB_FC07_7E7E)
@@ -97,7 +97,7 @@ struct STUNMessageTests {
         }
     }
 
-    @Test("a message with any single bit flipped is no message, or has lost its FINGERPRINT")
+    @Test("a STUN message with any single bit flipped is not parsed, or has no valid FINGERPRINT")
     func flippedBits() throws {
         let bytes = try STUNCaptures.bytes(STUNCaptures.chromium)
         for bit in 0..<bytes.count * 8 {
@@ -108,7 +108,9 @@ struct STUNMessageTests {
         }
     }
 
-    @Test("a message that is cut, longer than it says, or longer than a datagram is no message")
+    @Test(
+        "a STUN message that is truncated, longer than its length field or too long, or has 33 attributes, is not parsed"
+    )
     func lengths() throws {
         let bytes = try STUNCaptures.bytes(STUNCaptures.chromium)
         for count in 0..<bytes.count { #expect(STUNMessage(Array(bytes.prefix(count))) == nil, "\(count) bytes") }
@@ -121,7 +123,7 @@ struct STUNMessageTests {
         #expect(STUNMessage(many.finished()) == nil)
     }
 
-    @Test("lying attribute lengths never lead outside the message")
+    @Test("wrong STUN attribute lengths give no range outside the message")
     func attributeLengths() throws {
         let bytes = try STUNCaptures.bytes(STUNCaptures.longTerm)
         for length in [0, 1, 0x11, 0x13, 0x59, 0x60, 0x7FFF, 0xFFFC, 0xFFFF] {
@@ -134,7 +136,7 @@ struct STUNMessageTests {
         }
     }
 
-    @Test("attributes after MESSAGE-INTEGRITY are ignored: they are not protected")
+    @Test("STUN attributes after MESSAGE-INTEGRITY are ignored, since they are not protected")
     func unprotected() {
         var inner = STUNWriter(.request, transactionID: [UInt8](repeating: 7, count: 12))
         inner.add(0x0006, Array("abcd:efgh".utf8))
@@ -147,7 +149,7 @@ struct STUNMessageTests {
         #expect(message?.usesCandidate == false)
     }
 
-    @Test("the first bytes tell STUN, DTLS, RTP and RTCP apart: RFC 7983")
+    @Test("the first two bytes of a datagram tell STUN, DTLS, RTP and RTCP apart: RFC 7983")
     func kinds() {
         #expect(DatagramKind([UInt8]()) == .other && DatagramKind([UInt8]([0, 1])) == .stun)
         #expect(DatagramKind([UInt8]([3])) == .stun && DatagramKind([UInt8]([4])) == .other)

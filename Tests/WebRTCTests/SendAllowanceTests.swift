@@ -1,11 +1,11 @@
 import Testing
 import WebRTC
 
-@Suite("Bytes for addresses that have not proved themselves")
+@Suite("Limit of the bytes sent to addresses that are not verified")
 struct SendAllowanceTests {
     private let here = ICEAddress(ipv4: 0xC000_0201, port: 5000)
 
-    @Test("an address gets as many bytes as came from it, then none until more come")
+    @Test("an unverified address gets at most as many bytes as came from it")
     func limit() {
         var allowance = SendAllowance()
         let isOpen = allowance.spend(0, on: self.here)
@@ -17,7 +17,7 @@ struct SendAllowanceTests {
         #expect(allowance.left(for: self.here) == 20 && !allowance.isProven(self.here))
     }
 
-    @Test("an address that has proved itself and TCP have no limit; another port of the same host has proved nothing")
+    @Test("a verified address and TCP have no limit; another port of the same host is not verified")
     func proven() {
         var allowance = SendAllowance()
         allowance.received(10, from: self.here)
@@ -30,7 +30,7 @@ struct SendAllowanceTests {
         #expect(sent == [false, true])
     }
 
-    @Test("of many addresses eight are remembered, first those that have proved themselves")
+    @Test("of 41 addresses eight are remembered, verified ones first")
     func many() {
         var allowance = SendAllowance()
         allowance.received(10, from: self.here)

@@ -48,7 +48,7 @@ private struct Publisher {
     }
 }
 
-@Suite("The time line of a publisher: RFC 3550 §6.4.1, lip-sync by sender reports")
+@Suite("The timeline of a publisher: RFC 3550 §6.4.1, lip-sync by sender reports")
 struct SenderClockTests {
     @Test("sender reports with any NTP times neither overflow nor move a stream by more than 10 s")
     func lies() {
@@ -67,7 +67,7 @@ struct SenderClockTests {
         for stream in 0...1 { #expect(abs(publisher.packet(stream, at: ms(1_040)) - ms(1_060)) <= ms(10_100)) }
     }
 
-    @Test("before reports, the arrival of each stream's first packet counts")
+    @Test("before sender reports, each stream is placed by the arrival of its first packet")
     func arrivals() {
         var publisher = Publisher()
         #expect(publisher.packet(0, at: ms(1_000)) == ms(1_020))
@@ -77,7 +77,9 @@ struct SenderClockTests {
         #expect(publisher.clock.correction(stream: 0) == nil)
     }
 
-    @Test("the first audio report, after 2.5 s, moves video by 1 % of the time until both are in time; audio stays")
+    @Test(
+        "after the first audio report, video is shifted by 1 % of the time until both are in sync; audio is not shifted"
+    )
     func lateReport() {
         var publisher = Publisher()
         let before = publisher.run(0..<2)
@@ -101,7 +103,8 @@ struct SenderClockTests {
             } == true)
     }
 
-    @Test("a drift of 200 ppm between the audio clock and NTP stays below 5 ms for an hour")
+    @Test(
+        "with a drift of 200 ppm between the audio clock and NTP, audio and video stay in sync within 5 ms for an hour")
     func drift() {
         for drift in [1.0002, 0.9998] {
             var publisher = Publisher()
@@ -116,7 +119,7 @@ struct SenderClockTests {
         }
     }
 
-    @Test("one wrong report of five changes nothing")
+    @Test("one wrong sender report among right ones does not move a stream")
     func outlier() {
         var publisher = Publisher()
         _ = publisher.run(0..<20)
@@ -128,7 +131,7 @@ struct SenderClockTests {
         #expect(abs(publisher.run(20..<30)) < 100_000)
     }
 
-    @Test("RTP times that jump back by 6 s continue by arrival, and reports restore lip-sync")
+    @Test("after RTP times jump back by 6 s, streams continue by arrival, and sender reports restore lip-sync")
     func jumpBack() {
         var publisher = Publisher()
         _ = publisher.run(0..<12)
@@ -147,7 +150,9 @@ struct SenderClockTests {
         #expect(publisher.clock.largeCorrections == 0)
     }
 
-    @Test("a pause and a late burst are no jumps; after a jump or a stall of RTP times the line follows the arrivals")
+    @Test(
+        "a pause or a late burst counts as no jump; after a jump or a stall of RTP times the timeline follows the arrivals"
+    )
     func otherJumps() {
         var publisher = Publisher()
         _ = publisher.run(0..<10)
@@ -185,7 +190,7 @@ struct SenderClockTests {
         #expect(abs(wall - (3_900_000_000 - 2_208_988_800 + 3_600 + 80) * ms(1_000)) < ms(1))
     }
 
-    @Test("a stream that restarts with other times is placed by arrival, drift included; other indices do nothing")
+    @Test("a stream that restarts with other RTP times is placed by arrival; unknown stream indices do nothing")
     func restart() {
         var publisher = Publisher()
         _ = publisher.run(0..<10)
@@ -199,7 +204,7 @@ struct SenderClockTests {
         #expect(publisher.clock.time(stream: 9, timestamp: 0, arrival: 5) == 5)
     }
 
-    @Test("days of packets do not overflow")
+    @Test("packets over 2,000 hours do not overflow the timeline")
     func days() {
         var clock = SenderClock(clockRates: [48_000])
         var time: Int64 = 0

@@ -100,7 +100,7 @@ struct SimulcastOfferTests {
     }
 
     @Test(
-        "three layers with retransmissions and audio: the largest is used, the next one while it pauses",
+        "of three simulcast layers with retransmissions the largest is used, the next one while it pauses; audio continues",
         arguments: ["chromium-simulcast", "firefox-simulcast"])
     func layers(name: String) throws {
         var browser = try Browser(offer: Offers.text(name))
@@ -127,7 +127,7 @@ struct SimulcastOfferTests {
         #expect(statistics.tracks[browser.videoTrack].ordering.lost == 0)
     }
 
-    @Test("four layers are answered without retransmissions, whose sources would not fit beside audio")
+    @Test("four simulcast layers are answered without retransmissions, whose SSRCs would not fit beside audio")
     func four() throws {
         let three = try Offers.text("chromium-simulcast")
         let offer = three.replacing("a=simulcast:send h;m;l", with: "a=rid:x send\r\na=simulcast:send h;m;l;x")

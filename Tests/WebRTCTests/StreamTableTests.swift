@@ -13,7 +13,7 @@ struct StreamTableTests {
         }
     }
 
-    @Test("the first packet of a payload type fixes the SSRC; another takes its place after 2 s of silence")
+    @Test("the first packet of a payload type fixes its SSRC; another SSRC replaces it after 2 s of silence")
     func replacement() {
         var table = StreamTable(tracks: [.audio, .video])
         #expect(Self.match(&table, type: 111, ssrc: 1, at: 0) == .stream(0, isRetransmission: false, isNew: true))
@@ -37,7 +37,7 @@ struct StreamTableTests {
             Self.match(&table, type: 96, ssrc: 12, at: ms(2_004)) == .stream(1, isRetransmission: false, isNew: true))
     }
 
-    @Test("of thousands of SSRCs, the table keeps the first one of each stream")
+    @Test("of thousands of SSRCs, the stream table keeps the first one of each stream")
     func many() {
         var table = StreamTable(tracks: [.audio, .video])
         _ = Self.match(&table, type: 96, ssrc: 2, at: 0)
@@ -67,7 +67,7 @@ struct StreamTableTests {
         #expect(Self.match(&table, type: 111, ssrc: 55, at: 0) == .stream(1, isRetransmission: false, isNew: true))
     }
 
-    @Test("layers are told apart by rid, their retransmissions by the repaired rid")
+    @Test("simulcast layers are told apart by rid, their retransmissions by the repaired rid")
     func layers() {
         let track = NegotiatedTrack.video.with { $0.rids = ["h", "m", "l", "extra"] }
         var table = StreamTable(tracks: [track])
@@ -103,7 +103,7 @@ struct SimulcastLayersTests {
         return changes
     }
 
-    @Test("the largest layer is chosen within 10 s, whatever the order of the offer")
+    @Test("the largest simulcast layer is chosen within 10 s, whatever the order of the offer")
     func largest() {
         for order in [[100, 400, 1_600], [1_600, 400, 100], [400, 1_600, 100]] {
             var layers = SimulcastLayers(count: 3)
@@ -116,7 +116,7 @@ struct SimulcastLayersTests {
         }
     }
 
-    @Test("a layer that pauses is left after a second, and taken again after 2 s")
+    @Test("a simulcast layer that pauses is left after a second, and chosen again 2 s or more after it returns")
     func pause() {
         var layers = SimulcastLayers(count: 3)
         _ = Self.run(&layers, 0..<10_000, [100, 400, 1_600])
@@ -130,7 +130,7 @@ struct SimulcastLayersTests {
         #expect(layers.target == 2)
     }
 
-    @Test("layers of similar size do not alternate")
+    @Test("the choice does not alternate between simulcast layers of similar bit rate")
     func similar() {
         var layers = SimulcastLayers(count: 2)
         #expect(Self.run(&layers, 0..<1_000, [500, 600]) == [0])
@@ -141,7 +141,7 @@ struct SimulcastLayersTests {
         }
     }
 
-    @Test("the bit rate is that of the last second")
+    @Test("the measured bit rate is that of the last second")
     func meter() {
         var meter = RateMeter()
         for tick in 0..<200 as Range<Int64> { meter.add(125, at: ms(tick * 10)) }
@@ -152,7 +152,9 @@ struct SimulcastLayersTests {
         #expect(meter.rate(at: ms(9_000)) == 80)
     }
 
-    @Test("REMB grows by 8 % a second without loss, falls with loss above 10 %, and keeps its limits")
+    @Test(
+        "the REMB estimate grows by 8 % per update without loss if it is used, falls if loss exceeds 10 %, and keeps its limits"
+    )
     func estimate() {
         var estimate = LossBasedEstimate(start: 1_000_000, highest: 2_000_000)
         estimate.update(fractionLost: 0, received: 1_000_000)

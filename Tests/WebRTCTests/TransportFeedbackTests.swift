@@ -23,7 +23,7 @@ struct TransportFeedbackTests {
         return result
     }
 
-    @Test("three small deltas are written as one run")
+    @Test("transport feedback writes three small arrival deltas as one run length chunk")
     func run() {
         // 128 ms is reference time 2. The deltas are 0, 1 ms and 2 ms: 0, 4 and 8.
         #expect(
@@ -39,7 +39,7 @@ struct TransportFeedbackTests {
             ])
     }
 
-    @Test("a loss, a delta of two bytes and a negative one are written as a vector of two bits each")
+    @Test("a loss, an arrival delta of two bytes and a negative one are written as a status vector with two bits each")
     func vector() {
         // 64 ms: reference time 1. Then a loss, 100 ms later (400 units), and 2 ms earlier (−8).
         #expect(
@@ -54,7 +54,7 @@ struct TransportFeedbackTests {
             ])
     }
 
-    @Test("14 statuses, ten of them small deltas and four losses, are written as a vector of one bit each")
+    @Test("14 statuses, ten of them small deltas and four losses, are written as a status vector with one bit each")
     func smallVector() {
         let numbers: [UInt16] = [1, 2, 4, 5, 6, 8, 9, 10, 11, 14]
         let messages = Self.messages(numbers.map { ($0, ms(64)) })
@@ -65,7 +65,7 @@ struct TransportFeedbackTests {
             ])
     }
 
-    @Test("messages are due every 50 ms, numbered, and only while packets arrive")
+    @Test("feedback messages are numbered and due every 50 ms, but only while packets arrive")
     func times() throws {
         var feedback = TransportFeedback()
         #expect(feedback.deadline == nil)
@@ -129,7 +129,7 @@ struct TransportFeedbackTests {
         #expect(Double(reported.count) > 0.95 * Double(arrived.count))
     }
 
-    @Test("a jump of the numbers starts anew, and thousands of losses are a short message")
+    @Test("after a jump of sequence numbers feedback starts anew; thousands of losses give a short message")
     func jumps() {
         let gap = Self.messages([(1, ms(64)), (2_500, ms(65))])
         #expect(gap.first.map { $0.count < 40 } == true)
@@ -138,7 +138,7 @@ struct TransportFeedbackTests {
         #expect(Self.read(jump) == [30_000: 260, 30_001: 264])
     }
 
-    @Test("messages whose lengths, counts or chunks lie are refused")
+    @Test("feedback messages with wrong lengths, counts or chunks are refused")
     func malformed() {
         let good = Self.messages([(10, ms(128)), (11, ms(129)), (12, ms(131))])[0]
         func with(_ index: Int, _ value: UInt8) -> RTCPPacket? {

@@ -29,7 +29,7 @@ struct VPXDepacketizerTests {
         #expect(results.damages.isEmpty)
     }
 
-    @Test("all forms of the VP8 descriptor are read")
+    @Test("the VP8 depacketizer reads all forms of the descriptor")
     func vp8Forms() {
         // None; X without fields; 7-bit id; TL0PICIDX; TID; KEYIDX; all of them; N set.
         for head in [
@@ -55,7 +55,7 @@ struct VPXDepacketizerTests {
     }
 
     @Test(
-        "truncated descriptors and headers are malformed",
+        "VP8 and VP9 payloads with truncated or invalid descriptors or headers are dropped as malformed",
         arguments: [
             (.vp8, [0x10]), (.vp8, [0x90]), (.vp8, [0x90, 0x80]), (.vp8, [0x90, 0x80, 0x91]), (.vp8, [0x90, 0x40]),
             (.vp8, [0x90, 0x40, 1]), (.vp8, [0x90, 0x20, 1]),
@@ -80,7 +80,7 @@ struct VPXDepacketizerTests {
         #expect(results.frames == [key, key] && results.damages == [.malformed])
     }
 
-    @Test("lost packets between frames with consecutive picture ids are no loss: they were bandwidth probes")
+    @Test("packets lost between frames with consecutive picture ids do not count as a loss: they were bandwidth probes")
     func probes() {
         var random = TestRandom(seed: 9)
         for codec in [CodecName.vp8, .vp9] {
@@ -107,7 +107,7 @@ struct VPXDepacketizerTests {
         }
     }
 
-    @Test("without consecutive picture ids, lost packets between frames are a loss")
+    @Test("without consecutive picture ids, packets lost between frames count as a loss")
     func noPictureID() {
         let sender = Self.sender([[[0x10] + Self.vp8Key], [[0x10, 1, 0]], [[0x10] + Self.vp8Inter]])
         #expect(TestResults.vp8(sender.packets(without: [1])).order == [1, 0, 1])
@@ -118,7 +118,7 @@ struct VPXDepacketizerTests {
         #expect(TestResults.vp8(other.packets(without: [1])).order == [1, 0, 1])
     }
 
-    @Test("of spatial layers, the base layer is given out, whatever happens to the others")
+    @Test("of VP9 spatial layers only the base layer is delivered, also if packets of the others are lost")
     func spatialLayers() {
         // I, L, F, B, E; the marker is in the highest layer.
         func layer(_ id: UInt8, _ spatial: UInt8, begins: Bool, ends: Bool, _ bytes: [UInt8]) -> [UInt8] {
@@ -144,7 +144,7 @@ struct VPXDepacketizerTests {
         #expect(TestResults.vp9(sender.packets(without: [4])).frames == [Self.vp9Key, Self.vp9Inter])
     }
 
-    @Test("the beginning of a key frame is recognized, so that none is requested")
+    @Test("the beginning of a VP9 key frame is recognized, and no longer after a lost packet")
     func receivingKeyFrame() {
         var random = TestRandom(seed: 5)
         var packetizer = VP9Packetizer(largestPayload: 100)

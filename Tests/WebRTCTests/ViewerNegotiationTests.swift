@@ -38,7 +38,8 @@ struct ViewerNegotiationTests {
         return self.recvonly(bundle + Minimal.audio())
     }
 
-    @Test("the answer is sendonly, with one stream for audio and video and an ssrc-group for retransmissions")
+    @Test(
+        "the answer to a viewer is sendonly, with one stream for audio and video and an ssrc-group for retransmissions")
     func text() throws {
         let (session, answer) = try Self.answer(Self.offer(hasAudio: true))
         #expect(session.tracks.map(\.codec) == [.h264, .opus])
@@ -68,7 +69,7 @@ struct ViewerNegotiationTests {
     }
 
     @Test(
-        "of Chromium's formats, one in packetization mode 1 with rtx is taken, with the stream's profile if offered",
+        "of Chromium's formats, one in packetization mode 1 with rtx is chosen, with the stream's profile if offered",
         arguments: [0x42, 0x4D, 0x64, nil])
     func chromium(profile: UInt8?) throws {
         let (session, answer) = try Self.answer(Offers.text("chromium-sendrecv"), profile: profile)
@@ -81,7 +82,7 @@ struct ViewerNegotiationTests {
         #expect(answer.components(separatedBy: "a=sendonly").count == 3)
     }
 
-    @Test("video without H264 in mode 1 is refused with 422 that says what was offered")
+    @Test("an offer of video without H264 in packetization mode 1 gets 422, which says what was offered")
     func noCodec() {
         let vp8 = Self.refusal(Self.offer(types: "96", lines: ["a=rtpmap:96 VP8/90000"]))
         #expect(vp8?.status == 422 && vp8?.code == "noCommonCodec" && vp8?.detail.contains("VP8") == true)
@@ -92,7 +93,7 @@ struct ViewerNegotiationTests {
         #expect(firefox?.code == "noCommonCodec")
     }
 
-    @Test("without Opus the viewer gets video only; an offer of audio only gets audio")
+    @Test("a WebRTC viewer without Opus gets only video; a viewer that offers only audio gets only audio")
     func parts() throws {
         let text = Self.offer(hasAudio: true).replacingOccurrences(of: "opus/48000/2", with: "PCMU/8000")
         let (silent, answer) = try Self.answer(text)
@@ -102,7 +103,7 @@ struct ViewerNegotiationTests {
         #expect(sound.tracks.map(\.kind) == [.audio])
     }
 
-    @Test("a section for which the rendition has no media is inactive, and stays in the bundle")
+    @Test("a media section for which the rendition has no media is inactive in the answer, and stays in the bundle")
     func missing() throws {
         let (video, answer) = try Self.answer(Self.offer(hasAudio: true), hasAudio: false)
         #expect(video.tracks.map(\.kind) == [.video])
@@ -113,7 +114,9 @@ struct ViewerNegotiationTests {
         #expect(Self.refusal(Self.offer(), hasVideo: false)?.status == 422)
     }
 
-    @Test("directions: recvonly and sendrecv are accepted, sendonly and inactive are not; two videos are not")
+    @Test(
+        "viewers' offers with recvonly or sendrecv are accepted; with sendonly, inactive or two videos they are refused"
+    )
     func directions() {
         for (direction, isAccepted) in [
             ("recvonly", true), ("sendrecv", true), ("sendonly", false), ("inactive", false),
@@ -126,7 +129,7 @@ struct ViewerNegotiationTests {
         #expect(Self.refusal(String(repeating: "a=x\r\n", count: 20_000))?.status == 413)
     }
 
-    @Test("a viewer that waits for our ClientHello gets setup:active")
+    @Test("a viewer's offer with setup:passive gets setup:active")
     func roles() throws {
         let offer = Self.offer().replacingOccurrences(of: "setup:actpass", with: "setup:passive")
         let (session, answer) = try Self.answer(offer)

@@ -41,7 +41,9 @@ struct WHIPRequestsTests {
 
     // MARK: POST
 
-    @Test("the key comes as Bearer, bare, or in the path; a field is preferred to the path")
+    @Test(
+        "the stream key is read from Authorization, with or without Bearer, or from the path; Authorization is preferred"
+    )
     func keys() {
         func key(_ request: WHIPRequest) -> String? {
             if case .publish(let key, _, _) = self.decision(request) { key } else { nil }
@@ -58,7 +60,7 @@ struct WHIPRequestsTests {
     }
 
     @Test(
-        "without a usable key the reply is 401 with WWW-Authenticate",
+        "a POST without a usable stream key gets 401 with WWW-Authenticate",
         arguments: [
             nil, "", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer a b", "Bearer \u{e9}",
             "Bearer " + String(repeating: "k", count: 513),
@@ -71,7 +73,9 @@ struct WHIPRequestsTests {
         #expect(try self.reply(self.post("/whip/live/" + String(repeating: "k", count: 513))).status == 401)
     }
 
-    @Test("another type is 415, after the key; parameters and upper case of the right one are fine")
+    @Test(
+        "a POST of another content type gets 415, or 401 without a key; the right type may have parameters and upper case"
+    )
     func types() throws {
         for type in [nil, "", "application/json", "application/sdpx", "text/plain; application/sdp"] {
             #expect(try self.reply(self.post(type: type, key: "k")).status == 415, "\(type ?? "none")")
@@ -83,7 +87,7 @@ struct WHIPRequestsTests {
         }
     }
 
-    @Test("paths outside of /whip are not handled; unknown paths below it get 404")
+    @Test("paths outside of /whip are not handled; /whip itself and unknown paths below it get 404")
     func paths() throws {
         for path in ["/", "/whipper/live", "/hls/whip", "whip/live", "*", ""] {
             #expect(self.decision(self.post(path, key: "k")) == .other, "\(path)")
@@ -101,7 +105,7 @@ struct WHIPRequestsTests {
 
     // MARK: Sessions
 
-    @Test("DELETE ends a session with the key of its POST; a session that has ended is 404")
+    @Test("DELETE with the key of the POST ends the session; an unknown session gets 404")
     func delete() throws {
         func delete(_ path: String = Self.session, key: String?) -> WHIPRequest {
             WHIPRequest(method: "DELETE", path: path, authorization: key, ifMatch: "\"old\"")
@@ -117,7 +121,7 @@ struct WHIPRequestsTests {
         #expect(reply.status == 200 && !reply.body.isEmpty)
     }
 
-    @Test("PATCH with candidates is 204 without ETag")
+    @Test("PATCH with candidates gets 204 without ETag")
     func candidates() throws {
         for ifMatch in ["\"e1\"", "*", "\"*\"", "\"x\", \"e1\""] {
             let reply = try self.reply(self.patch(Self.candidates, ifMatch: ifMatch))
@@ -127,7 +131,7 @@ struct WHIPRequestsTests {
         #expect(try self.reply(self.patch("a=end-of-candidates")).status == 204)
     }
 
-    @Test("PATCH with new credentials is an ICE restart")
+    @Test("PATCH with new credentials restarts ICE")
     func restart() {
         let remote = ICECredentials(ufrag: "newU", password: "P2uYro0UCOQ4zxjKXaWCBui2")
         for ifMatch in ["*", "\"*\"", "\"e1\""] {
@@ -139,7 +143,7 @@ struct WHIPRequestsTests {
     }
 
     @Test(
-        "PATCH without If-Match is 428, with an old or weak ETag 412, of another type 415, malformed 400, too large 413"
+        "PATCH gets 428 without If-Match, 412 with an old or weak ETag, 415 with another type, 400 if malformed, 413 if too large"
     )
     func refusedPatches() throws {
         #expect(try self.reply(self.patch(Self.candidates, ifMatch: nil)).status == 428)
@@ -155,7 +159,7 @@ struct WHIPRequestsTests {
         #expect(try self.reply(self.patch(Self.candidates, key: "Bearer x")).status == 403)
     }
 
-    @Test("GET and HEAD are 204 on endpoint and session, and need no key")
+    @Test("GET and HEAD of an endpoint or session get 204 without a key, and 404 for an unknown session")
     func get() throws {
         for method in ["GET", "HEAD"] {
             for path in ["/whip/live", Self.session] {
@@ -167,7 +171,7 @@ struct WHIPRequestsTests {
         }
     }
 
-    @Test("other methods are 405 with Allow")
+    @Test("other methods get 405 with Allow")
     func methods() throws {
         for (method, path, allowed) in [
             ("PUT", "/whip/live", "POST, GET, HEAD, OPTIONS"), ("DELETE", "/whip/live/k", "POST, GET, HEAD, OPTIONS"),
@@ -183,7 +187,7 @@ struct WHIPRequestsTests {
 
     // MARK: CORS
 
-    @Test("OPTIONS needs no key: Accept-Post or Accept-Patch, and the CORS fields of a preflight")
+    @Test("OPTIONS without a key gets Accept-Post or Accept-Patch, and a preflight also the CORS fields")
     func options() throws {
         let plain = try self.reply(WHIPRequest(method: "OPTIONS", path: "/whip/live"))
         #expect(plain.status == 204 && plain[name: "Accept-Post"] == "application/sdp" && plain[name: "Allow"] != nil)
@@ -199,7 +203,7 @@ struct WHIPRequestsTests {
         #expect(try self.reply(unknown).status == 204)
     }
 
-    @Test("replies to a page of another origin have the CORS fields, refusals included")
+    @Test("WHIP replies to a page of another origin have the CORS fields, refusals included")
     func exposed() throws {
         var request = self.post()
         request.origin = "https://a.example"
@@ -213,7 +217,7 @@ struct WHIPRequestsTests {
         }
     }
 
-    @Test("with a list of origins only those may publish, and caches keep replies apart")
+    @Test("with a list of origins only their pages get CORS permission, and replies have Vary: Origin")
     func origins() throws {
         let requests = WHIPRequests(settings: WHIPSettings(app: "live", allowedOrigins: ["https://a.example"]))
         for (origin, allowed) in [("https://a.example", "https://a.example"), ("https://b.example", nil)] {
@@ -230,7 +234,7 @@ struct WHIPRequestsTests {
 
     // MARK: Replies
 
-    @Test("201 has type, Location without key or query, strong ETag and Link fields of the ICE servers")
+    @Test("the 201 reply has Content-Type, Location, a strong ETag and Link fields with the ICE servers")
     func created() throws {
         let servers = [
             WHIPSettings.ICEServer(url: "stun:stun.example.net"),
@@ -256,7 +260,7 @@ struct WHIPRequestsTests {
     }
 
     @Test(
-        "every error has its status, problem details with a remedy, and Retry-After where it may be repeated",
+        "each WHIP error has its status, problem details with a remedy, and Retry-After if it may be repeated",
         arguments: [
             (WHIPError.keyMissing, 401, nil), (.keyRefused, 401, nil), (.sessionKeyRefused, 403, nil),
             (.forbidden("x", fix: "y"), 403, nil), (.inUse, 409, nil), (.tooManyRequests(retryAfter: 2), 429, "2"),

@@ -9,7 +9,7 @@ struct WebRTCRoutesTests {
         (ICEAddress(ipv4: 0xC633_0000 | UInt32(number), port: 6000), "198.51.\(number >> 8).\(number & 255):6000")
     }
 
-    @Test("a datagram has a session after a claim, not after a check alone")
+    @Test("an address belongs to a session after the session claims it, not after a STUN check alone")
     func claim() {
         var routes = WebRTCRoutes<String, Session>()
         let session = Session()
@@ -24,7 +24,9 @@ struct WebRTCRoutesTests {
         #expect(routes[remote] == nil && routes.remote(of: address, session) == nil && routes.count == 0)
     }
 
-    @Test("a session keeps an address against another one, or loses it; the end of the other one changes nothing")
+    @Test(
+        "a session that uses an address keeps it against another session, otherwise loses it; removing the other changes nothing"
+    )
     func kept() {
         var routes = WebRTCRoutes<String, Session>()
         let (first, second) = (Session(), Session())
@@ -61,7 +63,7 @@ struct WebRTCRoutesTests {
         #expect(routes[latest] != nil && routes[oldest] == nil)
     }
 
-    @Test("a session is found by its present user name fragments, until it is removed")
+    @Test("a session is found by its current ICE user name fragments until it is removed")
     func ufrags() {
         var routes = WebRTCRoutes<String, Session>()
         let (first, second) = (Session(), Session())

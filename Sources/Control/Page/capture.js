@@ -1,5 +1,5 @@
 // Recording, clips and stills, each with one click, and what exists so far.
-import { $, button, clock, keep, make, setAttribute, setText, since, size, tell, toast } from "./dom.js";
+import { $, button, clock, disable, keep, make, setAttribute, setText, since, size, tell, toast } from "./dom.js";
 import { ask, command } from "./api.js";
 import { store } from "./store.js";
 
@@ -27,7 +27,7 @@ export async function clip() {
   if (!store.mayCommand) return;
   const origin = Date.parse(store.room.origin), length = Number($("clip-seconds").value) * 1000;
   if (!Number.isFinite(origin)) return tell("There is nothing to cut yet.", "info");
-  // Dates are rounded to milliseconds, and one that lies a part of a millisecond outside the media is refused: hence one frame less.
+  // The dates are computed from rounded ones, so the clip begins and ends a frame inside of what can be cut.
   const { program, canvas } = store.room, frame = 1000 / canvas.fps, start = origin + frame, to = (capture.edge ?? origin + program.tick * frame - 4000) - frame;
   const cut = (from, end) => command("POST", "v1/clips", { from: stamp(from), to: stamp(end) }, { quiet: true });
   try {
@@ -78,14 +78,14 @@ export async function loadClips(isChanged = false) {
 
 /** A clip is fetched with the token, which a plain link could not send. */
 async function save(id, name, press) {
-  press.disabled = true;
+  disable(press, true);
   try {
     const url = URL.createObjectURL(await (await ask(`v1/clips/${encodeURIComponent(id)}/file`)).blob());
     const link = make("a", { href: url, download: `${name}.mp4` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(url), 60_000);
   } catch (error) { tell(error.text || "The room does not respond."); }
-  press.disabled = false;
+  disable(press, false);
 }
 
 function item(entry) {
@@ -103,7 +103,7 @@ function item(entry) {
 export function showCapture() {
   const { room, mayCommand } = store, output = recorder(), isRunning = Boolean(output) && output.state !== "stopped";
   if (!room) return;
-  $("record").disabled = !mayCommand || !output || output.state === "stopping";
+  disable($("record"), !mayCommand || !output || output.state === "stopping");
   setAttribute($("record"), "aria-pressed", String(isRunning));
   setText($("record").querySelector("b"), !output ? "No recording" : output.state === "stopping" ? "Stopping…" : isRunning ? "Stop recording" : "Record");
   $("record").title = output ? "" : "The pipeline file has no output of the type record";

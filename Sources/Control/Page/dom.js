@@ -97,18 +97,35 @@ export function setMeter(meter, level) {
   meter.title = `peak ${level.peakDb.toFixed(1)} dBFS, ${level.momentary.toFixed(1)} LUFS`;
 }
 
+/** A control that was disabled while it had the focus: browsers take the focus away. */
+let unfocused = null;
+
+/** Disables or enables a control. One that had the focus when it was disabled gets it back, unless the user has moved it. */
+export function disable(control, isDisabled) {
+  if (isDisabled === control.disabled) return;
+  if (isDisabled && document.activeElement === control) unfocused = control;
+  control.disabled = isDisabled;
+  if (isDisabled || unfocused !== control) return;
+  unfocused = null;
+  if ([control, document.body].includes(document.activeElement)) control.focus();
+}
+
 // MARK: Notices
 
-/** Shows a notice for some seconds, with a button if there is something to undo. */
+/** Shows a notice for some seconds, and longer while the pointer or the focus is on it; with a button if there is something to undo. */
 export function toast(text, { act = null, label = "Undo", seconds = act ? 12 : 6, tone = "" } = {}) {
   const box = $("toasts"), row = make("div", { class: "toast", tone }, make("span", {}, text));
   const close = () => row.remove();
-  if (act) row.append(button(label, { class: "link" }, () => { close(); act(); }));
+  if (act) row.append(button(label, { class: "link", "data-part": "undo" }, () => { close(); act(); }));
   row.append(button("×", { class: "link close", "aria-label": "Close this notice" }, close));
   box.append(row);
   while (box.children.length > 4) box.firstChild.remove();
-  setTimeout(close, seconds * 1000);
+  const end = () => { if (row.matches(":hover, :focus-within")) setTimeout(end, 1000); else close(); };
+  setTimeout(end, seconds * 1000);
 }
+
+/** Undoes what the newest notice offers to undo. */
+export function undoNotice() { [...$("toasts").querySelectorAll("[data-part=undo]")].at(-1)?.click(); }
 
 export function tell(text, tone = "bad") {
   $("banner").hidden = !text;

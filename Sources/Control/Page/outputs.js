@@ -1,14 +1,14 @@
 // The outputs with their state, and the limits of the room.
-import { $, bits, button, count, keep, levelTones, make, setAttribute, setText, size } from "./dom.js";
+import { $, bits, button, count, disable, keep, levelTones, make, setAttribute, setText, size } from "./dom.js";
 import { command } from "./api.js";
 
 const tones = { live: "good", waiting: "idle", connecting: "warn", recovering: "warn", failed: "bad", stopped: "idle", recording: "good", stopping: "warn", suspended: "bad" };
 const names = { hls: "HLS", rtmp: "RTMP", http: "HTTP upload", s3: "S3 upload", record: "recording", image: "stills", raw: "raw video", webrtc: "WebRTC" };
 
 async function run(outputId, verb, refresh, press) {
-  press.disabled = true;
+  disable(press, true);
   await command("POST", `v1/outputs/${encodeURIComponent(outputId)}:${verb}`);
-  press.disabled = false;
+  disable(press, false);
   refresh();
 }
 

@@ -1,5 +1,5 @@
 // The operators' page: polls the API every second, follows the event stream, and connects the parts of the page.
-import { $, make, setText, tell, toast } from "./dom.js";
+import { $, make, setText, tell, toast, undoNotice } from "./dom.js";
 import { access, ask, command, Refusal, token } from "./api.js";
 import { clip, loadClips, noteCapture, record, showCapture, startCapture, still } from "./capture.js";
 import { Editor, watchEditor } from "./editor.js";
@@ -190,7 +190,7 @@ startStage({ editor, stills, refresh });
 onSourceAction({ done: refresh, invite: startInvite(refresh), enlarge: (key) => stills.enlarge(key) });
 startWatching(() => !needsToken);
 startKeys({ scene: (number) => choose(store.scenes[number - 1]?.sceneId), cut: () => take("cut"), transition: () => take("transition"), record, clip, still, edit: toggleEditor,
-  undo: () => { if (editor.isOpen) editor.undo(); }, redo: () => { if (editor.isOpen) editor.redo(); } });
+  undo: () => { if (editor.isOpen) editor.undo(); else undoNotice(); }, redo: () => { if (editor.isOpen) editor.redo(); } });
 followLogs(ask, () => store.room && !needsToken);
 // For the browser's console and for tests.
 globalThis.tandem = { feed, refresh, store };

@@ -1,4 +1,4 @@
-// Alarms, the worst first, each with its cause, a remedy and the guide's page.
+// Alarms, the worst first and causes before consequences, each with its cause, a remedy and the guide's page.
 import { $, clock, keep, levelTones, levelWords, make, setText, tell } from "./dom.js";
 
 /** By alarm type: the usual cause, and what to do. The reference of alarms has the same in more words. */
@@ -32,16 +32,48 @@ const remedies = {
 
 const order = ["alert_3", "alert_2", "alert_1", "normal"];
 
-/** The alarms that are set, the worst first, and among equals the newest first. */
+/** By alarm type: types of alarms that may cause it. There are no circles. */
+const causedBy = {
+  "source.lost": ["ingest.refused", "tls.certificate"],
+  "source.gap": ["source.network_slow", "source.packet_loss"],
+  "source.jitter": ["source.network_slow", "encoder.overload_step", "encoder.lagging"],
+  "source.decode_errors": ["source.packet_loss"],
+  "source.bitrate_low": ["source.network_slow", "source.packet_loss"],
+  "source.recording": ["output.disk_low"],
+  "commands.not_durable": ["output.disk_low"],
+  "output.stalled": ["output.disk_low"],
+  "output.damaged": ["output.disk_low", "output.stalled", "output.unreachable", "output.refused"],
+};
+
+/** Whether an alarm may have caused another one: both are about the same source or output, or the cause is about the whole room. */
+function isCause(cause, effect) {
+  if (!causedBy[effect.type]?.includes(cause.type)) return false;
+  // A stranger who tries keys has not ended a publication, and clients accept a certificate until it has ended.
+  if (cause.type === "ingest.refused") return Date.parse(cause.setAt) >= Date.parse(effect.setAt);
+  if (cause.type === "tls.certificate") return cause.severity === "alert_3";
+  return !cause.scope?.id || cause.scope.id === effect.scope?.id;
+}
+
+/** The alarms that are set and the refusals: the worst first, a cause before what it causes, and among equals the newest first. */
 export function troubles(alarms, refusals = []) {
-  const rank = ({ severity }) => { const index = order.indexOf(severity); return index < 0 ? order.length : index; };
-  return [...alarms.filter(({ state }) => state === "set"), ...refusals]
-    .sort((one, other) => rank(one) - rank(other) || Date.parse(other.setAt) - Date.parse(one.setAt));
+  const list = [...alarms.filter(({ state }) => state === "set"), ...refusals];
+  const own = ({ severity }) => { const index = order.indexOf(severity); return index < 0 ? order.length : index; };
+  // A cause is at least as bad as what it causes.
+  const rank = (alarm) => Math.min(own(alarm), ...list.filter((other) => isCause(alarm, other)).map(rank));
+  const ranked = list.map((alarm) => ({ alarm, rank: rank(alarm), causes: list.filter((other) => isCause(other, alarm)).length }));
+  return ranked.sort((one, other) => one.rank - other.rank || one.causes - other.causes || Date.parse(other.alarm.setAt) - Date.parse(one.alarm.setAt))
+    .map(({ alarm }) => alarm);
+}
+
+/** The usual cause of a type of alarm, and what to do; empty texts for an unknown type. */
+export function explanation(type) {
+  const [cause, remedy] = remedies[type] || ["", ""];
+  return { cause, remedy };
 }
 
 /** Publishers that were refused within this time are trouble, although they raise no alarm. */
 const refusalSpan = 60_000;   // ms
-const refusals = [];
+export const refusals = [];
 
 export function noteRefusal(event) {
   if (event.type !== "ingest.refused") return;
@@ -53,7 +85,7 @@ export function noteRefusal(event) {
 }
 
 function row(alarm) {
-  const [cause, remedy] = remedies[alarm.type] || ["", ""];
+  const { cause, remedy } = explanation(alarm.type);
   return make("li", {}, make("span", { class: "badge", "data-part": "level" }), make("strong", { "data-part": "message" }),
     make("p", {}, cause ? `${cause} ` : "", remedy ? make("b", {}, `What to do: ${remedy}`) : null),
     make("p", { class: "fine" }, make("a", { href: `guide.html#${alarm.type}`, target: "_blank", rel: "noopener" }, "Guide"), ` ${alarm.type} `, make("span", { "data-part": "when" })));

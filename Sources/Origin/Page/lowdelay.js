@@ -76,7 +76,8 @@ export class LowDelay {
     while (this.session.player === whep) {
       try {
         const { uri } = this.session.multivariant.variants[0];
-        this.depth = parseMedia(await (await load(uri)).text(), uri).duration;
+        const { duration, endDate } = parseMedia(await (await load(uri)).text(), uri), whole = endDate && this.session.wholeStart(endDate);
+        this.depth = whole ? Math.max(duration, (endDate - whole) / 1000) : duration;
       } catch { this.depth = 0; }
       await pause(10000);
     }

@@ -12,10 +12,13 @@ export class MSEPlayer {
 
   /**
    * `report` is called with events. `audio` is the audio rendition, null for the default one; with `isAudioOnly` no video is loaded;
-   * `startDate` is where to begin (ms since 1970), null for the live edge.
+   * `startDate` is where to begin (ms since 1970), null for the live edge. `wholeStart` is for rooms with lists of the whole window: it
+   * returns when the window begins (ms; null: not known) if it ends at a date.
    */
-  constructor(video, multivariant, report, { audio = null, isAudioOnly = false, startDate = null } = {}) {
-    Object.assign(this, { video, report, multivariant, isAudioOnly, startDate });
+  constructor(video, multivariant, report, { audio = null, isAudioOnly = false, startDate = null, wholeStart = null } = {}) {
+    Object.assign(this, { video, report, multivariant, isAudioOnly, startDate, wholeStart });
+    /** The end of the newest live list: { date: ms, at: when it was received, depth: s, holdBack: s, isFinal }; null before that. */
+    this.edge = null;
     this.audio = audio;
     this.isFollowing = startDate === null;   // keeps the distance from the live edge
     this.isHurrying = false;                 // plays faster until it is at the live edge again
@@ -27,6 +30,7 @@ export class MSEPlayer {
     this.slack = 0;               // additional distance from the live edge in s, after stalls
     this.tracks = [];
     this.positioned = false;      // whether playback has been moved to where it begins
+    this.sought = null;           // where the viewer seeks to (s) while that is not buffered
     this.abort = new AbortController();
   }
 
@@ -76,7 +80,8 @@ export class MSEPlayer {
   get isLowLatency() { return Boolean(this.main?.list?.isLowLatency); }
   /** Target distance from the live edge, in seconds. */
   get holdBack() {
-    const { list } = this.main;
+    const { list, isWhole } = this.main;
+    if (isWhole && this.edge) return this.edge.holdBack;
     return list.isLowLatency ? list.partHoldBack + this.slack : list.holdBack;
   }
 
@@ -97,7 +102,8 @@ export class MSEPlayer {
     if (!this.isLive) return;
     this.isFollowing = true;
     this.isHurrying = false;
-    const end = this.liveEnd(), { buffered } = this.main.buffer;
+    this.sought = null;
+    const end = this.tracks.some(({ isWhole }) => isWhole) ? null : this.liveEnd(), { buffered } = this.main.buffer;
     const target = end === null ? Infinity : end - this.holdBack;
     if (buffered.length && buffered.end(buffered.length - 1) > target) this.video.currentTime = Math.max(this.video.currentTime, target);
     else { this.positioned = false; this.startDate = null; for (const track of this.tracks) track.seek("live"); }
@@ -113,7 +119,37 @@ export class MSEPlayer {
     const rest = (tail?.parts || []).reduce((sum, { duration }) => sum + duration, 0);
     // A young playlist does not slide yet.
     const slides = this.isLive && segments[0].sequence > 0;
-    return { start: times[0] + (slides ? age : 0), end: times.at(-1) + segments.at(-1).duration + rest + age };
+    const start = times[0] + (slides ? age : 0), end = times.at(-1) + segments.at(-1).duration + rest + age;
+    const mediaTime = (date) => main.anchor.media + (date - main.anchor.date) / 1000;
+    if (main.isWhole && this.edge) return { start, end: Math.max(end - age, mediaTime(this.edgeDate())) };
+    const whole = this.edge && this.wholeStart?.(this.edgeDate());
+    return { start: Number.isFinite(whole) ? Math.min(start, mediaTime(whole)) : start, end };
+  }
+
+  // MARK: Long windows
+
+  /** The date (ms) of the live edge. The list of the whole window is older than the live list that was loaded before it. */
+  edgeDate() {
+    const { edge, main } = this, date = edge.isFinal ? edge.date : edge.date + performance.now() - edge.at;
+    return main.isWhole && main.list?.endDate ? Math.min(date, main.list.endDate + 60000) : date;
+  }
+
+  /** The date (ms) at which the live list begins; −∞ if it is not known. */
+  liveStart() { return this.edge ? this.edgeDate() - this.edge.depth * 1000 : -Infinity; }
+
+  /** Whether a date (ms) has to be played from the list of the whole window. The live list moves on while the player starts there. */
+  isBeforeLive(date) { return Boolean(this.wholeStart) && date !== null && date < this.liveStart() + 10000; }
+
+  /** Whether playback begins in the list of the whole window: before the live list, or at the start of an ended room. */
+  beginsInWhole(list) { return this.startDate === null ? Boolean(this.wholeStart) && list.ended : this.isBeforeLive(this.startDate); }
+
+  noteEdge({ list, isWhole, listedAt }) {
+    if (list.endDate === null || (isWhole && !list.ended)) return;
+    const rest = (list.tail?.parts || []).reduce((sum, { duration }) => sum + duration, 0);
+    this.edge = {
+      date: list.endDate + rest * 1000, at: listedAt, isFinal: list.ended, depth: isWhole ? this.edge?.depth ?? 0 : list.duration,
+      holdBack: list.isLowLatency ? list.partHoldBack : list.holdBack,
+    };
   }
 
   /** The program date-time (ms) of a media time (s); null if it is not known. */
@@ -135,6 +171,7 @@ export class MSEPlayer {
       return false;
     });
     if (!isBuffered) for (const track of this.tracks) track.seek(target);
+    this.sought = isBuffered ? null : target;
     this.video.currentTime = target;
   }
 
@@ -180,8 +217,19 @@ export class MSEPlayer {
     this.current = best;
   }
 
+  /** Seeks again when the media is there: browsers seek no further than to the end of what was buffered before. */
+  settle() {
+    const { video, tracks } = this;
+    if (this.sought === null || !tracks.every((track) => track.target === null && track.buffer.buffered.length)) return;
+    const time = Math.max(this.sought, ...tracks.map(({ buffer: { buffered } }) => buffered.start(0)));
+    if (tracks.some(({ buffer: { buffered } }) => time >= buffered.end(buffered.length - 1))) return;
+    this.sought = null;
+    if (Math.abs(video.currentTime - time) > 0.1) video.currentTime = time + 0.001;
+  }
+
   appended() {
     const { video } = this;
+    this.settle();
     if (this.positioned || !this.tracks.every((track) => track.target === null && track.buffer.buffered.length)) return;
     // Both tracks have media: begin where they overlap; with low latency, at the target distance from the live edge.
     const start = Math.max(...this.tracks.map((track) => track.buffer.buffered.start(0)));
@@ -195,7 +243,10 @@ export class MSEPlayer {
     this.report("positioned");
   }
 
-  refreshed(track) { if (track === this.main) this.report(track.list.ended ? "closed" : "open"); }
+  refreshed(track) {
+    this.noteEdge(track);
+    if (track === this.main) this.report(track.list.ended ? "closed" : "open");
+  }
   recovered(track) { if (track.troubled) { track.troubled = false; this.report("recovered"); } }
   interrupted(track, error, failures) { if (failures >= 2) { track.troubled = true; this.report("interrupted", error); } }
   failed(error) { this.report("failed", error); }

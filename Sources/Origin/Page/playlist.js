@@ -99,3 +99,31 @@ export function parseMedia(text, base) {
   list.edge = `${sequence}.${parts.length}`;
   return list;
 }
+
+// MARK: Long windows
+
+/** The playlist of the whole window beside a live media playlist of a long window: NAME-dvr.m3u8 beside NAME.m3u8. */
+export function wholeURI(uri) {
+  const url = new URL(uri);
+  url.pathname = url.pathname.replace(/\.m3u8$/, "-dvr.m3u8");
+  return url.href;
+}
+
+/**
+ * Which playlist of a long window has the segment that a player needs next: true for that of the whole window, which is up to half a
+ * minute old, false for the live one, which lists the last minute.
+ *
+ * `list` is the list that the player has, `isWhole` which one it is, `next` the media sequence number that it needs, and `liveStart`
+ * the date (ms) at which the live list begins.
+ */
+export function needsWhole(list, isWhole, next, liveStart) {
+  const { segments } = list;
+  if (!segments.length || next === null) return isWhole;
+  if (!isWhole) return segments[0].sequence > next;
+  const segment = segments.find(({ sequence }) => sequence >= next);
+  // With a margin, since the other track needs a segment beside this one, and the live list moves on.
+  return segment !== undefined && segment.date < liveStart + 15000;
+}
+
+/** When a window of `seconds` begins (ms), if the program runs since `programStart` and has reached `end` (both ms). */
+export const windowStart = (programStart, end, seconds) => Math.max(programStart, end - seconds * 1000);

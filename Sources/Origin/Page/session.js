@@ -3,7 +3,7 @@
 import { LowDelay } from "./lowdelay.js";
 import { MSEPlayer } from "./player.js";
 import { NativePlayer } from "./native.js";
-import { parseMultivariant } from "./playlist.js";
+import { parseMultivariant, windowStart } from "./playlist.js";
 import { pause, waitingFields } from "./requests.js";
 import { $, say, setRoom, setState, state } from "./screen.js";
 import { RoomStatus } from "./status.js";
@@ -13,9 +13,10 @@ export class Session {
   /**
    * @param urls addresses of `playlist`, `whep`, `status` and `recording`; null for what the room does not have
    * @param forced "mse", "native" or "webrtc" to choose the player, null for the best one
+   * @param windowSeconds length of the window if the live lists do not have all of it; 0 if they do
    */
-  constructor(video, urls, forced) {
-    Object.assign(this, { video, urls, forced });
+  constructor(video, urls, forced, windowSeconds = 0) {
+    Object.assign(this, { video, urls, forced, windowSeconds });
     this.multivariant = null;
     this.player = null;
     /** The chosen rendition: -1 for automatic, "audio" for audio only, or an index. */
@@ -178,7 +179,7 @@ export class Session {
     const { video, choice } = this;
     const player = this.player = new MSEPlayer(video, this.multivariant,
       (event, error) => { if (mine === this.generation) this.heard(event, error); },
-      { audio: this.audio, isAudioOnly: choice === "audio", startDate });
+      { audio: this.audio, isAudioOnly: choice === "audio", startDate, wholeStart: this.windowSeconds ? (end) => this.wholeStart(end) : null });
     try {
       await player.start();
       if (mine === this.generation && choice >= 0) player.select(choice);
@@ -246,9 +247,20 @@ export class Session {
 
   // MARK: Position
 
+  /** When a long window that ends at a date begins (both ms); null if that is not known. */
+  wholeStart(end) {
+    const start = this.status.latest?.start;
+    return this.windowSeconds && start ? windowStart(start, end, this.windowSeconds) : null;
+  }
+
   /** The window of the playlist in media time (s); null if it is not known. */
   window() {
-    if (!this.lowDelay.isPlaying) return this.player?.window() || null;
+    if (!this.lowDelay.isPlaying) {
+      const window = this.player?.window() || null;
+      if (!window || !(this.player instanceof NativePlayer)) return window;
+      const end = this.player.dateOf(window.end), whole = end && this.wholeStart(end);
+      return whole ? { start: Math.min(window.start, window.end - (end - whole) / 1000), end: window.end } : window;
+    }
     const { currentTime } = this.video;
     return this.lowDelay.depth && this.hasPlayed ? { start: currentTime - this.lowDelay.depth, end: currentTime } : null;
   }
@@ -256,7 +268,11 @@ export class Session {
   seek(time) {
     const window = this.window();
     if (!window) return;
-    if (!this.lowDelay.isPlaying) return this.player.seek(time);
+    if (!this.lowDelay.isPlaying) {
+      // The browser's own player has only the live list.
+      const isFar = this.player instanceof NativePlayer && time < this.player.window().start && MSEPlayer.source;
+      return isFar ? this.rebuild(this.player.dateOf(time)) : this.player.seek(time);
+    }
     // WebRTC has only the live edge.
     const behind = window.end - time;
     if (behind < 2) return;

@@ -1,12 +1,14 @@
 // A track: one SourceBuffer and the media playlist that it plays, part by part if the room offers low latency.
 
-import { parseMedia } from "./playlist.js";
+import { needsWhole, parseMedia, wholeURI } from "./playlist.js";
 import { load, opened, pause } from "./requests.js";
 
 /** One SourceBuffer and the media playlist whose segments it plays. */
 export class Track {
   /** A list is loaded again after this time (ms) while nothing more is appended. */
   static age = 4000;
+  /** The same for the list of a long window, which is large and written every 30 s. */
+  static wholeAge = 30000;
 
   constructor(player, kind, mime, choose) {
     Object.assign(this, { player, kind, mime, choose });
@@ -23,6 +25,14 @@ export class Track {
     this.done = false;
     this.target = null;    // where to go on: a media time (s), or "live"; null: after what was appended last
     this.attempt = null;   // aborts the requests of the current step
+    this.isWhole = false;  // whether it plays from the list of the whole window instead of the live list
+    this.leftWholeAt = -Infinity;  // when it last returned to the live list
+  }
+
+  /** What to play: the chosen rendition, with the address of the list that it is played from. */
+  chosen() {
+    const variant = this.choose();
+    return this.isWhole ? (variant.whole ||= { ...variant, uri: wholeURI(variant.uri) }) : variant;
   }
 
   update(change) {
@@ -107,7 +117,8 @@ export class Track {
   }
 
   async move(signal) {
-    const { target } = this;
+    const { target, player } = this;
+    this.isWhole = target !== "live" && player.isBeforeLive(player.dateOf(target));
     await this.refresh(signal);
     const { segments } = this.list, times = this.times();
     if (this.buffer.buffered.length) await this.update(() => this.buffer.remove(0, Infinity));
@@ -163,15 +174,15 @@ export class Track {
 
   /** Loads the playlist. With `isBlocking` the server responds when the next part is available (RFC 8216bis §6.2.5.2). */
   async refresh(signal, isBlocking = false) {
-    const variant = this.choose();
-    if (variant !== this.variant) { this.variant = variant; this.list = null; this.map = null; this.needsKey = true; }
+    const variant = this.chosen(), isOther = variant !== this.variant;
     let { uri } = variant;
-    if (isBlocking && this.list && this.next !== null) {
+    if (isBlocking && !isOther && this.list && this.next !== null) {
       uri += `${uri.includes("?") ? "&" : "?"}_HLS_msn=${this.next}&_HLS_part=${this.part}`;
     }
     const response = await load(uri, null, signal);
     const list = parseMedia(await response.text(), response.url || uri);
-    const isNew = this.list?.edge !== list.edge || list.ended;
+    const isNew = isOther || this.list?.edge !== list.edge || list.ended;
+    if (isOther) { this.variant = variant; this.map = null; this.needsKey = true; }
     this.list = list;
     this.loadedAt = performance.now();
     if (isNew) this.listedAt = this.loadedAt;
@@ -198,6 +209,8 @@ export class Track {
         }
         failures += 1;
         this.list = null;
+        // The room has no list of the whole window.
+        if (this.isWhole && error.status === 404 && !error.segment) { this.isWhole = false; this.player.wholeStart = null; }
         // A deleted segment does not come back: continue with the next one in the playlist.
         if (error.segment && failures >= 3) { this.next = error.segment.sequence + 1; this.part = 0; }
         this.player.interrupted(this, error, failures);
@@ -206,11 +219,24 @@ export class Track {
     }
   }
 
+  /** Changes to the list that has the next segment, if the room has a long window. Returns whether it has. */
+  changesList() {
+    const { player, isWhole } = this;
+    if (!player.wholeStart || needsWhole(this.list, isWhole, this.next, player.liveStart()) === isWhole) return false;
+    // A viewer at the live edge who has fallen behind returns to it. Lists that do not fit together must not make the player change forever.
+    if (!isWhole && ((player.isFollowing && !player.video.paused) || performance.now() - this.leftWholeAt < 5000)) return false;
+    if (isWhole) this.leftWholeAt = performance.now();
+    this.isWhole = !isWhole;
+    return true;
+  }
+
   async step(signal) {
-    if (this.choose() !== this.variant || !this.list) {
+    if (this.chosen() !== this.variant || !this.list) {
       await this.refresh(signal);
+      if (this.next === null && !this.isWhole && this.player.beginsInWhole(this.list)) { this.isWhole = true; return; }
       if (this.next === null) this.begin();
     }
+    if (this.changesList()) return;
     const segment = this.piece();
     if (!segment) {
       this.caughtUp = true;
@@ -220,7 +246,7 @@ export class Track {
         // A server that responds at once without new media does not support blocking reload.
         if (!(await this.refresh(signal, true))) await pause(500 * this.list.partTarget);
       } else {
-        await pause(500 * Math.min(this.list.targetDuration, 2));
+        await pause(this.isWhole ? Track.wholeAge / 3 : 500 * Math.min(this.list.targetDuration, 2));
         if (!(await this.refresh(signal))) await pause(250);
       }
       if (this.next === null) this.begin();
@@ -231,7 +257,8 @@ export class Track {
     }
     if (this.ahead() > this.player.bufferGoal) {
       // The seek bar shows the window of this list.
-      return performance.now() - this.loadedAt > Track.age && !this.list.ended ? this.refresh(signal) : pause(250);
+      const age = !this.isWhole ? Track.age : this.player.video.paused ? Infinity : Track.wholeAge;
+      return performance.now() - this.loadedAt > age && !this.list.ended ? this.refresh(signal) : pause(250);
     }
     if (segment.gap) { this.advance(segment); return; }
     try {

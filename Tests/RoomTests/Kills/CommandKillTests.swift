@@ -38,14 +38,14 @@ extension InProcess {
             return KillCommand.Facts(directory: directory.path, later: ProgramDate.format(date))
         }
 
-        @Test("KillCommand.all has at least 40 commands, no two of the same name")
+        @Test("the list of commands for these tests has at least 40 commands, all with different names")
         func table() {
             #expect(KillCommand.all.count >= 40)
             #expect(Set(KillCommand.all.map(\.name)).count == KillCommand.all.count)
         }
 
         @Test(
-            "after any step of a write, commands.json has all that was answered as durable, and no half-applied command"
+            "if the worker dies after any step of a write, commands.json has all that was answered as durable, and no half-applied command"
         )
         func everyStep() async throws {
             let directory = try RoomDirectory()
@@ -166,7 +166,7 @@ extension InProcess {
         }
 
         @Test(
-            "five workers in a row, each killed at another step of a write, hand on all commands whose file was renamed"
+            "five workers in a row are each killed at another step of a write; a command survives if its file was already renamed"
         )
         func chain() async throws {
             let directory = try RoomDirectory()

@@ -137,6 +137,9 @@ private final class FuzzRoom: RoomControlling, SceneControlling, OutputControlli
     func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
         (["rendition": .string(rendition)] as JSONValue).text
     }
+    func announceDemand(_ rendition: String, seconds: Int) throws(ControlFailure) -> String {
+        (["rendition": .string(rendition)] as JSONValue).text
+    }
     func end() {}
     func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply {
         switch MetadataRequest.parse(body) {

@@ -1,0 +1,51 @@
+import HLS
+import MediaTypes
+
+/// Tracks that are not encoded while nobody watches them.
+extension HLSPackager {
+    /// Names of the video tracks that slept when the previous worker last wrote the state file. They are awake in this
+    /// run until ``sleep(track:from:)`` is called.
+    package var asleepBefore: Set<String> { Set(self.claimed.tracks.filter(\.isAsleep).map(\.name)) }
+
+    /// Empties a track's playlist, because no packets follow until ``wake(track:at:)``. The media sequence numbers of
+    /// the track pass as those of the other tracks do. Call it on the thread that feeds the track, after its last packet.
+    ///
+    /// - Parameter tick: First frame without media, counted from the room's origin. If it is inside a segment, the
+    ///   track's frames in that segment are dropped.
+    package func sleep(track: Int, from tick: Int64) {
+        guard self.tracks.indices.contains(track) else { return }
+        let output = self.segmenters[track].state.withLock { state -> [TrackSegmenter.Output] in
+            defer { state = nil }
+            return state?.close(before: tick) ?? []
+        }
+        self.collect(output, track: track)
+        self.intake.withLock { intake in
+            guard intake.endlist == nil, !intake.isOver else { return }
+            intake.collector?.sleep(track: track, from: intake.slots.slot(ofFrame: tick))
+            intake.edge?.sleep(track: track)
+            intake.showEdge()
+        }
+        self.work.signal()
+    }
+
+    /// Begins a track's playlist again, with the number, times and initialization segment that the track would have
+    /// had without sleep. Call it on the thread that feeds the track, before any video packet with a frame at
+    /// `tick` or later arrives.
+    ///
+    /// - Parameter tick: First frame with media, the first one of a segment, counted from the room's origin.
+    package func wake(track: Int, at tick: Int64) {
+        guard self.tracks.indices.contains(track) else { return }
+        let slots = self.intake.withLock { intake -> SegmentBoundaries? in
+            guard intake.endlist == nil, !intake.isOver, intake.collector != nil else { return nil }
+            let slot = intake.slots.slot(ofFrame: tick)
+            intake.collector?.wake(track: track, at: slot)
+            intake.edge?.wake(track: track, at: slot)
+            return intake.slots
+        }
+        guard let slots else { return }
+        let segmenter = TrackSegmenter(
+            kind: self.tracks[track].kind, grid: self.settings.grid, firstTick: tick, slots: slots,
+            frameStep: self.tracks[track].frameStep, isolatesKeys: self.settings.iFramePlaylists)
+        self.segmenters[track].state.withLock { $0 = segmenter }
+    }
+}
