@@ -100,11 +100,8 @@ package enum ControlRoute: Hashable {
         case .clip, .clipFile, .snapshot, .sourceSnapshot, .sourceStill: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-<<<<<<< HEAD
-        case .end, .drain, .pk, .kick, .recording, .still, .playOverlay, .metadata, .restart, .start, .stop, .keyframe:
-=======
-        case .end, .drain, .pk, .kick, .recording, .still, .metadata, .restart, .start, .stop, .keyframe, .demand:
->>>>>>> lead
+        case .end, .drain, .pk, .kick, .recording, .still, .playOverlay, .metadata, .restart, .start, .stop, .keyframe,
+            .demand:
             [.post]
         }
     }
@@ -132,12 +129,8 @@ package enum ControlRoute: Hashable {
         ("/v1/clips/", { Self.clipOrFile($0) }),
         ("/media/", { .media($0) }),
         ("/v1/outputs/", { Self.output($0) }),
-<<<<<<< HEAD
         ("/v1/overlays/", { Self.named($0, before: ":play").map { .playOverlay(name: $0) } }),
-        ("/v1/renditions/", { Self.named($0, before: ":keyframe").map { .keyframe(rendition: $0) } }),
-=======
         ("/v1/renditions/", { Self.rendition($0) }),
->>>>>>> lead
     ]
 
     /// The route of a request; nil if its path is malformed or unknown.

@@ -107,14 +107,9 @@ package struct DocumentChange: Sendable {
     /// Paths that can change while the room runs: those of ``Pipeline/differsOnlyAlive(from:)``. RTMP outputs and
     /// sources that are added or removed are missing here because they are recognized by their type and id.
     package static let alive = [
-<<<<<<< HEAD
         "ext", "room.title", "scenes", "overlays", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
-        "pk", "alarms", "shutdown", "idle", "audio.speaking", "audio.duck", "sources.volume", "sources.audioTracks",
-=======
-        "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
         "pk", "alarms", "shutdown", "idle", "audio.speaking", "audio.lowerMusic", "sources.volume",
         "sources.audioTracks",
->>>>>>> lead
         "sources.offsetMs", "sources.rotation", "sources.expected", "sources.record", "sources.background",
         "sources.fadeMs",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",

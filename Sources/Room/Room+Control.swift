@@ -70,19 +70,15 @@ extension Room: RoomControlling {
 
     package func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply { try self.metadata.add(body) }
 
-<<<<<<< HEAD
     package func playOverlay(_ name: String, _ options: OverlayOptions) throws(ControlFailure) -> String {
         try self.overlays.play(name, options)
     }
 
-    package var outputControl: any OutputControlling { OutputCommands(self, self.recorder, self.ladder) }
-=======
     package var outputControl: any OutputControlling {
         OutputCommands(self, self.recorder, self.ladder) { [watched = self.outputStages.watched] track, seconds in
             watched?.announce(track, seconds: seconds) ?? true
         }
     }
->>>>>>> lead
 
     package func documentJSON() throws(ControlFailure) -> String { try self.document.documentJSON() }
 

@@ -45,11 +45,8 @@ extension Room {
             self.sceneParts.lifeWake.wait(for: min(Self.pollInterval, max(0, (deadline ?? .max) &- now)))
             self.stepLife()
             self.overload.step(encoderLag: self.loops.encoderLag)
-<<<<<<< HEAD
             self.overlays.step(isPaused: pause.step(self.overload.current, at: self.machine.now()))
-=======
             self.outputStages.watched?.step(isOverloaded: self.overload.current.taken > 0)
->>>>>>> lead
             self.watchHealth(&health)
             self.stepModeration()
             memory.step(now: self.machine.now())
