@@ -189,7 +189,7 @@ let package = Package(
         .target(
             name: "RoomAPI",
             dependencies: [
-                "Libc", "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control",
+                "Libc", "LibAV", "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control",
                 "PipelineSpec", "HLS", "RTMP", "WebRTC", "Threading", "MediaTypes", logging,
             ], swiftSettings: house),
         .target(

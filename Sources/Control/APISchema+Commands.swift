@@ -44,6 +44,14 @@ extension APISchema {
             ])),
         APISchema("RelayRemoval", .object([JSONField("id", .string), JSONField("deleted", .always(true))])),
         APISchema(
+            "OverlayPlay",
+            .object(
+                [
+                    JSONField("overlay", .string), JSONField("playId", .integer, "number of the play in its events"),
+                    JSONField("state", .words(["scheduled", "queued"])),
+                    JSONField("position", .orNull(.integer), "place in the queue, from 1; null: scheduled"),
+                ] + EffectTime.fields)),
+        APISchema(
             "TextChange",
             .object(
                 [

@@ -45,6 +45,18 @@ extension ControlResponder {
         return JSONValue.object(members).text
     }
 
+    func playOverlay(_ name: String, _ body: [UInt8]) throws(ControlFailure) -> String {
+        let values = try FlatObject(body: body, keys: ["x", "y", "width", "height", "loops", "volume"])
+        var options = OverlayOptions()
+        options.x = try values.integer("x", in: 0...1918)
+        options.y = try values.integer("y", in: 0...1918)
+        options.width = try values.integer("width", in: 2...1920)
+        options.height = try values.integer("height", in: 2...1920)
+        options.loops = try values.integer("loops", in: 1...100)
+        options.volume = try values.integer("volume", in: Self.volumeRange)
+        return try self.room.playOverlay(name, options)
+    }
+
     func setText(_ id: String, _ body: [UInt8]) throws(ControlFailure) -> String {
         guard let text = try FlatObject(body: body, keys: ["text"]).string("text") else {
             throw .invalidFormat("the body has no text", fix: "send {\"text\":\"…\"}; \"\" shows nothing")

@@ -172,7 +172,7 @@ package struct ControlResponder: Sendable {
     /// workers do not restore, do not wait.
     private static func waits(_ route: ControlRoute, _ body: [UInt8]) -> Bool {
         switch route {
-        case .text, .score, .metadata, .keyframe, .demand, .still, .restart, .clips, .logLevel: return false
+        case .text, .score, .playOverlay, .metadata, .keyframe, .demand, .still, .restart, .clips, .logLevel: return false
         case .source:
             // The body sets only a volume, which changes often.
             let keys = ["volume", "audioTrack", "streamType"]
@@ -287,6 +287,8 @@ package struct ControlResponder: Sendable {
             return ControlOutcome(.json(.accepted, text), changed: false)
         case .pk(let verb): return .json(.ok, try self.room.sceneControl.changePK(try Self.pkCommand(verb, body)))
         case .metadata: return .command(.accepted, try self.room.addMetadata(body))
+        case .playOverlay(let name):
+            return ControlOutcome(.json(.accepted, try self.playOverlay(name, body)), changed: false)
         case .text(let id): return .json(.ok, try self.setText(id, body))
         case .score(let id): return .json(.ok, try self.setScore(id, body))
         case .countdown(let id): return .json(.ok, try self.setCountdown(id, body))

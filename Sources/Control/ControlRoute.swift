@@ -42,6 +42,8 @@ package enum ControlRoute: Hashable {
     case recording(uid: String, isStart: Bool)
     /// Sends a still of a source to the moderation service.
     case still(uid: String)
+    /// Plays an overlay.
+    case playOverlay(name: String)
     case text(String)
     case score(String)
     case countdown(String)
@@ -101,7 +103,8 @@ package enum ControlRoute: Hashable {
         case .clip, .clipFile, .snapshot, .sourceSnapshot, .sourceStill: [.get, .head]
         case .scene, .relay: [.put, .delete]
         case .source: [.get, .head, .put]
-        case .end, .drain, .pk, .kick, .recording, .still, .metadata, .restart, .start, .stop, .keyframe, .demand:
+        case .end, .drain, .pk, .kick, .recording, .still, .playOverlay, .metadata, .restart, .start, .stop, .keyframe,
+            .demand:
             [.post]
         }
     }
@@ -109,8 +112,9 @@ package enum ControlRoute: Hashable {
     package static let paths = [
         "/v1/room", "/v1/state", "/v1/document", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}:still", "/v1/sources/{uid}/recording:start",
-        "/v1/sources/{uid}/recording:stop", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
-        "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/audio", "/v1/events", "/v1/alarms", "/v1/logs",
+        "/v1/sources/{uid}/recording:stop", "/v1/sources/{uid}/relays/{id}", "/v1/overlays/{name}:play",
+        "/v1/texts/{textId}", "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/audio", "/v1/events",
+        "/v1/alarms", "/v1/logs",
         "/v1/log-level",
         "/v1/outputs/{outputId}:restart", "/v1/outputs/{outputId}:start", "/v1/outputs/{outputId}:stop",
         "/v1/renditions/{name}:keyframe", "/v1/renditions/{name}:demand", "/v1/clips", "/v1/clips/{id}",
@@ -128,6 +132,7 @@ package enum ControlRoute: Hashable {
         ("/v1/clips/", { Self.clipOrFile($0) }),
         ("/media/", { .media($0) }),
         ("/v1/outputs/", { Self.output($0) }),
+        ("/v1/overlays/", { Self.named($0, before: ":play").map { .playOverlay(name: $0) } }),
         ("/v1/renditions/", { Self.rendition($0) }),
     ]
 

@@ -148,6 +148,13 @@ package protocol RoomControlling: Sendable {
     ///   content.
     func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply
 
+    /// Plays an overlay of the pipeline over the program.
+    ///
+    /// - Returns: The accepted play, as a JSON object.
+    /// - Throws: ``ControlFailure``: 404 for an unknown overlay, 422 for a rectangle outside the canvas or before the
+    ///   program has begun, 429 if the machine is overloaded or too many plays wait.
+    func playOverlay(_ name: String, _ options: OverlayOptions) throws(ControlFailure) -> String
+
     /// Ends the room: all stages are flushed and the playlists are closed.
     func end()
 
@@ -262,6 +269,11 @@ extension RoomControlling {
         _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
     ) { answer(.durable) }
 
+    /// By default there are no overlays.
+    package func playOverlay(_ name: String, _ options: OverlayOptions) throws(ControlFailure) -> String {
+        throw .notFound("this room has no overlays", fix: "add \"overlays\" to the pipeline")
+    }
+
     /// By default there are no frames.
     package func snapshot(
         of source: (uid: String, streamType: String)?, width: Int?
@@ -320,6 +332,21 @@ package struct SourceChange: Sendable, Hashable {
     package var offsetMs: Int?
     /// Clockwise rotation of the video in degrees: 0, 90, 180 or 270.
     package var rotation: Int?
+
+    package init() {}
+}
+
+/// How an overlay is played. A value that is nil is that of the pipeline.
+package struct OverlayOptions: Sendable, Hashable {
+    /// The rectangle of the canvas that the animation is fitted into, in pixels; odd numbers are lowered to even ones.
+    package var x: Int?
+    package var y: Int?
+    package var width: Int?
+    package var height: Int?
+    /// How often it is played in a row, 1 to 100; nil: once.
+    package var loops: Int?
+    /// Volume of its sound in percent, 0 to 200.
+    package var volume: Int?
 
     package init() {}
 }

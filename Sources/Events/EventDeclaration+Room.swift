@@ -140,6 +140,23 @@ extension EventDeclaration {
                 JSONField("state", .boolean, "Whether it applies until another event of its type.", example: false),
             ]),
         EventDeclaration(
+            "overlay.started", "The first frame of a play of an overlay is on air.",
+            Self.overlay + [JSONField("tick", .integer, "Its first frame of the program.", example: 126)]),
+        EventDeclaration(
+            "overlay.ended", "A play of an overlay has ended, or was given up before it began.",
+            Self.overlay + [
+                JSONField(
+                    "tick", .orNull(.integer), "The first frame of the program without it; null: it never began.",
+                    example: 216),
+                JSONField(
+                    "reason", .words(["played", "failed", "overload", "closed"]),
+                    "Why: it was played to its end, its file could not be played, the machine is overloaded, or the program has ended."
+                ),
+                JSONField(
+                    "error", .orNull(.string), "What is wrong with the file.",
+                    example: "overlay[rose]: cannot open gifts/rose.webm"),
+            ]),
+        EventDeclaration(
             "audio.levels", "Audio levels of the program and each source, every audio.levelIntervalMs.",
             [
                 JSONField("program", .named("SoundLevel"), "The program."),
@@ -156,6 +173,11 @@ extension EventDeclaration {
                     "Program date-time of the first or last sound, which is before the event: 0.2 s of sound begin it, 0.8 s of quiet end it."
                 ),
             ]),
+    ]
+
+    private static let overlay = [
+        JSONField("overlay", .string, "Name of the overlay.", example: "rose"),
+        JSONField("playId", .integer, "Number of the play in this worker, from 1.", example: 7),
     ]
 
     private static func phase(_ type: String, _ meaning: String) -> EventDeclaration {

@@ -18,6 +18,9 @@ enum LocalFile {
         "image2,png_pipe,apng,jpeg_pipe,jpegls_pipe,j2k_pipe,jpegxl_pipe,jpegxl_anim,webp_pipe,bmp_pipe,gif,gif_pipe,tiff_pipe,"
         + "mjpeg,ppm_pipe,pgm_pipe,pbm_pipe,pam_pipe,tga_pipe,qoi_pipe,exr_pipe,hdr_pipe,psd_pipe,ico"
 
+    /// Formats of animations with transparency.
+    static let animations = "mov,matroska,webm,apng"
+
     /// Opens a file as `avformat_open_input` does.
     ///
     /// - Parameters:

@@ -133,6 +133,16 @@ package final class Picture: @unchecked Sendable {
         guard let base = unsafe data, stride > 0 else { return nil }
         return unsafe body(UnsafeBufferPointer(start: base, count: stride * height), stride)
     }
+
+    /// Gives access to the alpha plane of a `yuva420p` frame: rows of `stride` bytes, which begin with the plane's samples.
+    ///
+    /// - Returns: `nil` if the frame has another pixel format.
+    func withAlpha<R>(_ body: (UnsafeBufferPointer<UInt8>, _ stride: Int) -> R) -> R? {
+        guard self.format.pixelFormat == AV_PIX_FMT_YUVA420P.rawValue else { return nil }
+        let stride = unsafe Int(self.raw.pointee.linesize.3)
+        guard let base = unsafe self.raw.pointee.data.3, stride > 0 else { return nil }
+        return unsafe body(UnsafeBufferPointer(start: base, count: stride * self.format.height), stride)
+    }
 }
 
 extension PictureFormat {

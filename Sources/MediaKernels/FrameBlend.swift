@@ -38,7 +38,7 @@ public enum FrameBlend {
     }
 
     /// Returns the number of whole rows of `width` samples in a buffer of `count` bytes.
-    private static func rows(_ count: Int, _ stride: Int, _ width: Int) -> Int {
+    static func rows(_ count: Int, _ stride: Int, _ width: Int) -> Int {
         guard width > 0, stride >= width, count >= width else { return 0 }
         return (count - width) / stride + 1
     }

@@ -107,7 +107,7 @@ package struct DocumentChange: Sendable {
     /// Paths that can change while the room runs: those of ``Pipeline/differsOnlyAlive(from:)``. RTMP outputs and
     /// sources that are added or removed are missing here because they are recognized by their type and id.
     package static let alive = [
-        "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
+        "ext", "room.title", "scenes", "overlays", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
         "pk", "alarms", "shutdown", "idle", "audio.speaking", "audio.lowerMusic", "sources.volume",
         "sources.audioTracks",
         "sources.offsetMs", "sources.rotation", "sources.expected", "sources.record", "sources.background",
@@ -158,6 +158,7 @@ extension Pipeline {
         var rest = self
         rest.room.title = current.room.title
         rest.scenes = current.scenes
+        rest.overlays = current.overlays
         rest.watermarks = current.watermarks
         rest.canvas.bgImages = current.canvas.bgImages
         rest.canvas.backgroundColor = current.canvas.backgroundColor

@@ -12,7 +12,7 @@ package struct NamedResource: Sendable, Hashable {
         case variable(member: String)
         /// A PNG or JPEG file.
         case image
-        /// The media file of a file source.
+        /// The media file of a file source or an overlay.
         case media
         /// The directory into which a source is recorded.
         case recordings
@@ -70,7 +70,7 @@ package struct NamedResource: Sendable, Hashable {
         switch key {
         case "placeholderImage": .image
         case "path" where ["images", "bgImages", "watermarks"].contains(parent): .image
-        case "path" where parent == "sources": .media
+        case "path" where parent == "sources" || parent == "overlays": .media
         case "directory" where parent == "record": .recordings
         case "authorities": .file(member: key)
         case "certificate" where parent == "tls", "key" where parent == "tls": .file(member: "tls.\(key)")

@@ -38,6 +38,11 @@ extension Pipeline {
                 "watermarks", \.watermarks,
                 .list(of: .object(StillImage.watermark), 0...8, standIn: StillImage.standIn),
                 "images on top of every scene"),
+            Field(
+                "overlays", \.overlays,
+                .list(of: .object(Overlay.rule), 0...Overlay.limit, standIn: Overlay.rule.prototype),
+                "animations with transparency, such as gifts, that commands play over the program (POST /v1/overlays/NAME:play)"
+            ),
             Field("program", \.program, .object(Program.rule), "the first scene on air, and the delay of the program"),
             Field(
                 optional: "pk", \.pk, .object(PK.rule),

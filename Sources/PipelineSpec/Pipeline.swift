@@ -23,6 +23,8 @@ package struct Pipeline: Sendable, Equatable {
     package var canvas = Canvas()
     /// Images that are added to every scene, by default on top.
     package var watermarks: [StillImage] = []
+    /// Animations that commands play over the program, with unique names.
+    package var overlays: [Overlay] = []
     /// The scenes, at least one, with unique ids.
     package var scenes: [Scene]
     package var program: Program

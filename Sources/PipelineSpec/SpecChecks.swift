@@ -11,6 +11,14 @@ package struct SpecChecks: Sendable {
         }
     }
 
+    /// What is wrong with the file of an overlay.
+    package enum AnimationProblem: Sendable, Hashable {
+        /// The file cannot be played.
+        case unusable(Problem)
+        /// The file can be played, but probably does not look as intended.
+        case doubtful(Problem)
+    }
+
     /// What is wrong with a listener's certificate.
     package enum CertificateProblem: Sendable, Hashable {
         /// The listener cannot use the certificate.
@@ -38,6 +46,12 @@ package struct SpecChecks: Sendable {
     /// Returns why the media file of a file source cannot be used; `nil` if it can. Only a worker that restores the
     /// changes of an earlier worker checks this: a file that the room opens is checked when it is opened.
     package var media: @Sendable (_ path: String) -> Problem? = { _ in nil }
+    /// Returns what is wrong with the file of an overlay; `nil` if nothing is.
+    ///
+    /// `alpha`: the half of its frames that contains the transparency; `nil` if the frames have an alpha plane.
+    package var animation: @Sendable (_ path: String, _ alpha: Pipeline.Overlay.Side?) -> AnimationProblem? = { _, _ in
+        nil
+    }
     /// Returns why the font file at this path cannot be used; `nil` if it can.
     package var font: @Sendable (_ path: String) -> Problem?
     /// Returns why this text cannot be drawn completely with the pipeline's and the machine's fonts; `nil` if it can.

@@ -191,16 +191,20 @@ package struct AudioMixer: Sendable {
 
     /// Mixes the next block and advances.
     ///
-    /// - Parameter read: Copies a source's audio of a range into the array, with silence where it has none, and returns
-    ///   the number of pairs it had. Called once for every position, in order, as long as the source is audible; for an
-    ///   inaudible source only if levels are measured, with a range `silentLag` pairs earlier.
+    /// - Parameters:
+    ///   - overlays: Animations whose sound is added; `nil`: none.
+    ///   - read: Copies a source's audio of a range into the array, with silence where it has none, and returns the number
+    ///     of pairs it had. Called once for every position, in order, as long as the source is audible; for an inaudible
+    ///     source only if levels are measured, with a range `silentLag` pairs earlier.
     /// - Returns: ``blockPairs`` pairs of interleaved stereo, starting at ``position`` as it was before the call.
-    package mutating func nextBlock(_ read: (SourceID, Range<Int64>, inout [Float]) -> Int) -> [Float] {
+    package mutating func nextBlock(
+        overlays: OverlayPlayer? = nil, _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
+    ) -> [Float] {
         if self.prime > 0 {
             // Once, at the start: fill the limiter's look-ahead with the first 256 pairs.
             let range = self.position..<self.position &+ self.prime
             var head = [Float](repeating: 0, count: Int(self.prime) * 2)
-            self.mix(range, onto: &head, read)
+            self.mix(range, onto: &head, overlays, read)
             self.limiter.process(&head)
             self.prime = 0
         }
@@ -210,7 +214,7 @@ package struct AudioMixer: Sendable {
         // Taken out while it is written, so that it is uniquely referenced.
         var block: [Float] = []
         swap(&block, &self.blocks[slot])
-        self.mix(from..<from &+ Self.blockPairs, onto: &block, read)
+        self.mix(from..<from &+ Self.blockPairs, onto: &block, overlays, read)
         self.limiter.process(&block)
         if self.isMeasuring { self.meters.measure(self.channels.count, block) }
         self.blocks[slot] = block
@@ -219,7 +223,8 @@ package struct AudioMixer: Sendable {
     }
 
     private mutating func mix(
-        _ range: Range<Int64>, onto target: inout [Float], _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
+        _ range: Range<Int64>, onto target: inout [Float], _ overlays: OverlayPlayer?,
+        _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
     ) {
         for index in self.channels.indices {
             self.channels[index].take(range, isWanted: self.isMeasuring, lag: self.silentLag, read)
@@ -235,6 +240,7 @@ package struct AudioMixer: Sendable {
             }
             self.channels[index].add(range, onto: &target, duck: duck)
         }
+        overlays?.mix(range, onto: &target)
         AudioMix.sanitize(&target)
     }
 

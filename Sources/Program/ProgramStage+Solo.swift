@@ -3,7 +3,7 @@ package import MediaTypes
 
 /// The source that fills the whole canvas, if exactly one does.
 package struct FullCanvasSource: Sendable, Hashable {
-    /// The source; `nil` if no source fills the canvas alone, and during a transition.
+    /// The source; `nil` if no source fills the canvas alone, during a transition, and while an overlay is played.
     package var source: SourceID?
     /// Whether the source is decoded up to the current time, so that the canvas shows its current frame; `true` if
     /// there is no such source.
@@ -53,7 +53,8 @@ extension ProgramStage {
         _ selected: [SourceID: SourceBuffer.Selection], _ due: Int64, _ interval: Int64
     ) -> FullCanvasSource {
         let format = player.last?.format
-        guard !player.isCrossing, let source = player.scene?.solo(in: self.director.canvas), !hidden.contains(source)
+        guard !player.isCrossing, !self.overlays.isBusy, let source = player.scene?.solo(in: self.director.canvas),
+            !hidden.contains(source)
         else { return FullCanvasSource(source: nil, isFresh: true, format: format) }
         let time = selected[source]?.time ?? .min
         let isFresh = sources[source]?.buffer.need.isHidden != true && time >= due &- 2 &* interval
@@ -63,7 +64,7 @@ extension ProgramStage {
     /// Whether only the key frames of a source on air need to be decoded; see ``setUnseen(_:)``. `false` while another
     /// scene is scheduled or in transition, because that scene may show the source differently.
     func isUnseen(_ source: SourceID) -> Bool {
-        guard self.unseen.withLock({ $0 }) == source else { return false }
+        guard self.unseen.withLock({ $0 }) == source, !self.overlays.isBusy else { return false }
         return self.director.state.withLock { $0.pending.isEmpty && $0.leaving == nil }
     }
 }

@@ -166,6 +166,8 @@ package final class ProgramStage: Sendable {
     private let begin = Mutex<Int64?>(nil)
     /// Holds the scene on air and the content of its text and score decorations.
     package let director: SceneScheduler
+    /// Plays animations over the canvas of a live program.
+    package let overlays: OverlayPlayer
 
     /// Creates the program of a room; it waits until ``start(at:)``.
     ///
@@ -182,6 +184,7 @@ package final class ProgramStage: Sendable {
             Shared(
                 roster: Roster(sources: sources), volumes: sources.mapValues(\.volume),
                 reportsSpeaking: settings.reportsSpeaking, duck: settings.duck))
+        self.overlays = OverlayPlayer(fps: settings.canvas.fps, sampleRate: settings.sampleRate)
         self.director = SceneScheduler(
             canvas: settings.canvas, scene: scene,
             faces: sources.mapValues(\.face), fonts: fonts,
@@ -340,6 +343,7 @@ package final class ProgramStage: Sendable {
         }
         self.mix(until: end, &worker)
         self.endSources()
+        self.overlays.close(at: tick)
         self.director.close()
         self.outputs.finished(tick)
     }
@@ -407,7 +411,8 @@ package final class ProgramStage: Sendable {
         } else {
             self.mix(until: self.position(of: tick, behind: 1), &worker)
         }
-        let kept = picture.map { self.outputs.picture($0, tick, arrival) } ?? false
+        let canvas = self.overlays.draw(over: picture, tick: tick)
+        let kept = canvas.map { self.outputs.picture($0, tick, arrival) } ?? false
         self.shared.withLock { shared in
             shared.stats.ticks += 1
             if !kept { shared.stats.lost += 1 }
@@ -479,7 +484,8 @@ package final class ProgramStage: Sendable {
         let sources = worker.sources
         while worker.mixer.position + AudioMixer.blockPairs <= end {
             let position = worker.mixer.position
-            let block = worker.mixer.nextBlock { source, range, target in
+            let block = worker.mixer.nextBlock(overlays: self.overlays.isBusy ? self.overlays : nil) {
+                source, range, target in
                 sources[source]?.buffer.read(range, into: &target) ?? 0
             }
             self.outputs.sound(block, position)

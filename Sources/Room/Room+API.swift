@@ -77,6 +77,9 @@ extension Room: DocumentHost {
         MetadataService(self, self.program, packager: self.packager, live: self.live)
     }
 
+    /// Plays the overlays of the pipeline.
+    var overlays: OverlayService { OverlayService(self, self.program, self.metadata) }
+
     /// Sends a publisher's data message to players as metadata of type `source`, at the time when the source's media is
     /// played. Does nothing if the source's `metadata` is off or its rate limit is exceeded.
     ///

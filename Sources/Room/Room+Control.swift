@@ -70,6 +70,10 @@ extension Room: RoomControlling {
 
     package func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply { try self.metadata.add(body) }
 
+    package func playOverlay(_ name: String, _ options: OverlayOptions) throws(ControlFailure) -> String {
+        try self.overlays.play(name, options)
+    }
+
     package var outputControl: any OutputControlling {
         OutputCommands(self, self.recorder, self.ladder) { [watched = self.outputStages.watched] track, seconds in
             watched?.announce(track, seconds: seconds) ?? true

@@ -192,6 +192,7 @@ package final class Room: Sendable {
         self.scenes.finish()
         scenes?.join()
         self.tellLevels()
+        if !self.isOffline { self.overlays.step(isPaused: false) }
         self.sourceParts.stills.stop()
         self.roster.close()
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000

@@ -15,10 +15,12 @@ package enum RoomChecks {
     ///
     /// - Parameter wall: The clock that decides whether a certificate is valid now.
     package static func here(wall: any WallClock) -> SpecChecks {
-        SpecChecks(
+        var checks = SpecChecks(
             image: { Self.problem(ofImage: $0) }, font: { Self.problem(ofFont: $0) },
             text: { Self.problem(ofText: $0, named: $1) },
             certificate: { Self.problem(of: $0, wall: wall) }, library: { Self.problem(ofLibrary: $0) })
+        checks.animation = { Self.knownProblem(ofAnimation: $0, AnimationAlpha($1)) }
+        return checks
     }
 
     /// The checks for an API request. Files that the request may not use are not accessed, so that it cannot find out
@@ -34,6 +36,16 @@ package enum RoomChecks {
                     fix: "name the image in the pipeline file, or put it into control.imagesDirectory")
             }
             return image(path)
+        }
+        let animation = checks.animation
+        checks.animation = { path, alpha in
+            guard grants.allows(NamedResource(.media, path)) else {
+                return .unusable(
+                    SpecChecks.Problem(
+                        "a request may not name this file",
+                        fix: "name the file in the pipeline file, or put it into control.mediaDirectory"))
+            }
+            return animation(path, alpha)
         }
         checks.font = { path in
             guard grants.allows(NamedResource(.file(member: "fonts"), path)) else {
@@ -91,6 +103,55 @@ package enum RoomChecks {
             return nil
         } catch {
             return SpecChecks.Problem(error.what, fix: error.fix)
+        }
+    }
+
+    /// An animation file as it was when it was checked.
+    private struct CheckedAnimation: Hashable {
+        var path: String
+        var alpha: AnimationAlpha
+        var version: FileVersion
+    }
+
+    /// Results for the files that were checked last; a document may name 64, and each change of it checks all of them.
+    private static let checkedAnimations = Mutex<[CheckedAnimation: SpecChecks.AnimationProblem?]>([:])
+
+    /// What ``problem(ofAnimation:_:)`` returns; a file that has not changed since is not opened again.
+    private static func knownProblem(ofAnimation path: String, _ alpha: AnimationAlpha) -> SpecChecks.AnimationProblem?
+    {
+        guard let version = FileVersion(path: path) else { return self.problem(ofAnimation: path, alpha) }
+        let key = CheckedAnimation(path: path, alpha: alpha, version: version)
+        if let known = self.checkedAnimations.withLock({ $0[key] }) { return known }
+        let problem = self.problem(ofAnimation: path, alpha)
+        self.checkedAnimations.withLock { known in
+            if known.count >= 256 { known = [:] }
+            known[key] = .some(problem)
+        }
+        return problem
+    }
+
+    /// What is wrong with the file of an overlay, judged by its first frame; nil if nothing is.
+    private static func problem(ofAnimation path: String, _ alpha: AnimationAlpha) -> SpecChecks.AnimationProblem? {
+        do throws(MediaError) {
+            let reader = try AnimationReader.open(
+                path: path, alpha: alpha, box: AnimationPlace(x: 0, y: 0, width: 64, height: 64), sampleRate: 48_000,
+                place: "overlay")
+            var hasFrame = false
+            while !hasFrame, !reader.isOver {
+                if reader.canDecode { try reader.decode { _ in hasFrame = true } } else { reader.read { _, _ in } }
+            }
+            guard hasFrame else {
+                return .unusable(
+                    SpecChecks.Problem(
+                        "\(path) has no frame that can be decoded", fix: "give a WebM, APNG or MP4 file"))
+            }
+            guard reader.isOpaque == true else { return nil }
+            return .doubtful(
+                SpecChecks.Problem(
+                    "\(path) has no transparency, so it covers what is behind it",
+                    fix: "if one half of its frames is its transparency, add \"alpha\": \"left\" or \"right\""))
+        } catch {
+            return .unusable(SpecChecks.Problem(error.what, fix: error.fix))
         }
     }
 

@@ -132,6 +132,30 @@ package struct MetadataService: Sendable {
             effect: self.host.effect(at: entry.frame))
     }
 
+    /// Sends an event of the room itself, if the rate limit leaves room for it beside the operators' events.
+    ///
+    /// - Parameters:
+    ///   - type: Type of the event, such as `overlay.started`.
+    ///   - data: Content as the text of a JSON object.
+    ///   - tick: The frame that the event belongs to; if encoders may have received it, then the next frame.
+    func announce(_ type: String, _ data: String, at tick: Int64) {
+        guard let packager = self.packager, self.host.isLive else { return }
+        var request = MetadataRequest()
+        (request.type, request.data) = (type, data)
+        let entry = MetadataLimiter.Entry(content: Self.content(request), frame: max(tick, self.program.tick &+ 2))
+        let number = self.host.withAPI { state in
+            try? state.metadata.add(
+                entry, id: nil, state: nil, leaving: MetadataLimiter.reserve, now: self.host.clocks.machine.now())
+        }
+        guard let number else { return }
+        let event = Self.event(request, number, self.host.effect(at: entry.frame).appliesAt ?? "")
+        let cue = FrameMetadata(
+            frame: entry.frame,
+            message: packager.message(number: number, at: entry.frame, payload: ID3Tag.text(Self.tagName, event)),
+            userData: event)
+        for carrier in self.carriers { carrier.cue(cue) }
+    }
+
     /// The part of a request that distinguishes it from another one with the same id.
     private static func content(_ request: MetadataRequest) -> String {
         JSONValue.array([

@@ -50,6 +50,8 @@ enum EventPhrases {
         ("pk.punish", EventPhrase("pk", "punishment[ until {endsAt|clock}]")),
         ("pk.ended", EventPhrase("pk", "ended[: {reason}][, source {uid}]", .strong)),
         ("metadata.taken", EventPhrase("metadata", "{kind} {id} at frame {tick}", .dim)),
+        ("overlay.started", EventPhrase("overlay {overlay}", "play {playId} on air at frame {tick}")),
+        ("overlay.ended", EventPhrase("overlay {overlay}", "play {playId} ended: {reason}[, {error}]")),
         ("audio.levels", EventPhrase("audio", "loudness {program.momentary} LUFS", .dim)),
         ("audio.speaking", EventPhrase("source {uid}", "speaking: {speaking}[, at {at|clock}]", .dim)),
     ]

@@ -75,6 +75,8 @@ enum Documents {
           "canvas": { "width": 640, "height": 360, "fps": 25, "backgroundColor": "#000000", "policy": "perScene",
             "fonts": ["brand.ttf"],
             "bgImages": [ { "path": "bg.jpg", "x": 2, "y": 2, "width": 100, "height": 100, "zOrder": 1, "alpha": 0.5 } ] },
+          "overlays": [ { "name": "rose", "path": "rose.mp4", "alpha": "right", "x": 2, "y": 4, "width": 200, "height": 300,
+            "volume": 80 } ],
           "watermarks": [ { "path": "logo.png", "x": "2%", "y": 8, "width": 64, "height": "10%", "zOrder": 99, "alpha": 0.8 } ],
           "scenes": [
             { "sceneId": "solo", "layout": "solo", "uids": ["1001"] },

@@ -19,6 +19,9 @@ enum PipelineExamples {
         case "ingest.webrtc.publicAddressesEnv": "NODE_IP"
         case "ingest.webrtc.maxBitrate": 4_000_000
         case "ingest.webrtc.iceServers[].credentialFile": "/run/secrets/turn-password"
+        case "overlays[].name": "rose"
+        case "overlays[].path": "gifts/rose.mp4"
+        case "overlays[].alpha": "right"
         case "sources[].url": "rtmp://media.example/live/KEY"
         case "sources[].relays[].url": "rtmp://other.example/live/KEY"
         case "outputs[http].url": "https://origin.example/88231"

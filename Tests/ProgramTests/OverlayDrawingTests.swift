@@ -1,0 +1,76 @@
+import LibAV
+import TestSupport
+import Testing
+
+@Suite("Overlays are drawn as FFmpeg's overlay filter draws them")
+struct OverlayDrawingTests {
+    /// A canvas with random rectangles.
+    private static func canvas(_ width: Int, _ height: Int, _ random: inout TestRandom) throws -> Picture {
+        var canvas = try PictureCanvas.open(width: width, height: height, fill: .black)
+        for _ in 0..<30 {
+            canvas.fill(
+                x: Int.random(in: 0..<width, using: &random), y: Int.random(in: 0..<height, using: &random),
+                width: Int.random(in: 1...40, using: &random), height: Int.random(in: 1...40, using: &random),
+                CanvasColor(
+                    y: UInt8.random(in: 0...255, using: &random), cb: UInt8.random(in: 0...255, using: &random),
+                    cr: UInt8.random(in: 0...255, using: &random)))
+        }
+        return canvas.finish()
+    }
+
+    /// An image in which every sample has a random color and alpha.
+    private static func sprite(_ width: Int, _ height: Int, _ random: inout TestRandom) throws -> Picture {
+        var sprite = Sprite(width: width, height: height)
+        for y in 0..<height {
+            for x in 0..<width {
+                let color = CanvasColor(
+                    y: UInt8.random(in: 0...255, using: &random), cb: UInt8.random(in: 0...255, using: &random),
+                    cr: UInt8.random(in: 0...255, using: &random))
+                sprite.fill(x: x, y: y, width: 1, height: 1, color, alpha: UInt8.random(in: 0...255, using: &random))
+            }
+        }
+        return try sprite.picture()
+    }
+
+    private static func samples(_ picture: Picture) -> [[UInt8]] {
+        (0..<3).map { plane in
+            let half = plane == 0 ? 0 : 1
+            let (width, height) = (picture.format.width >> half, picture.format.height >> half)
+            return picture.withPlane(plane) { samples, stride in
+                (0..<height).flatMap { row in (0..<width).map { samples[row * stride + $0] } }
+            } ?? []
+        }
+    }
+
+    @Test("every sample of random images at random places equals that of libavfilter", arguments: 0..<24)
+    func equalsFilter(seed: Int) throws {
+        var random = TestRandom(seed: UInt64(seed))
+        let canvas = try Self.canvas(160, 120, &random)
+        let sprite = try Self.sprite(
+            2 * Int.random(in: 1...60, using: &random), 2 * Int.random(in: 1...40, using: &random), &random)
+        // Some reach beyond the right or the bottom edge.
+        let (x, y) = (2 * Int.random(in: 0..<70, using: &random), 2 * Int.random(in: 0..<50, using: &random))
+        let graph = try FilterGraph.open(
+            "[a][b]overlay=x=\(x):y=\(y):format=yuv420[out]",
+            inputs: [
+                FilterGraph.Input(label: "a", format: canvas.format),
+                FilterGraph.Input(label: "b", format: sprite.format),
+            ], outputs: ["out"], fps: 30, place: "test")
+        let expected = try #require(try graph.run([canvas, sprite], pts: 0).first)
+        let drawn = try canvas.overlaid(with: [Picture.Overlay(sprite, x: x, y: y)])
+        #expect(drawn.format == canvas.format)
+        #expect(Self.samples(drawn) == Self.samples(expected), "\(sprite.format) at \(x),\(y)")
+    }
+
+    @Test("an image outside the canvas or without an alpha plane is not drawn")
+    func notDrawn() throws {
+        var random = TestRandom(seed: 7)
+        let canvas = try Self.canvas(64, 64, &random)
+        let sprite = try Self.sprite(8, 8, &random)
+        let overlays = [(64, 0), (0, 64), (-2, 0), (0, -2), (.max, .max)].map {
+            Picture.Overlay(sprite, x: $0.0, y: $0.1)
+        }
+        let drawn = try canvas.overlaid(with: overlays + [Picture.Overlay(canvas, x: 0, y: 0)])
+        #expect(Self.samples(drawn) == Self.samples(canvas))
+    }
+}
