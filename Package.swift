@@ -175,7 +175,8 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "Libc", "CPages", "Events", "HTTPListener", "Origin", "PipelineSpec", "Threading", "MediaTypes", httpTypes,
+                "Libc", "CPages", "Events", "HTTPListener", "Origin", "PipelineSpec", "Threading", "MediaTypes",
+                httpTypes,
                 logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
@@ -189,7 +190,8 @@ let package = Package(
         .target(
             name: "RoomAPI",
             dependencies: [
-                "Libc", "LibAV", "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control",
+                "Libc", "LibAV", "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin",
+                "Control",
                 "PipelineSpec", "HLS", "RTMP", "WebRTC", "Threading", "MediaTypes", logging,
             ], swiftSettings: house),
         .target(

@@ -172,7 +172,8 @@ package struct ControlResponder: Sendable {
     /// workers do not restore, do not wait.
     private static func waits(_ route: ControlRoute, _ body: [UInt8]) -> Bool {
         switch route {
-        case .text, .score, .playOverlay, .metadata, .keyframe, .demand, .still, .restart, .clips, .logLevel: return false
+        case .text, .score, .playOverlay, .metadata, .keyframe, .demand, .still, .restart, .clips, .logLevel:
+            return false
         case .source:
             // The body sets only a volume, which changes often.
             let keys = ["volume", "audioTrack", "streamType"]

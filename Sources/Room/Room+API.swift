@@ -77,6 +77,11 @@ extension Room: DocumentHost {
         MetadataService(self, self.program, packager: self.packager, live: self.live)
     }
 
+    var encoders: EncoderReports {
+        EncoderReports(
+            ladder: self.ladder, renditions: self.pipeline.renditions, events: self.events, logger: self.logger)
+    }
+
     /// Plays the overlays of the pipeline.
     var overlays: OverlayService { OverlayService(self, self.program, self.metadata) }
 

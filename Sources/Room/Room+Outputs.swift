@@ -7,7 +7,7 @@ import Recording
 package import RoomAPI
 package import RoomOutputs
 
-extension Room: StagesHost, ModerationHost {
+extension Room: StagesHost, ModerationHost, IdleHost {
     package var isLive: Bool { self.state == .live }
     package var areOutputsPaused: Bool { self.overload.areOutputsPaused }
     /// Whether no stills of sources are made, because the room has taken a step against overload.
@@ -82,14 +82,7 @@ extension Room {
     package func openAudioTap() throws(ControlFailure) -> AudioTapStream {
         try self.checkOpen()
         guard self.isLive else { throw .programHasNotBegun }
-        guard !self.areOutputsPaused else {
-            throw .limitExceeded("the machine is overloaded", fix: "try again when the alarm is cleared")
-        }
-        guard let stream = self.tap.open(at: self.program.soundPosition) else {
-            throw .limitExceeded(
-                "\(AudioTap.mostClients) clients already receive the program's audio", fix: "close one of them")
-        }
-        return stream
+        return try self.tap.open(at: self.program.soundPosition, isPaused: self.areOutputsPaused)
     }
 
     package func snapshot(

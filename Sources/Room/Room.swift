@@ -169,7 +169,7 @@ package final class Room: Sendable {
         for upload in self.outputStages.uploads { upload.begin() }
         self.refusing.announceQuarantines()
         self.overload.announce()
-        self.announceStartFallbacks()
+        self.encoders.announceAtStart()
         self.ingestion.startPulls()
         let packagerThread = self.packager.map { packager in
             StageThread("package") {

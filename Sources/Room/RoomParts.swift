@@ -22,8 +22,8 @@ protocol StagesHost: SourcesHost, OutputsHost {
     func stepLife()
     /// Sets whether the program is catching up after the process was stopped (SIGSTOP) or got no CPU time.
     func setCatchingUp(_ isCatchingUp: Bool)
-    /// Announces that libx264 encodes a rendition instead of its hardware encoder, which has failed.
-    func encoderFellBack(_ track: Int, _ fallback: EncoderFallback)
+    /// Announces renditions that libx264 encodes instead of their hardware encoder.
+    var encoders: EncoderReports { get }
     /// Records the audio levels of the program and the sources.
     func note(_ levels: AudioLevels)
     /// Records that a source has begun or stopped speaking.
@@ -113,7 +113,7 @@ struct RoomParts {
             },
             finished: { _ in },
             failed: { error in joint.get()?.fail(error) })
-        ladderOutput.fellBack = { track, fallback in joint.get()?.encoderFellBack(track, fallback) }
+        ladderOutput.fellBack = { track, fallback in joint.get()?.encoders.fellBack(track, fallback) }
         ladderOutput.slept = { track, tick in
             packager.get()?.sleep(track: track, from: tick)
             watched.get()?.slept(track, at: tick)

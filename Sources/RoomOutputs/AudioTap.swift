@@ -24,12 +24,20 @@ package final class AudioTap: Sendable {
 
     /// Adds a client.
     ///
-    /// - Parameter position: Position up to which the program's audio is mixed, in sample pairs.
-    /// - Returns: `nil` if there are ``mostClients`` already, or if the program has ended.
-    package func open(at position: Int64) -> AudioTapStream? {
-        self.state.withLock { state in
+    /// - Parameters:
+    ///   - position: Position up to which the program's audio is mixed, in sample pairs.
+    ///   - isPaused: Whether the machine is overloaded, so that no client gets the audio.
+    /// - Throws: `limitExceeded` if there are ``mostClients`` already, or if the program has ended or `isPaused` is set.
+    package func open(at position: Int64, isPaused: Bool) throws(ControlFailure) -> AudioTapStream {
+        guard !isPaused else {
+            throw .limitExceeded("the machine is overloaded", fix: "try again when the alarm is cleared")
+        }
+        return try self.state.withLock { state throws(ControlFailure) in
             state.streams.removeAll(where: \.isOver)
-            guard !state.isOver, state.streams.count < Self.mostClients else { return nil }
+            guard !state.isOver, state.streams.count < Self.mostClients else {
+                throw .limitExceeded(
+                    "\(Self.mostClients) clients already receive the program's audio", fix: "close one of them")
+            }
             // A whole millisecond.
             let stream = AudioTapStream(firstPosition: (position / 48) * 48 + Self.lead)
             state.streams.append(stream)

@@ -1,6 +1,19 @@
+import Logging
 import MediaTypes
+import PipelineSpec
+import Threading
 
-extension Room {
+/// The parts of a room that decide whether it is idle.
+protocol IdleHost {
+    var pipeline: Pipeline { get }
+    var value: RoomValue { get }
+    var machine: any SleepClock { get }
+    var saved: CommandRecorder { get }
+    var logger: Logger { get }
+    func end(reason: String, code: ErrorCode?)
+}
+
+extension IdleHost {
     /// Ends the room if it has had no publisher for as long as its pipeline allows. Background sources do not count: music
     /// that plays without end would keep an empty room. Called on the life thread.
     func watchIdle(_ idle: inout RoomIdle) {

@@ -2,13 +2,19 @@ import Control
 import Encoding
 import Events
 import LibAV
+import Logging
 import MediaTypes
 import PipelineSpec
 
 /// Renditions whose hardware encoder was replaced by libx264: event, alarms, metrics and state.
-extension Room {
+struct EncoderReports {
+    let ladder: EncodingStage
+    let renditions: [Rendition]
+    let events: RoomEvents
+    let logger: Logger
+
     /// Announces that libx264 encodes a rendition from a frame on. Called on the rendition's thread.
-    func encoderFellBack(_ track: Int, _ fallback: EncoderFallback) {
+    func fellBack(_ track: Int, _ fallback: EncoderFallback) {
         guard self.ladder.rungs.indices.contains(track) else { return }
         let name = self.ladder.rungs[track].name
         self.logger.warning(
@@ -23,16 +29,15 @@ extension Room {
             ])
     }
 
-    /// Announces hardware encoders that did not open at the start. Called after `room.ready`, which must be the first
-    /// event.
-    func announceStartFallbacks() {
+    /// Announces hardware encoders that did not open at the start. Called after `room.ready`.
+    func announceAtStart() {
         for (track, fallback) in self.ladder.control.fallbacks.sorted(by: { $0.key < $1.key })
-        where fallback.tick == nil { self.encoderFellBack(track, fallback) }
+        where fallback.tick == nil { self.fellBack(track, fallback) }
     }
 
     /// One alarm for each rendition that libx264 encodes instead of its hardware encoder; they last until the room
     /// ends.
-    var encoderAlarms: [RoomAlarm] {
+    var alarms: [RoomAlarm] {
         self.ladder.control.fallbacks.sorted { $0.key < $1.key }.compactMap { track, fallback in
             guard self.ladder.rungs.indices.contains(track) else { return nil }
             let name = self.ladder.rungs[track].name
@@ -51,9 +56,9 @@ extension Room {
     }
 
     /// Adds the encoder that each rendition has now.
-    func addEncoderMetrics(_ metrics: inout MetricsText) {
+    func addMetrics(_ metrics: inout MetricsText) {
         metrics.family("tandem_rendition_encoder", .gauge, "1 for the encoder that the rendition has.")
-        for rendition in self.pipeline.renditions {
+        for rendition in self.renditions {
             guard let encoder = self.encoder(of: rendition) else { continue }
             metrics.sample("tandem_rendition_encoder", ["rendition": rendition.name, "encoder": encoder], 1)
         }
