@@ -57,6 +57,10 @@ package final class AnimationReader {
     private static let mostWaiting = (count: 512, bytes: 8 << 20)
     /// Longest time that is believed of one frame, in nanoseconds.
     private static let longestFrame: Int64 = 10_000_000_000
+    /// Duration of the only frame of a file that gives none, in nanoseconds.
+    private static let usualFrame: Int64 = 40_000_000
+    /// Largest size of a packet of sound that is decoded, in bytes.
+    private static let longestSound: Int32 = 1 << 17
 
     private let input: UnsafeMutablePointer<AVFormatContext>
     private let codec: UnsafeMutablePointer<AVCodecContext>
@@ -105,15 +109,20 @@ package final class AnimationReader {
         var context: UnsafeMutablePointer<AVFormatContext>?
         var status = unsafe LocalFile.open(&context, path, formats: LocalFile.animations)
         guard status >= 0, let input = unsafe context else {
-            let missing = status == -2  // AVERROR(ENOENT)
+            let (isMissing, isDenied) = (status == -2, status == -13)  // AVERROR(ENOENT), AVERROR(EACCES)
+            let fix: String
+            if isMissing {
+                fix = "check the path; a relative path begins at the working directory"
+            } else {
+                fix = isDenied ? "let the worker's user read it" : "give a WebM, APNG or MP4 file"
+            }
             throw .libav(
-                missing ? .notReadable : .invalidData, "cannot open \(path)", status, at: place,
-                fix: missing
-                    ? "check the path; a relative path begins at the working directory"
-                    : "give a WebM, APNG or MP4 file")
+                isMissing || isDenied ? .notReadable : .invalidData, "cannot open \(path)", status, at: place, fix: fix)
         }
         var spare: UnsafeMutablePointer<AVFormatContext>? = unsafe input
         defer { unsafe avformat_close_input(&spare) }
+        // libavformat decodes a frame if it needs more than the container says.
+        try unsafe Self.checkSizes(in: input, path, place)
         status = unsafe avformat_find_stream_info(input, nil)
         let video = unsafe av_find_best_stream(input, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
         guard status >= 0, video >= 0, let stream = unsafe input.pointee.streams[Int(video)] else {
@@ -122,15 +131,35 @@ package final class AnimationReader {
         }
         let (width, height) = unsafe (stream.pointee.codecpar.pointee.width, stream.pointee.codecpar.pointee.height)
         guard width > 0, height > 0, Int64(width) * Int64(height) <= Self.mostSamples else {
-            throw MediaError(
-                .rejected, "\(path) has frames of \(width)x\(height)", at: place,
-                fix: "scale the animation to the size in which it is shown; 3840x2160 is the limit")
+            throw Self.wrongSize(width, height, path, place)
         }
         let codec = try unsafe Self.openDecoder(stream, path, place)
         unsafe spare = nil
         return unsafe AnimationReader(
             input: input, codec: codec, pool: pool, slot: slot, video: video, alpha: alpha, box: box,
             sampleRate: sampleRate, place: place)
+    }
+
+    /// Refuses a file whose container says that frames are too large.
+    private static func checkSizes(
+        in input: UnsafeMutablePointer<AVFormatContext>, _ path: String, _ place: String
+    ) throws(MediaError) {
+        let count = unsafe Int(input.pointee.nb_streams)
+        for index in 0..<count {
+            guard let stream = unsafe input.pointee.streams[index] else { continue }
+            let (width, height) = unsafe (
+                stream.pointee.codecpar.pointee.width, stream.pointee.codecpar.pointee.height
+            )
+            guard Int64(width) * Int64(height) <= Self.mostSamples else {
+                throw Self.wrongSize(width, height, path, place)
+            }
+        }
+    }
+
+    private static func wrongSize(_ width: Int32, _ height: Int32, _ path: String, _ place: String) -> MediaError {
+        MediaError(
+            .rejected, "\(path) has frames of \(width)x\(height)", at: place,
+            fix: "scale the animation to the size in which it is shown; 3840x2160 is the limit")
     }
 
     private static func openDecoder(
@@ -263,7 +292,8 @@ package final class AnimationReader {
 
     private func soundPacket() -> CodedPacket? {
         let packet = unsafe self.slot.raw.pointee
-        guard unsafe packet.size > 0, unsafe packet.pts != CLIBAV_NO_TIMESTAMP else { return nil }
+        guard unsafe packet.size > 0, unsafe packet.size <= Self.longestSound, unsafe packet.pts != CLIBAV_NO_TIMESTAMP
+        else { return nil }
         let memory = unsafe PacketMemory(copying: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size)))
         let time = unsafe self.nanoseconds(packet.pts, of: self.audio)
         return CodedPacket(kind: .audio, memory: memory, pts: time, dts: time, timescale: 1_000_000_000, isKey: true)
@@ -318,7 +348,7 @@ package final class AnimationReader {
             var time = max(
                 0, self.nanoseconds(pts == CLIBAV_NO_TIMESTAMP ? 0 : pts, of: self.video) &- (self.start ?? 0))
             if pts == CLIBAV_NO_TIMESTAMP || time <= self.lastTime { time = self.lastTime &+ max(1, self.lastDuration) }
-            let step = self.lastTime >= 0 ? time &- self.lastTime : 0
+            let step = self.lastTime >= 0 ? time &- self.lastTime : Self.usualFrame
             self.lastTime = time
             self.videoEnd = time &+ (self.lastDuration > 0 ? self.lastDuration : max(min(step, Self.longestFrame), 1))
             body(Frame(picture: try self.placed(picture), time: time))

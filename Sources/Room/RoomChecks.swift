@@ -113,7 +113,8 @@ package enum RoomChecks {
         var version: FileVersion
     }
 
-    /// Results for the files that were checked last; a document may name 64, and each change of it checks all of them.
+    /// Results for the usable files that were checked last; a document may name 64, and each change of it checks all of
+    /// them. Unusable files are checked again, because the cause may be momentary, such as too little memory.
     private static let checkedAnimations = Mutex<[CheckedAnimation: SpecChecks.AnimationProblem?]>([:])
 
     /// What ``problem(ofAnimation:_:)`` returns; a file that has not changed since is not opened again.
@@ -123,12 +124,16 @@ package enum RoomChecks {
         let key = CheckedAnimation(path: path, alpha: alpha, version: version)
         if let known = self.checkedAnimations.withLock({ $0[key] }) { return known }
         let problem = self.problem(ofAnimation: path, alpha)
+        if case .some(.unusable) = problem { return problem }
         self.checkedAnimations.withLock { known in
             if known.count >= 256 { known = [:] }
             known[key] = .some(problem)
         }
         return problem
     }
+
+    /// Number of packets after which no more frame is expected, so that a long file without one delays no request.
+    private static let mostCheckedPackets = 1_000
 
     /// What is wrong with the file of an overlay, judged by its first frame; nil if nothing is.
     private static func problem(ofAnimation path: String, _ alpha: AnimationAlpha) -> SpecChecks.AnimationProblem? {
@@ -137,7 +142,9 @@ package enum RoomChecks {
                 path: path, alpha: alpha, box: AnimationPlace(x: 0, y: 0, width: 64, height: 64), sampleRate: 48_000,
                 place: "overlay")
             var hasFrame = false
-            while !hasFrame, !reader.isOver {
+            var steps = 0
+            while !hasFrame, !reader.isOver, steps < 2 * Self.mostCheckedPackets {
+                steps += 1
                 if reader.canDecode { try reader.decode { _ in hasFrame = true } } else { reader.read { _, _ in } }
             }
             guard hasFrame else {
