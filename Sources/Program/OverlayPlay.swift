@@ -62,6 +62,9 @@ final class OverlayPlay: Sendable {
     /// Starts the thread that decodes the animation.
     func start() -> StageThread { StageThread("overlay") { self.run() } }
 
+    /// Ends a play that has no thread at its first tick.
+    func fail(_ error: MediaError) { self.state.withLock { $0.failure = error } }
+
     /// Ends the thread as soon as it has finished its current packet.
     func stop() {
         self.state.withLock { state in

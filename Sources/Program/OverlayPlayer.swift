@@ -22,6 +22,8 @@ package struct OverlayReport: Sendable {
     package var event: Event
     /// The first tick that shows the play, or the first that does not show it any more; `nil`: it never started.
     package var tick: Int64?
+    /// The tick at which it was to start; `nil`: it waited until it ended.
+    package var planned: Int64?
 }
 
 /// Plays animations over the program. While none is played, there is no thread and the program's frames and audio are
@@ -31,28 +33,34 @@ package final class OverlayPlayer: Sendable {
     package static let leadMs: Int64 = 500
     /// Largest number of reports that wait; beyond it the oldest are dropped.
     private static let mostReports = 256
+    /// Largest number of threads, those included that a hanging file system holds after the end of their plays.
+    private static let mostThreads = 16
 
     private struct State {
         var lineup: OverlayLineup
         var plays: [OverlayPlay] = []
         var started: Set<Int64> = []
-        /// Plays that were ended early, whose sound fades out with the next block.
+        /// Plays that have ended, whose sound fades out with the next block.
         var fading: [OverlayPlay] = []
         var reports: [OverlayReport] = []
         var threads: [StageThread] = []
 
-        mutating func report(_ id: Int64, _ name: String, _ event: OverlayReport.Event, at tick: Int64?) {
+        mutating func report(
+            _ id: Int64, _ name: String, _ event: OverlayReport.Event, at tick: Int64?, planned: Int64?
+        ) {
             if self.reports.count >= OverlayPlayer.mostReports { self.reports.removeFirst() }
-            self.reports.append(OverlayReport(id: id, name: name, event: event, tick: tick))
+            self.reports.append(OverlayReport(id: id, name: name, event: event, tick: tick, planned: planned))
         }
 
         /// Ends all plays.
         mutating func drop(_ waiting: [(id: Int64, name: String)], _ event: OverlayReport.Event, at tick: Int64) {
             for play in self.plays {
-                self.report(play.id, play.request.name, event, at: self.started.contains(play.id) ? tick : nil)
+                self.report(
+                    play.id, play.request.name, event, at: self.started.contains(play.id) ? tick : nil,
+                    planned: play.startTick)
                 play.stop()
             }
-            for play in waiting { self.report(play.id, play.name, event, at: nil) }
+            for play in waiting { self.report(play.id, play.name, event, at: nil, planned: nil) }
             self.fading += self.plays.filter { self.started.contains($0.id) }
             (self.plays, self.started) = ([], [])
         }
@@ -104,19 +112,26 @@ package final class OverlayPlayer: Sendable {
         let isOn = self.state.withLock { state -> Bool in
             guard state.lineup.isActive(start.id) else {
                 // Dropped since it was accepted.
-                state.report(start.id, start.request.name, state.lineup.isPaused ? .overload : .closed, at: nil)
+                state.report(
+                    start.id, start.request.name, state.lineup.isPaused ? .overload : .closed, at: nil,
+                    planned: start.tick)
                 return false
             }
             state.plays.append(play)
             self.busy.store(true, ordering: .relaxed)
+            state.threads.removeAll { $0.join(within: 0) }
+            guard state.threads.count < Self.mostThreads else {
+                play.fail(
+                    MediaError(
+                        .unavailable, "the files of earlier plays are still being read",
+                        at: "overlay[\(start.request.name)]", fix: "check the disk that has the files of the overlays"))
+                return false
+            }
             return true
         }
         guard isOn else { return }
         let thread = play.start()
-        self.state.withLock { state in
-            state.threads.removeAll { $0.join(within: 0) }
-            state.threads.append(thread)
-        }
+        self.state.withLock { $0.threads.append(thread) }
     }
 
     /// Ends all plays while the machine is overloaded, and refuses new ones until it no longer is.
@@ -151,14 +166,18 @@ package final class OverlayPlayer: Sendable {
                 case .early: continue
                 case .shows(let overlay):
                     if state.started.insert(play.id).inserted {
-                        state.report(play.id, play.request.name, .started, at: play.startTick)
+                        state.report(
+                            play.id, play.request.name, .started, at: play.startTick, planned: play.startTick)
                     }
                     if let overlay { overlays.append(overlay) }
                 case .over(let error):
+                    let hasStarted = state.started.contains(play.id)
                     state.report(
-                        play.id, play.request.name, .ended(error: error),
-                        at: state.started.contains(play.id) ? tick : nil)
+                        play.id, play.request.name, .ended(error: error), at: hasStarted ? tick : nil,
+                        planned: play.startTick)
                     play.stop()
+                    // The last pairs of its sound belong to the next block.
+                    if hasStarted { state.fading.append(play) }
                     state.lineup.ended(play.id)
                 }
             }
@@ -193,7 +212,8 @@ package final class OverlayPlayer: Sendable {
             defer { state.threads = [] }
             return state.threads
         }
-        // A thread that a hanging file system holds is left behind.
-        for thread in threads { _ = thread.join(within: 500_000_000) }
+        // Threads that a hanging file system holds are left behind, after one wait for all of them.
+        var isHanging = false
+        for thread in threads where !thread.join(within: isHanging ? 0 : 500_000_000) { isHanging = true }
     }
 }

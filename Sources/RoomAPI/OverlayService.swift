@@ -90,8 +90,8 @@ package struct OverlayService: Sendable {
         return AnimationPlace(x: x, y: y, width: width, height: height)
     }
 
-    /// Starts the waiting plays for which there is space now, ends all plays while the machine is overloaded, and emits the events of plays.
-    /// Called regularly, on one thread.
+    /// Starts the waiting plays for which there is space now, ends all plays while the machine is overloaded, and emits the
+    /// events of plays. Called regularly, on one thread.
     package func step(isPaused: Bool) {
         let overlays = self.program.overlays
         overlays.setPaused(isPaused, at: self.program.tick)
@@ -133,7 +133,8 @@ package struct OverlayService: Sendable {
         let data: JSONValue = [
             "overlay": .string(report.name), "playId": .integer(report.id), "reason": .string(reason),
         ]
-        self.metadata.announce("overlay.ended", data.text, at: report.tick ?? 0)
+        // Not before the announced start.
+        self.metadata.announce("overlay.ended", data.text, at: report.tick ?? report.planned ?? 0)
     }
 }
 
