@@ -129,7 +129,7 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(
-            name: "Encoding", dependencies: ["Libc", "LibAV", "Threading", "MediaTypes", logging],
+            name: "Encoding", dependencies: ["Libc", "LibAV", "HLS", "Threading", "MediaTypes", logging],
             swiftSettings: house),
         .target(
             name: "Packager", dependencies: ["Libc", "HLS", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house
@@ -175,7 +175,7 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "Libc", "CPages", "Events", "HTTPListener", "PipelineSpec", "Threading", "MediaTypes", httpTypes,
+                "Libc", "CPages", "Events", "HTTPListener", "Origin", "PipelineSpec", "Threading", "MediaTypes", httpTypes,
                 logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,

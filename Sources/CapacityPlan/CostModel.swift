@@ -29,6 +29,9 @@ package struct CostModel: Sendable {
         cost.stages += pipeline.pictureRenditions.map {
             RoomCost.Stage("encode[\($0.name)]", self.encode($0))
         }
+        cost.notes = pipeline.pictureRenditions.filter(\.video.encoder.isHardware).map {
+            "the cost of \($0.video.encoder.rawValue) is unknown: \($0.name) counts as encoded by libx264, which replaces it if it fails"
+        }
         let watched = pipeline.pictureRenditions.filter { $0.when == .watched }
         cost.sleepNanoseconds = watched.reduce(self.scale(watched, pipeline)) { Self.sum($0, self.encode($1)) }
         let heard = Int64(pipeline.sources.count) * self.coefficients.soundPerSecond

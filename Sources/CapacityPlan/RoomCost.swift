@@ -37,6 +37,8 @@ package struct RoomCost: Sendable, Hashable {
     package var recordedBytesPerHour: Int64 = 0
     /// Number of viewers at the room's own listener that the estimate assumes.
     package var viewers = 0
+    /// What the estimate cannot know, as sentences without a final period.
+    package var notes: [String] = []
     /// Machine on which the coefficients were measured.
     package var machine = ""
 
@@ -91,6 +93,7 @@ extension RoomCost {
         for stage in self.stages {
             lines.append("  \(stage.name) \(cores(Self.millicores(stage.nanoseconds)))")
         }
+        lines += self.notes
         lines.append("measured on \(self.machine)")
         return lines.map { $0 + "\n" }.joined()
     }
@@ -117,6 +120,7 @@ extension RoomCost {
             JSONMember("stageMillicores", .object(stages)),
             JSONMember("measuredOn", .string(self.machine)),
         ]
+        if !self.notes.isEmpty { members.append(JSONMember("notes", .array(self.notes.map { .string($0) }))) }
         return .object(members)
     }
 

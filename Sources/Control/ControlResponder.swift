@@ -52,6 +52,7 @@ package struct ControlResponder: Sendable {
             }
             return media.answer(answer)
         }
+        if route == .audio, request.head.method == .get { return answer(self.audio(request)) }
         let (waiting, numbers) = (EventRequest(request, route), StatisticsRequest(request, route))
         guard waiting != nil || numbers != nil, request.head.method == .get else {
             return self.reply(to: request, route, answer)
@@ -65,6 +66,23 @@ package struct ControlResponder: Sendable {
         }
         if let numbers { return answer(numbers.reply(from: self.room, request, place)) }
         waiting?.answer(from: self.room.eventLog, request, place, answer)
+    }
+
+    /// The reply to a request for the program's audio.
+    private func audio(_ request: ListenerRequest) -> ListenerReply {
+        if let refusal = self.guardian.refusal(of: request.head, isOpen: false, isReading: true, isInner: true) {
+            return .problem(refusal)
+        }
+        do throws(ControlFailure) {
+            try Self.refuseUnknown(request.target?.query ?? [], known: [])
+        } catch {
+            return .problem(error)
+        }
+        let isCommander = self.guardian.refusal(of: request.head, isOpen: false) == nil
+        guard let place = self.followers.take(isCommander: isCommander) else {
+            return .problem(FollowerSlots.refusal)
+        }
+        return AudioRequest.reply(from: self.room, request, place)
     }
 
     /// The reply to a request that does not wait for events. If the reply to a command has to wait for the disk, then an
@@ -209,6 +227,10 @@ package struct ControlResponder: Sendable {
         case .statisticsStream:
             _ = try Self.isDebug(query)
             return ControlOutcome(ListenerReply(.ok, fields: StatisticsRequest.fields))
+        // Answered by ``audio(_:)``, because it is no ordinary reply.
+        case .audio:
+            try Self.refuseUnknown(query, known: [])
+            throw AudioRequest.noWebSocket
         case .alarms: return .json(.ok, try self.alarms(query))
         case .logs: return .json(.ok, try self.logs(query))
         case .logLevel: return .command(.ok, try self.setLogLevel(body))

@@ -18,6 +18,8 @@ package enum ControlRoute: Hashable {
     case sources
     case statistics
     case statisticsStream
+    /// The program's audio over a WebSocket.
+    case audio
     case events
     case alarms
     case logs
@@ -69,10 +71,10 @@ package enum ControlRoute: Hashable {
     }
 
     /// Whether requests need a token even with `control.openReads`: the content includes file names and addresses of the
-    /// machine, or is a clip, which is not encrypted even if the room is.
+    /// machine, or is media that is not encrypted even if the room is.
     package var isInner: Bool {
         switch self {
-        case .document, .logs, .clipFile: true
+        case .document, .logs, .clipFile, .audio: true
         default: false
         }
     }
@@ -92,6 +94,7 @@ package enum ControlRoute: Hashable {
             .metrics, .alarms, .logs, .version:
             [.get, .head]
         case .room: [.get, .head, .put, .patch]
+        case .audio: [.get]
         case .startup, .liveness, .readiness: [.get, .head]
         case .program, .text, .score, .countdown, .logLevel: [.put]
         case .clips: [.get, .head, .post]
@@ -107,7 +110,7 @@ package enum ControlRoute: Hashable {
         "/v1/room", "/v1/state", "/v1/document", "/v1/program", "/v1/scenes", "/v1/scenes/{sceneId}", "/v1/sources",
         "/v1/sources/{uid}", "/v1/sources/{uid}:kick", "/v1/sources/{uid}:still", "/v1/sources/{uid}/recording:start",
         "/v1/sources/{uid}/recording:stop", "/v1/sources/{uid}/relays/{id}", "/v1/texts/{textId}",
-        "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/events", "/v1/alarms", "/v1/logs",
+        "/v1/scores/{scoreId}", "/v1/stats", "/v1/stats/stream", "/v1/audio", "/v1/events", "/v1/alarms", "/v1/logs",
         "/v1/log-level",
         "/v1/outputs/{outputId}:restart", "/v1/outputs/{outputId}:start", "/v1/outputs/{outputId}:stop",
         "/v1/renditions/{name}:keyframe", "/v1/renditions/{name}:demand", "/v1/clips", "/v1/clips/{id}",
@@ -144,6 +147,7 @@ package enum ControlRoute: Hashable {
         case "/v1/sources": self = .sources
         case "/v1/stats": self = .statistics
         case "/v1/stats/stream": self = .statisticsStream
+        case "/v1/audio": self = .audio
         case "/v1/alarms": self = .alarms
         case "/v1/logs": self = .logs
         case "/v1/log-level": self = .logLevel

@@ -123,6 +123,12 @@ package protocol RoomControlling: Sendable {
     ///   cannot be made.
     func snapshot(of source: (uid: String, streamType: String)?, width: Int?) throws(ControlFailure) -> [UInt8]
 
+    /// Adds a client that receives the program's audio.
+    ///
+    /// - Throws: ``ControlFailure``: 409 before the program has begun, 410 if the room ends, 429 if too many clients
+    ///   receive it or the machine is overloaded.
+    func openAudioTap() throws(ControlFailure) -> AudioTapStream
+
     /// A still of one source as a JPEG file: of the frame that arrived last and can be shown without earlier ones.
     ///
     /// - Parameters:
@@ -261,6 +267,11 @@ extension RoomControlling {
         of source: (uid: String, streamType: String)?, width: Int?
     ) throws(ControlFailure) -> [UInt8] {
         throw .notFound("there is no frame yet", fix: "try again when something is on air")
+    }
+
+    /// By default the program has not begun.
+    package func openAudioTap() throws(ControlFailure) -> AudioTapStream {
+        throw .conflict("the program has not begun", fix: "wait for program.started")
     }
 
     /// By default there is no moderation.

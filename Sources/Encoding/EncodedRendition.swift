@@ -9,11 +9,21 @@ package struct EncodedRendition: Sendable, Hashable {
     /// Number of canvases per frame of the rendition: 2 for a rendition at half the room's frame rate, which uses the
     /// even ticks. The room's GOP and part lengths are multiples of it.
     package var frameStep: Int
+    /// Whether libx264 encodes the rendition if its hardware encoder does not open at the start. If a hardware encoder
+    /// fails later, libx264 always continues.
+    package var fallsBackAtStart = false
 
     package init(name: String, settings: VideoEncoderSettings, frameStep: Int = 1) {
         self.name = name
         self.settings = settings
         self.frameStep = max(1, frameStep)
+    }
+
+    /// The rendition with libx264 instead of a hardware encoder, with the parameter sets of the encoder on standby.
+    var software: EncodedRendition {
+        var rendition = self
+        rendition.settings = self.settings.software
+        return rendition
     }
 
     /// Whether the rendition has a frame at this tick.

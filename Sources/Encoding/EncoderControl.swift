@@ -15,13 +15,15 @@ package final class EncoderControl: Sendable {
         var refused: Set<Int> = []
         /// By track, bit rates that replace those of the rendition's settings.
         var rates: [Int: BitRates] = [:]
+        /// By track, why libx264 encodes it instead of the hardware encoder.
+        var fallbacks: [Int: EncoderFallback] = [:]
         /// Tracks whose next frame must be an IDR frame, whether or not the GOP grid has one there.
         var asked: Set<Int> = []
         /// Tracks that are to sleep from the next segment on.
         var resting: Set<Int> = []
         /// Tracks that sleep, and whose encoder has output everything.
         var asleep: Set<Int> = []
-        /// The newest tick that was passed over because every rendition sleeps.
+        /// The newest tick that was passed over because every rendition sleeps, or at which one fell asleep or woke.
         var passed: Int64?
     }
 
@@ -87,6 +89,9 @@ package final class EncoderControl: Sendable {
     /// Tracks that are encoded by their siblings (cheaper encoders) now.
     package var cheapTracks: Set<Int> { self.state.withLock { $0.cheap } }
 
+    /// By track, why libx264 encodes it instead of the hardware encoder that the pipeline names.
+    package var fallbacks: [Int: EncoderFallback] { self.state.withLock { $0.fallbacks } }
+
     /// Whether a requested exchange of an encoder is pending: it waits for an IDR frame, or for the end of passthrough.
     package var isExchanging: Bool {
         self.state.withLock { $0.thrifty.subtracting($0.refused).subtracting($0.asleep) != $0.cheap }
@@ -119,7 +124,7 @@ package final class EncoderControl: Sendable {
         }
     }
 
-    /// Notes a tick for which no frame is encoded, because every rendition sleeps.
+    /// Notes a tick for which no frame is encoded, because every rendition sleeps, or at which one falls asleep or wakes.
     func passed(_ tick: Int64) { self.state.withLock { $0.passed = tick } }
 
     /// Notes that a track gets frames again, from `tick` on.
@@ -161,6 +166,14 @@ package final class EncoderControl: Sendable {
     func note(_ track: Int, isCheap: Bool) {
         self.state.withLock { state in
             if isCheap { state.cheap.insert(track) } else { state.cheap.remove(track) }
+        }
+    }
+
+    /// Notes that libx264 encodes a track from now on, so that it has a sibling (a cheaper encoder) again.
+    func note(_ fallback: EncoderFallback, track: Int) {
+        self.state.withLock { state in
+            state.fallbacks[track] = fallback
+            state.refused.remove(track)
         }
     }
 

@@ -53,7 +53,7 @@ package final class EncodingStage: Sendable {
         package var entered: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
         package var packet: @Sendable (_ track: Int, _ packet: CodedPacket) -> Void
         /// Receives the configuration that the track's packets have from tick `change.tick` on, because the canvas size
-        /// changed or passthrough began or ended.
+        /// changed, passthrough began or ended, or libx264 replaced a hardware encoder.
         package var configuration: @Sendable (_ track: Int, _ change: Reconfiguration) -> Void
         /// Called on the ladder's last thread after the last packet of a track that sleeps from `tick` on.
         package var slept: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
@@ -62,6 +62,8 @@ package final class EncodingStage: Sendable {
         package var woke: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
         /// Called after the track's last packet was passed on.
         package var finished: @Sendable (_ track: Int) -> Void
+        /// Called on the encoder's thread when libx264 replaces a hardware encoder that has failed.
+        package var fellBack: @Sendable (_ track: Int, _ fallback: EncoderFallback) -> Void = { _, _ in }
         /// Called on the thread of the encoder or scaler that failed.
         package var failed: @Sendable (MediaError) -> Void
 
@@ -77,12 +79,12 @@ package final class EncodingStage: Sendable {
         }
     }
 
-    /// New configuration of a rendition's stream, after a change of the canvas size or of passthrough.
+    /// New configuration of a rendition's stream, after a change of the canvas size, of passthrough or of the encoder.
     package struct Reconfiguration: Sendable, Hashable {
         /// Codec H.264 with its parameter sets in Annex B format.
         package var parameters: CodecParameters
         /// Parameters for initialization segments if they contain more than ``parameters``: the parameter sets of both
-        /// the publisher's stream and the encoder.
+        /// the publisher's stream and the encoder, or of a hardware encoder and libx264.
         package var initialization: CodecParameters?
         /// Size of the coded frames in pixels.
         package var width: Int
@@ -125,6 +127,11 @@ package final class EncodingStage: Sendable {
     /// Codec parameters of every track as produced by the encoders: Annex B parameter sets for video,
     /// `AudioSpecificConfig` for audio.
     package let parameters: [CodecParameters]
+    /// Parameters of every track for initialization segments. They contain more than ``parameters`` if libx264 stands by
+    /// for a hardware encoder: the parameter sets of both.
+    package let initializations: [CodecParameters]
+    /// By track, the parameters of the libx264 encoder that stands by for a hardware encoder.
+    private let standbys: [CodecParameters?]
     package let control: EncoderControl
     let settings: Settings
     private let canvases: BoundedQueue<Ticked>
@@ -138,13 +145,20 @@ package final class EncodingStage: Sendable {
     private let grace = Atomic<Int>(0)
 
     private init(
-        rungs: [EncodedRendition], parameters: [CodecParameters], settings: Settings, canvases: BoundedQueue<Ticked>,
+        rungs: [EncodedRendition], opened: [OpenedEncoder], settings: Settings, canvases: BoundedQueue<Ticked>,
         sounds: [BoundedQueue<SoundBlock>], handover: Handover, threads: [StageThread], control: EncoderControl
     ) {
         self.control = control
         self.handover = handover
-        self.rungs = rungs
-        self.parameters = parameters
+        self.rungs = zip(rungs, opened).map { rung, opened in
+            guard opened.fallback != nil else { return rung }
+            var rung = rung
+            rung.settings.implementation = .libx264
+            return rung
+        }
+        self.parameters = opened.map(\.parameters)
+        self.initializations = opened.map { $0.initialization ?? $0.parameters }
+        self.standbys = opened.map(\.standby)
         self.settings = settings
         self.canvases = canvases
         self.sounds = sounds
@@ -211,11 +225,11 @@ package final class EncodingStage: Sendable {
                 })
         }
         threads.append(StageThread("handover", keepsTime: !settings.isOffline) { handover.run() })
-        var parameters: [CodecParameters] = []
+        var opened: [OpenedEncoder] = []
         var failure: MediaError?
         for birth in births {
             switch birth.wait() {
-            case .success(let value): if let value { parameters.append(value) }
+            case .success(let value): if let value { opened.append(value) }
             case .failure(let error): failure = failure ?? error
             }
         }
@@ -227,7 +241,7 @@ package final class EncodingStage: Sendable {
             throw failure
         }
         return EncodingStage(
-            rungs: rungs, parameters: parameters, settings: settings, canvases: canvases, sounds: sounds,
+            rungs: rungs, opened: opened, settings: settings, canvases: canvases, sounds: sounds,
             handover: handover, threads: threads, control: control)
     }
 
@@ -272,14 +286,35 @@ package final class EncodingStage: Sendable {
     ///
     /// Opens an encoder with the rates and closes it again; must not be called on one of the ladder's threads.
     ///
-    /// - Throws: The error of libx264 if it rejects the rates.
+    /// - Throws: The error of the encoder if it rejects the rates.
     package func takes(_ rates: BitRates, track: Int) throws(MediaError) -> Bool {
         guard self.rungs.indices.contains(track), self.parameters.indices.contains(track) else { return false }
-        var settings = self.rungs[track].settings
-        settings.rates = rates
-        let encoder = try self.settings.encoders.video(settings, "encode[\(self.rungs[track].name)]")
-        return encoder.parameterSets == self.parameters[track].configuration
+        let (rung, standby) = (self.rungs[track], self.standbys[track])
+        var uses = [(rung.settings, self.parameters[track])]
+        if let standby {
+            // While the hardware encoder works, libx264 must be able to take over with the same initialization segment.
+            if self.control.fallbacks[track] != nil { uses = [] }
+            uses.append((rung.software.settings, standby))
+        }
+        for (settings, parameters) in uses {
+            var settings = settings
+            settings.rates = rates
+            let place = "encode[\(rung.name)]"
+            let encoder: any FrameEncoder =
+                if settings.implementation.isHardware {
+                    try DeadlineEncoder.open(settings, by: self.settings.encoders, place: place)
+                } else { try self.settings.encoders.video(settings, place) }
+            guard encoder.parameterSets == parameters.configuration else { return false }
+        }
+        return true
     }
+
+    /// The ladder's renditions with libx264 in place of hardware encoders, for media that fits the same initialization
+    /// segments.
+    var softwareRungs: [EncodedRendition] { self.rungs.map(\.software) }
+
+    /// Parameters of every track as encoded by ``softwareRungs``.
+    var softwareParameters: [CodecParameters] { zip(self.standbys, self.parameters).map { $0 ?? $1 } }
 
     /// Number of canvases that wait to be scaled. It shows how many ticks the encoders are behind.
     package var backlog: Int { self.canvases.count }
@@ -287,15 +322,15 @@ package final class EncodingStage: Sendable {
 
 /// Passes the result of a stage thread's startup to the thread that started it.
 final class StartupResult: Sendable {
-    private let result = Mutex<Result<CodecParameters?, MediaError>?>(nil)
+    private let result = Mutex<Result<OpenedEncoder?, MediaError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
-    func report(_ result: Result<CodecParameters?, MediaError>) {
+    func report(_ result: Result<OpenedEncoder?, MediaError>) {
         self.result.withLock { $0 = result }
         self.done.signal()
     }
 
-    func wait() -> Result<CodecParameters?, MediaError> {
+    func wait() -> Result<OpenedEncoder?, MediaError> {
         self.done.wait()
         return self.result.withLock { $0 }
             ?? .failure(

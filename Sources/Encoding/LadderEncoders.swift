@@ -1,3 +1,4 @@
+package import Dispatch
 package import LibAV
 package import MediaTypes
 
@@ -38,6 +39,12 @@ package struct LadderEncoders: Sendable {
     /// Opens an audio encoder, as ``AudioEncoder/open(sampleRate:bitrate:place:)`` does.
     package var audio:
         @Sendable (_ sampleRate: Int, _ bitrate: Int, _ place: String) throws(MediaError) -> any BlockEncoder
+
+    /// Waits for a semaphore, for at most a number of milliseconds, and returns whether it was signaled. Limits the
+    /// time of a hardware encoder's calls.
+    package var wait: @Sendable (_ semaphore: DispatchSemaphore, _ milliseconds: Int) -> Bool = {
+        $0.wait(timeout: .now() + .milliseconds($1)) == .success
+    }
 
     package init(
         video:

@@ -94,6 +94,8 @@ struct ScaleWorker {
                 canvas.tick, wanted: self.control.restingTracks, settled: self.control.sleepingTracks),
             !changes.isEmpty
         else { return false }
+        // Before the last encoder sleeps, or an earlier time when all slept would count as the encoders' lag.
+        self.control.passed(canvas.tick)
         for change in changes {
             switch change {
             case .sleep(let track) where queues.indices.contains(track):
@@ -151,13 +153,15 @@ struct RenditionWorker {
         do {
             encoder = try RenditionEncoder.open(
                 self.rung, by: self.settings.encoders, partFrames: self.settings.partFrames,
-                stride: self.settings.isOffline ? nil : self.control.stride(self.track))
+                stride: self.settings.isOffline ? nil : self.control.stride(self.track),
+                changed: { self.fellBack($0) })
         } catch {
             birth.report(.failure(error))
             return
         }
         let first = encoder.parameters
-        birth.report(.success(first))
+        if let fallback = encoder.startFallback { self.control.note(fallback, track: self.track) }
+        birth.report(.success(encoder.opened))
         var last: Picture?
         var isPassing = false
         var isAsleep = false
@@ -217,6 +221,13 @@ struct RenditionWorker {
 }
 
 extension RenditionWorker {
+    /// Reports that libx264 encodes the rendition from now on.
+    private func fellBack(_ change: RenditionEncoder.Change) {
+        self.control.note(change.fallback, track: self.track)
+        if let reconfiguration = change.reconfiguration { self.output.configuration(self.track, reconfiguration) }
+        self.output.fellBack(self.track, change.fallback)
+    }
+
     private static func change(to stream: TickPlan.Stream, at tick: Int64) -> EncodingStage.Reconfiguration {
         EncodingStage.Reconfiguration(
             parameters: stream.parameters, initialization: stream.initialization, width: stream.width,
@@ -264,7 +275,7 @@ extension RenditionWorker {
     }
 
     /// Opens a new encoder for a rendition that wakes. Its parameter sets are those from before, unless the canvas has
-    /// another size.
+    /// another size, or libx264 replaces a hardware encoder.
     private func wake(
         _ encoder: inout RenditionEncoder, at ticked: EncodingStage.Ticked, _ first: CodecParameters
     ) throws(MediaError) {
@@ -273,22 +284,31 @@ extension RenditionWorker {
         guard isSame else {
             return try self.reopen(&encoder, at: ticked, after: false, initialization: nil, first)
         }
-        try encoder.reopen(format, rates: self.control.rates(self.track))
+        let (before, initialization) = (encoder.parameters, encoder.initialization)
+        try encoder.reopen(format, rates: self.control.rates(self.track), tick: ticked.tick)
         self.control.note(self.track, isCheap: false)
+        // libx264 may have replaced a hardware encoder that did not open again.
+        guard encoder.parameters != before else { return }
+        self.output.configuration(
+            self.track,
+            EncodingStage.Reconfiguration(
+                parameters: encoder.parameters, initialization: initialization, width: format.width,
+                height: format.height, tick: ticked.tick))
     }
 
     private func reopen(
         _ encoder: inout RenditionEncoder, at ticked: EncodingStage.Ticked, after wasPassing: Bool,
         initialization: CodecParameters?, _ first: CodecParameters
     ) throws(MediaError) {
-        try encoder.reopen(ticked.picture.format, rates: self.control.rates(self.track))
+        try encoder.reopen(ticked.picture.format, rates: self.control.rates(self.track), tick: ticked.tick)
         self.control.note(self.track, isCheap: false)
         self.output.configuration(
             self.track,
             EncodingStage.Reconfiguration(
                 parameters: encoder.parameters,
                 // With another canvas size or level, the parameter sets differ from those in the initialization.
-                initialization: encoder.parameters == first ? initialization : nil, width: encoder.settings.width,
+                initialization: encoder.initialization ?? (encoder.parameters == first ? initialization : nil),
+                width: encoder.settings.width,
                 height: encoder.settings.height,
                 tick: ticked.tick, isPassed: wasPassing ? false : nil))
     }
@@ -312,7 +332,8 @@ struct SoundWorker {
             birth.report(.failure(error))
             return
         }
-        birth.report(.success(CodecParameters(codec: .aac, configuration: encoder.configuration)))
+        birth.report(
+            .success(OpenedEncoder(parameters: CodecParameters(codec: .aac, configuration: encoder.configuration))))
         var expected: Int64?
         var first: Int64?
         do {

@@ -8,7 +8,16 @@ import MediaTypes
 /// (``giveUp(showing:keepsMotion:_:)``) → full again, at an IDR frame of the grid. Both encoders use the same
 /// initialization segment, byte for byte. For other bit rates, the encoder is replaced by another one in the same state
 /// (``exchange(_:_:)``), because libx264 cannot change its average bit rate after it was opened.
+///
+/// A hardware encoder has libx264 on standby (``StandbyEncoder``), and no sibling before libx264 has taken over.
 struct RenditionEncoder {
+    /// A replacement of the hardware encoder by libx264.
+    struct Change {
+        var fallback: EncoderFallback
+        /// The new configuration of the stream; `nil` if the caller knows that it changes.
+        var reconfiguration: EncodingStage.Reconfiguration?
+    }
+
     private struct Inside {
         var tick: Int64
         var gop: Int64
@@ -23,6 +32,11 @@ struct RenditionEncoder {
     /// Encoder settings, with the size of the current frames.
     private(set) var settings: VideoEncoderSettings
     private var encoder: any FrameEncoder
+    /// The encoder in use if it is a hardware encoder with libx264 on standby, or was one until libx264 took over.
+    private var standby: StandbyEncoder?
+    private let changed: (Change) -> Void
+    /// Set if libx264 was opened at the start instead of the hardware encoder.
+    private(set) var startFallback: EncoderFallback?
     /// Whether the sibling, the cheaper encoder, is in use.
     private(set) var isCheap = false
     /// Bit rates for which no encoder with the same parameter sets exists at this frame size.
@@ -33,7 +47,7 @@ struct RenditionEncoder {
     private let partFrames: Int64?
     /// Frames at multiples of this number of ticks are kept while they are inside the encoder; `nil`: no frame is kept.
     private let stride: Int64?
-    private let hasSibling: Bool
+    private var hasSibling: Bool
     /// GOP of the newest frame in the grid, and its first tick.
     private var grid: (gop: Int64, first: Int64)?
     /// Frames inside the encoder, in order: no packet for them or for a later frame was output yet.
@@ -41,25 +55,38 @@ struct RenditionEncoder {
     /// The newest tick for which a packet was output.
     private var newest = Int64.min
 
-    private var place: String { "encode[\(self.rung.name)]" }
-
     /// Opens the full encoder of a rendition.
-    ///
-    /// - Throws: The error of libx264.
     ///
     /// - Parameters:
     ///   - partFrames: See ``EncodingStage/Settings/partFrames``.
     ///   - stride: Ticks between the frames that ``giveUp(showing:keepsMotion:_:)`` shows; `nil` if it is never called.
+    ///   - changed: Called when libx264 replaces a hardware encoder, after the last packet of the latter and before the
+    ///     first one of libx264.
+    /// - Throws: The error of the encoder, unless it is a hardware encoder that libx264 may replace at the start.
     static func open(
-        _ rung: EncodedRendition, by encoders: LadderEncoders, partFrames: Int?, stride: Int64?
+        _ rung: EncodedRendition, by encoders: LadderEncoders, partFrames: Int?, stride: Int64?,
+        changed: @escaping (Change) -> Void = { _ in }
     ) throws(MediaError) -> RenditionEncoder {
-        let encoder = try encoders.video(rung.settings, "encode[\(rung.name)]")
-        return RenditionEncoder(
-            rung: rung, encoders: encoders, encoder: encoder, partFrames: partFrames, stride: stride)
+        var rung = rung
+        var fallback: EncoderFallback?
+        let encoder: any FrameEncoder
+        do throws(MediaError) {
+            encoder = try self.open(rung.settings, rung, by: encoders, changed)
+        } catch {
+            guard rung.settings.implementation.isHardware, rung.fallsBackAtStart else { throw error }
+            fallback = EncoderFallback(from: rung.settings.implementation, error: error, tick: nil)
+            rung.settings.implementation = .libx264
+            encoder = try self.open(rung.settings, rung, by: encoders, changed)
+        }
+        var opened = RenditionEncoder(
+            rung: rung, encoders: encoders, encoder: encoder, partFrames: partFrames, stride: stride, changed: changed)
+        opened.startFallback = fallback
+        return opened
     }
 
     private init(
-        rung: EncodedRendition, encoders: LadderEncoders, encoder: any FrameEncoder, partFrames: Int?, stride: Int64?
+        rung: EncodedRendition, encoders: LadderEncoders, encoder: any FrameEncoder, partFrames: Int?, stride: Int64?,
+        changed: @escaping (Change) -> Void
     ) {
         self.encoders = encoders
         self.stride = stride
@@ -68,8 +95,39 @@ struct RenditionEncoder {
         self.rung = rung
         self.settings = rung.settings
         self.encoder = encoder
+        self.standby = encoder as? StandbyEncoder
+        self.changed = changed
         self.inside.reserveCapacity(128)
     }
+
+    /// Opens an encoder; a hardware encoder gets libx264 on standby.
+    private static func open(
+        _ settings: VideoEncoderSettings, _ rung: EncodedRendition, by encoders: LadderEncoders,
+        _ changed: @escaping (Change) -> Void
+    ) throws(MediaError) -> any FrameEncoder {
+        let place = "encode[\(rung.name)]"
+        guard settings.implementation.isHardware else { return try encoders.video(settings, place) }
+        return try StandbyEncoder.open(settings, by: encoders, place: place) { change in
+            let tick = change.pts &* Int64(rung.frameStep)
+            changed(
+                Change(
+                    fallback: EncoderFallback(from: settings.implementation, error: change.error, tick: tick),
+                    reconfiguration: EncodingStage.Reconfiguration(
+                        parameters: change.parameters, initialization: change.initialization, width: settings.width,
+                        height: settings.height, tick: tick)))
+        }
+    }
+
+    /// Result of opening the encoder, for the thread that started the encoder's thread.
+    var opened: OpenedEncoder {
+        OpenedEncoder(
+            parameters: self.parameters, initialization: self.initialization,
+            standby: self.standby?.softwareParameters, fallback: self.startFallback)
+    }
+
+    /// Parameters for initialization segments if they contain more than ``parameters``: the parameter sets of a
+    /// hardware encoder and of libx264.
+    var initialization: CodecParameters? { self.standby?.initialization }
 
     var parameters: CodecParameters { CodecParameters(codec: .h264, configuration: self.encoder.parameterSets) }
 
@@ -82,12 +140,25 @@ struct RenditionEncoder {
     /// Continues with frames of another size, or after passthrough. Frames inside the encoder are lost unless
     /// ``finish(_:)`` was called before.
     ///
-    /// - Parameter rates: New bit rates; `nil`: unchanged.
-    mutating func reopen(_ format: PictureFormat, rates: BitRates?) throws(MediaError) {
+    /// If a hardware encoder does not open for the new size, then libx264 is opened, whether or not it may replace the
+    /// hardware encoder at the start.
+    ///
+    /// - Parameters:
+    ///   - rates: New bit rates; `nil`: unchanged.
+    ///   - tick: Tick of the next frame.
+    mutating func reopen(_ format: PictureFormat, rates: BitRates?, tick: Int64) throws(MediaError) {
         if let rates { self.settings.rates = rates }
         self.unfitRates = nil
         (self.settings.width, self.settings.height) = (format.width, format.height)
-        self.take(try self.encoders.video(self.settings, self.place), isCheap: false)
+        do throws(MediaError) {
+            self.take(try Self.open(self.settings, self.rung, by: self.encoders, self.changed), isCheap: false)
+        } catch {
+            guard self.settings.implementation.isHardware else { throw error }
+            let fallback = EncoderFallback(from: self.settings.implementation, error: error, tick: tick)
+            self.becomeSoftware()
+            self.take(try Self.open(self.settings, self.rung, by: self.encoders, self.changed), isCheap: false)
+            self.changed(Change(fallback: fallback))
+        }
         self.gop = nil
     }
 
@@ -118,6 +189,7 @@ struct RenditionEncoder {
         }
         self.newest = newest
         self.gop = gop
+        self.noteFailure()
         let known = self.inside.firstIndex { $0.tick > newest } ?? self.inside.count
         self.inside.removeFirst(known)
     }
@@ -126,6 +198,7 @@ struct RenditionEncoder {
     mutating func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
         try self.encoder.finish(body)
         self.inside.removeAll(keepingCapacity: true)
+        self.noteFailure()
     }
 
     /// Replaces the full encoder by the sibling, or the sibling by the full encoder, from the next frame on, which is
@@ -148,12 +221,17 @@ struct RenditionEncoder {
         guard rates != self.settings.rates, rates != self.unfitRates else { return }
         let before = self.settings.rates
         self.settings.rates = rates
-        guard let other = self.replacement(isCheap: self.isCheap) else {
+        guard var other = self.replacement(isCheap: self.isCheap) else {
             // Encoders opened from now on must match the parameter sets in use.
             (self.settings.rates, self.unfitRates) = (before, rates)
             return
         }
+        let isHardware = self.settings.implementation.isHardware
         try self.encoder.finish(body)
+        self.noteFailure()
+        if isHardware, !self.settings.implementation.isHardware {
+            other = try Self.open(self.settings, self.rung, by: self.encoders, self.changed)
+        }
         self.take(other, isCheap: self.isCheap)
     }
 
@@ -182,8 +260,20 @@ struct RenditionEncoder {
         return true
     }
 
+    /// Notes that libx264 has taken over in the encoder in use, if it has.
+    private mutating func noteFailure() {
+        if self.standby?.isSoftware == true, self.settings.implementation.isHardware { self.becomeSoftware() }
+    }
+
+    /// Uses libx264's settings from now on: a hardware encoder that has failed is not opened again.
+    private mutating func becomeSoftware() {
+        self.settings = self.settings.software
+        self.hasSibling = self.settings.sibling != nil
+    }
+
     private mutating func take(_ encoder: any FrameEncoder, isCheap: Bool) {
         self.encoder = encoder
+        self.standby = encoder as? StandbyEncoder
         self.isCheap = isCheap
         self.inside.removeAll(keepingCapacity: true)
     }
@@ -191,8 +281,10 @@ struct RenditionEncoder {
     /// Opens an encoder whose packets fit the current initialization segment; `nil` if there is none.
     private func replacement(isCheap: Bool) -> (any FrameEncoder)? {
         guard let wanted = isCheap ? self.settings.sibling : self.settings,
-            let other = try? self.encoders.video(wanted, self.place),
-            other.parameterSets == self.encoder.parameterSets
+            let other = try? Self.open(wanted, self.rung, by: self.encoders, self.changed),
+            other.parameterSets == self.encoder.parameterSets,
+            self.standby?.isSoftware != false
+                || (other as? StandbyEncoder)?.initialization == self.standby?.initialization
         else { return nil }
         return other
     }

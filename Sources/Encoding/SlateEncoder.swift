@@ -6,7 +6,8 @@ import Synchronization
 /// silence.
 ///
 /// It uses the same kind of threads and the same settings as the ladder, so that its packets fit the ladder's
-/// initialization segments and can get the timestamps of any position on the GOP grid.
+/// initialization segments and can get the timestamps of any position on the GOP grid. Hardware encoders are left to the
+/// ladder.
 package enum SlateEncoder {
     /// Number of silent blocks that are encoded; the first ones contain the encoder's priming.
     private static let silentBlocks: Int64 = 6
@@ -30,7 +31,7 @@ package enum SlateEncoder {
         let coded = Mutex<[Int: [CodedPacket]]>([:])
         let failure = Mutex<MediaError?>(nil)
         let stage = try EncodingStage.open(
-            rungs: ladder.rungs, settings: settings,
+            rungs: ladder.softwareRungs, settings: settings,
             output: EncodingStage.Output(
                 packet: { track, packet in coded.withLock { $0[track, default: []].append(packet) } },
                 finished: { _ in }, failed: { error in failure.withLock { $0 = $0 ?? error } }))
@@ -41,7 +42,7 @@ package enum SlateEncoder {
         for tick in 0..<frames { _ = stage.put(picture, tick: Int64(tick)) }
         stage.finish()
         if let error = failure.withLock({ $0 }) { throw error }
-        guard stage.parameters == ladder.parameters else {
+        guard stage.parameters == ladder.softwareParameters else {
             throw MediaError(
                 .internal, "the slate's encoder parameters differ from the renditions'", at: "slate",
                 fix: "report this error with the log")

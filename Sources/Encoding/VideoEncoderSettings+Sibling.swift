@@ -11,13 +11,14 @@ extension VideoEncoderSettings {
     private static let psychovisual: Set<String> = ["fast", "medium", "slow", "slower", "veryslow"]
 
     /// Settings of a much cheaper encoder for the same frames (the sibling), whose stream fits the same initialization
-    /// segment; `nil` if there is nothing cheaper.
+    /// segment; `nil` if there is nothing cheaper, and for hardware encoders.
     ///
     /// It uses libx264's fastest preset except for everything that is visible in the parameter sets: reference frames,
     /// CABAC, the 8x8 transform, weighted prediction, the chroma quantizer offset and reordering stay the same. The
     /// code that opens it compares the parameter sets nevertheless.
     package var sibling: VideoEncoderSettings? {
-        guard let references = Self.references[self.preset], self.preset != "ultrafast" else { return nil }
+        guard self.implementation == .libx264, let references = Self.references[self.preset], self.preset != "ultrafast"
+        else { return nil }
         var cheap = self
         cheap.preset = "ultrafast"
         // A lower limit for the quantizer: without it, a held frame would be refined again and again.

@@ -18,6 +18,18 @@ extension EventDeclaration {
                 JSONField("lagMs", .integer, "How far the room is behind its clock, in ms.", example: 240),
                 JSONField("steps", .count, "Number of steps in force."),
             ]),
+        EventDeclaration(
+            "encoder.fallback", "libx264 encodes a rendition because its hardware encoder did not open or has failed.",
+            [
+                JSONField("rendition", .string, "The rendition.", example: "720p"),
+                JSONField("encoder", .string, "The hardware encoder.", example: "h264_nvenc"),
+                JSONField(
+                    "tick", .orNull(.integer), "First frame of libx264; null if the encoder did not open at the start.",
+                    example: 9000),
+                Self.reason("encode[720p]: the encoder did not answer in 500 ms"),
+                JSONField(
+                    "fix", .string, "What to do.", example: "look at the GPU's kernel log, then restart the room"),
+            ]),
     ]
 
     private static func alarm(_ type: String, _ meaning: String, _ level: JSONField) -> EventDeclaration {

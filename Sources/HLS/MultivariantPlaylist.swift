@@ -22,6 +22,34 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         }
     }
 
+    /// A channel of closed captions in the video. Spec: §4.4.6.1 (`EXT-X-MEDIA` of type `CLOSED-CAPTIONS`).
+    package struct Captions: Sendable, Hashable {
+        /// `GROUP-ID` of all channels.
+        static let group = "cc"
+
+        /// `INSTREAM-ID`: `CC1` to `CC4`, or `SERVICE1` to `SERVICE63`.
+        package let channel: String
+        package let name: String
+        /// Language as a BCP 47 tag; `nil` omits the attribute.
+        package let language: String?
+
+        package init(channel: String, name: String, language: String?) {
+            self.channel = channel
+            self.name = name
+            self.language = language
+        }
+
+        /// - Parameter isFirst: Whether players show the channel if the user has no other preference.
+        func line(isFirst: Bool) -> String {
+            var attributes = ["TYPE=CLOSED-CAPTIONS", "GROUP-ID=\(AttributeText.quoted(Self.group))"]
+            if let language { attributes.append("LANGUAGE=\(AttributeText.quoted(language))") }
+            attributes.append("NAME=\(AttributeText.quoted(self.name))")
+            if isFirst { attributes.append("DEFAULT=YES") }
+            attributes += ["AUTOSELECT=YES", "INSTREAM-ID=\(AttributeText.quoted(self.channel))"]
+            return "#EXT-X-MEDIA:\(attributes.joined(separator: ","))\n"
+        }
+    }
+
     /// A variant stream. Spec: §4.4.6.2 (`EXT-X-STREAM-INF`).
     package struct Variant: Sendable, Hashable {
         package let uri: String
@@ -56,8 +84,10 @@ package struct MultivariantPlaylist: Sendable, Hashable {
 
         /// Returns the `EXT-X-STREAM-INF` tag and the URI line that follows it.
         ///
-        /// - Parameter hasPictures: Whether any variant of the playlist has video.
-        func line(hasPictures: Bool = true) -> String {
+        /// - Parameters:
+        ///   - hasPictures: Whether any variant of the playlist has video.
+        ///   - hasCaptions: Whether the playlist has channels of closed captions.
+        func line(hasPictures: Bool = true, hasCaptions: Bool = false) -> String {
             var attributes = ["BANDWIDTH=\(self.bandwidth)", "AVERAGE-BANDWIDTH=\(self.averageBandwidth)"]
             var seen: Set<String> = []
             let codecs = self.codecs.filter { seen.insert($0).inserted }
@@ -67,9 +97,12 @@ package struct MultivariantPlaylist: Sendable, Hashable {
                 attributes.append("FRAME-RATE=\(rate.decimal(3))")
             }
             if let group = self.audioGroup { attributes.append("AUDIO=\(AttributeText.quoted(group))") }
-            // The attribute must be on every variant or on none (§4.4.6.2): without it players offer captions that do
-            // not exist.
-            if hasPictures { attributes.append("CLOSED-CAPTIONS=NONE") }
+            // NONE must be on every variant or on none (§4.4.6.2): without it players offer captions that do not exist.
+            if hasCaptions, self.resolution != nil {
+                attributes.append("CLOSED-CAPTIONS=\(AttributeText.quoted(Captions.group))")
+            } else if hasPictures, !hasCaptions {
+                attributes.append("CLOSED-CAPTIONS=NONE")
+            }
             return "#EXT-X-STREAM-INF:\(attributes.joined(separator: ","))\n\(self.uri)\n"
         }
     }
@@ -104,6 +137,8 @@ package struct MultivariantPlaylist: Sendable, Hashable {
     /// Content ID that identifies the program to players independently of its URL; `nil` omits the tag.
     package var contentID: String?
     package let audio: [Audio]
+    /// The channels of closed captions; players show the first one by default.
+    package var captions: [Captions] = []
     /// The variants; players start with the first one.
     package let variants: [Variant]
     package let iFrames: [IFrames]
@@ -140,7 +175,12 @@ package struct MultivariantPlaylist: Sendable, Hashable {
             text += "#EXT-X-MEDIA:\(attributes.joined(separator: ","))\n"
         }
         let hasPictures = self.variants.contains { $0.resolution != nil }
-        for variant in self.variants { text += variant.line(hasPictures: hasPictures) }
+        for (index, channel) in self.captions.enumerated() where hasPictures {
+            text += channel.line(isFirst: index == 0)
+        }
+        for variant in self.variants {
+            text += variant.line(hasPictures: hasPictures, hasCaptions: !self.captions.isEmpty)
+        }
         for list in self.iFrames { text += list.line }
         return text
     }
@@ -165,6 +205,7 @@ extension MultivariantPlaylist {
                     uri: name($0.uri), bandwidth: $0.bandwidth, codec: $0.codec, width: $0.width, height: $0.height)
             })
         playlist.contentID = self.contentID
+        playlist.captions = self.captions
         playlist.version = self.version
         return playlist
     }

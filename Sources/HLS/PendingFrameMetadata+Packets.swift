@@ -8,7 +8,7 @@ extension PendingFrameMetadata {
     ///
     /// - Parameters: The same as for ``carrying(_:fps:step:)``.
     package mutating func passing(_ packet: CodedPacket, fps: Int, step: Int64) {
-        guard self.plan != nil, packet.kind == .video, packet.timescale > 0 else { return }
+        guard self.hasUnits, packet.kind == .video, packet.timescale > 0 else { return }
         let frame = TimeMath.rescale(packet.pts, from: Int64(packet.timescale), to: Int64(max(1, fps)))
         self.forget(before: frame, step: max(1, step))
     }
@@ -20,7 +20,7 @@ extension PendingFrameMetadata {
     ///   - fps: Frame rate of the program.
     ///   - step: Ratio of the program's frame rate to the track's: 2 for a track at half the frame rate.
     package mutating func carrying(_ packet: CodedPacket, fps: Int, step: Int64) -> CodedPacket {
-        guard self.plan != nil, packet.kind == .video, packet.timescale > 0 else { return packet }
+        guard self.hasUnits, packet.kind == .video, packet.timescale > 0 else { return packet }
         let frame = TimeMath.rescale(packet.pts, from: Int64(packet.timescale), to: Int64(max(1, fps)))
         let units = self.takeUnits(at: frame, isKey: packet.isKey, step: max(1, step))
         guard !units.isEmpty,

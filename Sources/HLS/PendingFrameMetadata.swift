@@ -28,6 +28,10 @@ package struct PendingFrameMetadata: Sendable {
     private var texts: [(frame: Int64, text: String)] = []
     /// Content of the user data SEI messages; `nil` if frames have no SEI.
     package var plan: UserDataPlan?
+    /// Closed captions that wait for their frames.
+    var captions = PendingCaptions()
+    /// Whether any frame may get an SEI message.
+    var hasUnits: Bool { self.plan != nil || !self.captions.isEmpty }
 
     package init() {}
 
@@ -51,6 +55,7 @@ package struct PendingFrameMetadata: Sendable {
     mutating func forget(before frame: Int64, step: Int64) {
         let oldest = frame - Self.deepestReorder * step
         self.texts.removeAll { $0.frame < oldest }
+        self.captions.forget(before: oldest)
         self.plan?.forget(before: oldest)
     }
 
@@ -64,13 +69,17 @@ package struct PendingFrameMetadata: Sendable {
         return self.messages.prefix(count).map(\.message)
     }
 
-    /// Returns the SEI NAL units of a frame: the texts that wait for it, which are removed, or else the layout if the
-    /// plan has one for this frame. Call this in decoding order.
+    /// Returns the SEI NAL units of a frame: its closed captions, and the texts that wait for it, which are removed, or
+    /// else the layout if the plan has one for this frame. Call this in decoding order.
     ///
     /// - Parameter step: Ratio of the program's frame rate to the track's: 2 for a track at half the frame rate.
     package mutating func takeUnits(at frame: Int64, isKey: Bool, step: Int64) -> [[UInt8]] {
-        guard let plan = self.plan else { return [] }
+        guard self.hasUnits else { return [] }
         let oldest = frame - Self.deepestReorder * step
+        var captions: [[UInt8]] = []
+        if let unit = self.captions.takeUnit(at: frame, step: step) { captions.append(unit) }
+        if isKey { self.captions.forget(before: oldest) }
+        guard let plan = self.plan else { return captions }
         var units: [[UInt8]] = []
         if !self.texts.isEmpty {
             self.texts.removeAll { cue in
@@ -84,6 +93,6 @@ package struct PendingFrameMetadata: Sendable {
             units.append(plan.unit(at: frame, event: nil))
         }
         if isKey { self.plan?.forget(before: oldest) }
-        return units
+        return captions + units
     }
 }

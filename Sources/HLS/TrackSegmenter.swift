@@ -189,6 +189,7 @@ package struct TrackSegmenter: Sendable {
         self.firstShown = nil
         self.picturesAhead = 0
         self.reorderDelay = isPlaced ? 0 : nil
+        self.cues.setPassed(isPlaced)
     }
 
     // MARK: Placing

@@ -8,6 +8,9 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     package var height: Int
     /// Frames per second, an integer.
     package var fps: Int
+    /// The encoder of libavcodec. A hardware encoder ignores ``x264Parameters``, ``parameterSetID``, ``bFrames`` and
+    /// ``threads``.
+    package var implementation = H264Implementation.libx264
     /// Preset and profile, by libx264's names.
     package var preset: String
     package var profile: String
@@ -59,8 +62,8 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     }
 }
 
-/// An H.264 encoder: libx264 through libavcodec. Created, used and released on one stage thread: deliberately not
-/// `Sendable`.
+/// An H.264 encoder: libx264 or a hardware encoder, through libavcodec. Created, used and released on one stage thread:
+/// deliberately not `Sendable`.
 @safe
 package final class VideoEncoder {
     /// Ticks per frame in the packets' timescale: fine enough to order samples inside a frame.
@@ -74,6 +77,10 @@ package final class VideoEncoder {
     private var pool = PacketPool()
     private let place: String
     private let timescale: Int32
+    /// Converts frames for a hardware encoder; `nil`: the encoder gets them as they are.
+    private let upload: HardwareFrames?
+    /// Whether packets are in presentation order, so that their decoding times are their presentation times.
+    private let isOrdered: Bool
     /// SPS and PPS in Annex B format, known before the first frame.
     package let parameterSets: [UInt8]
 
@@ -82,6 +89,7 @@ package final class VideoEncoder {
     /// - Parameter place: Names the stage in errors, for example `encode[720p]`.
     /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
     package static func open(_ settings: VideoEncoderSettings, place: String) throws(MediaError) -> VideoEncoder {
+        if settings.implementation.isHardware { return try self.openHardware(settings, place: place) }
         guard let codec = unsafe avcodec_find_encoder_by_name("libx264") else {
             throw MediaError(
                 .unavailable, "this FFmpeg has no libx264", at: place,
@@ -146,12 +154,15 @@ package final class VideoEncoder {
         return options
     }
 
-    private init(
+    /// Takes ownership of an opened context.
+    init(
         owning context: UnsafeMutablePointer<AVCodecContext>, slot: consuming PacketSlot, timescale: Int32,
-        place: String
+        place: String, upload: HardwareFrames? = nil, isOrdered: Bool = false
     ) {
         unsafe self.context = context
         self.slot = slot
+        self.upload = upload
+        self.isOrdered = isOrdered
         self.timescale = timescale
         self.place = place
         let header = unsafe UnsafeBufferPointer(
@@ -177,7 +188,10 @@ package final class VideoEncoder {
     package func encode(
         _ picture: Picture, pts: Int64, forceIDR: Bool, forceP: Bool = false, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
-        let frame = try unsafe picture.makeReference()
+        let frame =
+            if let upload = self.upload { try unsafe upload.makeFrame(of: picture) } else {
+                try unsafe picture.makeReference()
+            }
         var spare: UnsafeMutablePointer<AVFrame>? = unsafe frame
         defer { unsafe av_frame_free(&spare) }
         unsafe frame.pointee.pts = pts
@@ -209,7 +223,8 @@ package final class VideoEncoder {
             unsafe body(
                 CodedPacket(
                     kind: .video, memory: payload.memory, pts: packet.pts &* Self.ticksPerPicture,
-                    dts: packet.dts &* Self.ticksPerPicture, duration: Self.ticksPerPicture, timescale: self.timescale,
+                    dts: (self.isOrdered ? packet.pts : packet.dts) &* Self.ticksPerPicture,
+                    duration: Self.ticksPerPicture, timescale: self.timescale,
                     isKey: payload.types.contains(.idr)))
             unsafe av_packet_unref(self.slot.raw)
         }

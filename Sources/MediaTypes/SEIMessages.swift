@@ -1,11 +1,11 @@
 package import MediaKernels
 
-/// The messages of supplemental enhancement information (SEI) in an H.264 access unit, in order, read in place: most
+/// The messages of supplemental enhancement information (SEI) in an H.264 or HEVC access unit, in order, read in place: most
 /// frames of many publishers have some, so nothing is copied or allocated.
 ///
 /// The number of bytes read per unit is limited, and an incomplete message ends the reading of its unit.
 ///
-/// Spec: ITU-T H.264 §7.3.2.3, §7.3.2.3.1.
+/// Spec: ITU-T H.264 §7.3.2.3, §7.3.2.3.1; ITU-T H.265 §7.3.5.
 package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
     /// Maximum number of bytes read per NAL unit, including its header.
     package static let unitLimit = 4096
@@ -22,6 +22,7 @@ package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
     private let memory: PacketMemory
     private let end: Int
     private let endsAtPicture: Bool
+    private let isHEVC: Bool
     /// Offset of the next NAL unit's length.
     private var place: Int
     /// Reader for the rest of the current NAL unit; `nil` between units.
@@ -35,11 +36,14 @@ package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
     ///   - range: NAL units with four-byte lengths. Iteration ends at an empty unit, and at a unit that extends beyond
     ///     the range.
     ///   - endsAtPicture: Whether iteration ends at the first slice.
-    package init(_ memory: PacketMemory, in range: Range<Int>, endsAtPicture: Bool = false) {
+    ///   - isHEVC: Whether the units are HEVC, of which only SEI units before the slices are read; otherwise they are
+    ///     H.264.
+    package init(_ memory: PacketMemory, in range: Range<Int>, endsAtPicture: Bool = false, isHEVC: Bool = false) {
         self.memory = memory
         self.place = range.lowerBound
         self.end = range.upperBound
         self.endsAtPicture = endsAtPicture
+        self.isHEVC = isHEVC
     }
 
     package mutating func next() -> Message? {
@@ -68,13 +72,16 @@ package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
             let start = self.place + 4
             guard length > 0, length <= self.end - start else { break }
             self.place = start + length
-            let type = (self.memory.byte(at: start) ?? 0) & 0x1F
-            if type == 6 {
-                self.unit = NALPayloadReader(self.memory, in: start + 1..<start + Swift.min(length, Self.unitLimit))
+            let header = self.memory.byte(at: start) ?? 0
+            let type = self.isHEVC ? header >> 1 & 0x3F : header & 0x1F
+            let headerSize = self.isHEVC ? 2 : 1
+            if type == (self.isHEVC ? 39 : 6), length >= headerSize {
+                self.unit = NALPayloadReader(
+                    self.memory, in: start + headerSize..<start + Swift.min(length, Self.unitLimit))
                 self.count = 0
                 return true
             }
-            if self.endsAtPicture, (1...5).contains(type) { break }
+            if self.endsAtPicture, self.isHEVC ? type < 32 : (1...5).contains(type) { break }
         }
         self.place = self.end
         return false

@@ -66,7 +66,7 @@ package final class LiveContent: OriginContent {
         /// Playlists of sleeping renditions; requests for them wait until the rendition wakes.
         var asleep: Set<String> = []
         /// Playlists of renditions that have woken and list fewer than three segments: players that do not wait for
-        /// parts need three.
+        /// parts need three. hls.js rejects a playlist that lists only parts.
         var waking: Set<String> = []
     }
 
@@ -189,7 +189,10 @@ package final class LiveContent: OriginContent {
                 ? .answer(.late("the rendition is not encoded, because the machine is overloaded")) : nil
         }
         if let version = state.versions[awaited.path] {
-            if awaited.directives.isImmediate, state.waking.contains(awaited.path) { return nil }
+            if state.waking.contains(awaited.path), awaited.directives.isImmediate || version.playlist.segments.isEmpty
+            {
+                return nil
+            }
             switch version.position.decide(awaited.directives, advancePartLimit: self.control.advancePartLimit) {
             case .serve: return .version(version)
             case .hold: return nil
@@ -292,12 +295,14 @@ package final class LiveContent: OriginContent {
         let now = self.clock.now()
         let deadline = now &- Int64(self.control.longestHold) &* TimeMath.nanoseconds
         let longer = now &- 4 &* Int64(self.control.targetDuration) &* TimeMath.nanoseconds
-        let (asleep, waking) = self.state.withLock { ($0.asleep, $0.waking) }
+        let waking = self.state.withLock(\.waking)
         if !waking.isEmpty {
             let woken = self.state.withLock { state in
-                waking.subtracting(asleep).compactMap { path -> Woken? in
-                    let awaited = Awaited(OriginRequest(path: path))
-                    guard let waiters = state.waiters[awaited], let version = state.versions[path] else { return nil }
+                state.waiters.keys.filter { $0.directives.isImmediate && waking.contains($0.path) }.compactMap {
+                    awaited -> Woken? in
+                    guard let waiters = state.waiters[awaited], let version = state.versions[awaited.path],
+                        !version.playlist.segments.isEmpty
+                    else { return nil }
                     let taken = waiters.filter { $0.since <= longer }
                     guard !taken.isEmpty else { return nil }
                     state.waiterCount -= taken.count

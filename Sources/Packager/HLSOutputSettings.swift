@@ -23,6 +23,8 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var title: String?
     /// Content ID that identifies the room to players independently of its URL; `nil` omits the tag.
     package var contentID: String?
+    /// The channels of closed captions in the video; empty: the playlist says that there are none.
+    package var captions: [MultivariantPlaylist.Captions] = []
     /// Whether to start a new session in a directory whose room has ended; files of the ended session are removed. A
     /// room that has not ended is continued in any case.
     package var newSession: Bool

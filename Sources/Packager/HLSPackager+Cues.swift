@@ -45,6 +45,18 @@ extension HLSPackager {
         }
     }
 
+    /// Adds closed captions to a program frame that has not been encoded yet, in every rendition.
+    package func caption(_ pairs: [CaptionPair], at frame: Int64) {
+        for (track, segmenter) in zip(self.tracks, self.segmenters) where track.kind == .video {
+            segmenter.state.withLock { $0?.cues.add(captions: pairs, at: frame) }
+        }
+    }
+
+    /// Removes the closed captions of a frame that was lost.
+    package func removeCaptions(at frame: Int64) {
+        for segmenter in self.segmenters { segmenter.state.withLock { $0?.cues.removeCaptions(at: frame) } }
+    }
+
     /// Number of layouts that a track's user data plan holds.
     package func layoutCount(track: Int) -> Int {
         guard self.segmenters.indices.contains(track) else { return 0 }

@@ -43,6 +43,7 @@ struct MPEGTSPublication: Sendable {
     private let multivariantName: String
     private let title: String?
     private let contentID: String?
+    private let captions: [MultivariantPlaylist.Captions]
     /// Whether a timed metadata stream is declared from the start, since metadata may arrive at any time; false for
     /// offline jobs.
     private let hasMetadata: Bool
@@ -88,6 +89,7 @@ struct MPEGTSPublication: Sendable {
         self.multivariantName = multivariantName
         self.title = settings.title
         self.contentID = settings.contentID
+        self.captions = settings.captions
         self.hasMetadata = !settings.waitsForStore
         func track(_ name: String?) -> TrackDescription? { name.flatMap { name in tracks.first { $0.name == name } } }
         let sounds = tracks.filter { $0.kind == .audio }
@@ -469,6 +471,7 @@ struct MPEGTSPublication: Sendable {
         }
         var playlist = MultivariantPlaylist(title: self.title, audio: [], variants: variants)
         playlist.contentID = self.contentID
+        playlist.captions = self.captions
         // Version 3 allows decimals in EXTINF.
         playlist.version = 3
         return playlist

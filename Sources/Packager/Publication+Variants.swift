@@ -51,6 +51,7 @@ extension Publication {
         var playlist = MultivariantPlaylist(
             title: self.settings.title, audio: audio, variants: variants, iFrames: self.iFrameLists(combinations))
         playlist.contentID = self.settings.contentID
+        playlist.captions = self.settings.captions
         return playlist
     }
 

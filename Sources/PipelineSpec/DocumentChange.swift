@@ -114,7 +114,7 @@ package struct DocumentChange: Sendable {
         "sources.fadeMs",
         "sources.streamKey", "sources.streamKeys", "sources.streamKeyFile", "sources.streamKeyEnv",
         "ingest.auth.secretFile", "ingest.auth.secretEnv", "control.events",
-        "moderation.stills.intervalSeconds", "moderation.stills.width", "renditions.video.bitrate",
+        "captions.from", "moderation.stills.intervalSeconds", "moderation.stills.width", "renditions.video.bitrate",
         "renditions.video.maxBitrate", "renditions.video.bufferSize",
     ]
 
@@ -176,6 +176,7 @@ extension Pipeline {
         rest.shutdown = current.shutdown
         rest.idle = current.idle
         (rest.audio.speaking, rest.audio.lowerMusic) = (current.audio.speaking, current.audio.lowerMusic)
+        if rest.captions != nil, let captions = current.captions { rest.captions?.from = captions.from }
         if rest.moderation != nil, let stills = current.moderation?.stills {
             rest.moderation?.stills.intervalSeconds = stills.intervalSeconds
             rest.moderation?.stills.width = stills.width

@@ -66,6 +66,9 @@ extension Pipeline {
             optional: "sei", \.sei, .object(SEI.rule),
             "SEI messages in the video of every rendition: the layout, and a text"),
         Field(
+            optional: "captions", \.captions, .object(Captions.rule),
+            "closed captions (CEA-608 and CEA-708) of the sources in the video of every rendition"),
+        Field(
             optional: "moderation", \.moderation, .object(Moderation.rule),
             "stills of the sources for a moderation service, whose answers may cover, mute or kick a source"),
         Field("alarms", \.alarms, .object(Alarms.rule), "thresholds of alarms about the quality of sources"),

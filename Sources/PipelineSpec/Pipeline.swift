@@ -42,6 +42,8 @@ package struct Pipeline: Sendable, Equatable {
     package var alarms = Alarms()
     /// SEI messages about the program in the video; `nil`: none.
     package var sei: SEI?
+    /// Closed captions of the sources in the program's video; `nil`: none.
+    package var captions: Captions?
     /// Moderation of the sources by a service; `nil`: none.
     package var moderation: Moderation?
 

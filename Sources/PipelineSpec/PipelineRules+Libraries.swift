@@ -3,6 +3,10 @@ extension PipelineRules {
     /// because the file may be valid on the machine where the room will run.
     func checkLibraries(_ log: inout SpecLog) {
         if !self.pipeline.isAudioOnly { self.warn(about: .encoder, at: "outputs", &log) }
+        for (index, rendition) in self.pipeline.renditions.enumerated()
+        where !rendition.isAudioOnly && rendition.video.encoder.isHardware {
+            self.warn(about: .hardwareEncoder(rendition.video.encoder), at: "renditions[\(index)].video.encoder", &log)
+        }
         for (index, output) in self.pipeline.outputs.enumerated() {
             if case .webRTC = output { self.warn(about: .opusEncoder, at: "outputs[\(index)]", &log) }
         }

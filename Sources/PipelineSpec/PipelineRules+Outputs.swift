@@ -10,6 +10,7 @@ extension PipelineRules {
             self.checkRate(of: rendition, path, &log)
             self.checkLatency(of: rendition, path, &log)
             self.checkPassthrough(of: rendition, path, &log)
+            self.checkEncoder(of: rendition, path, &log)
             guard !rendition.isAudioOnly,
                 log.isSound("\(path).width", "\(path).height", "canvas.width", "canvas.height")
             else { continue }

@@ -26,6 +26,7 @@ struct PipelineRules {
         self.checkOutputs(&log)
         self.checkDoors(&log)
         self.checkModeration(&log)
+        self.checkCaptions(&log)
         self.checkLibraries(&log)
     }
 

@@ -29,7 +29,16 @@ package struct Rendition: Sendable, Hashable {
 /// How a rendition's video is encoded.
 package struct VideoEncoding: Sendable, Hashable {
     package enum Codec: String, Sendable, CaseIterable { case h264 }
-    package enum Encoder: String, Sendable, CaseIterable { case libx264 }
+    /// Encoders, by their names in libavcodec.
+    package enum Encoder: String, Sendable, CaseIterable {
+        case libx264
+        case nvenc = "h264_nvenc"
+        case vaapi = "h264_vaapi"
+        case qsv = "h264_qsv"
+
+        /// Whether the encoder needs a device that may be absent or fail.
+        package var isHardware: Bool { self != .libx264 }
+    }
     /// H.264 profiles. Spec: H.264 Annex A.2.
     package enum Profile: String, Sendable, CaseIterable { case baseline, main, high }
 
@@ -43,6 +52,9 @@ package struct VideoEncoding: Sendable, Hashable {
 
     package var codec = Codec.h264
     package var encoder = Encoder.libx264
+    /// Whether libx264 encodes the rendition if its hardware encoder does not open at the start. Default `false`: the
+    /// worker exits with 78.
+    package var encoderFallback = false
     /// Encoder preset. Default: that of the HLS output; ``Preset/tandemRealtime`` for renditions of a WebRTC output.
     package var preset = Preset.veryfast
     /// H.264 profile. Default ``Profile/high``.

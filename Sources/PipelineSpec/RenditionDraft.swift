@@ -97,7 +97,14 @@ extension VideoEncoding {
         "how a rendition is encoded", VideoEncoding(bitrate: 0),
         [
             Field("codec", \.codec, .choice, "video codec"),
-            Field("encoder", \.encoder, .choice, "encoder implementation"),
+            Field(
+                "encoder", \.encoder, .choice,
+                "encoder implementation; h264_nvenc, h264_vaapi and h264_qsv are hardware encoders, untested on hardware: without B-frames and passthrough, with the worker's exit code 78 if they do not open"
+            ),
+            Field(
+                "encoderFallback", \.encoderFallback, .boolean,
+                "libx264 encodes the rendition if its hardware encoder does not open at the start, instead of exit code 78; if the encoder fails later, libx264 always continues"
+            ),
             Field(
                 "preset", \.preset, .choice,
                 "x264 preset, fastest first; lowLatency: veryfast with at most \(Self.lowLatencyLimit) frames of lookahead; tandem-fast: nearly the quality of veryfast with B-frames at three fifths of its CPU time; tandem-faster: slightly worse quality at half of that CPU time; tandem-lowLatency: tandem-fast with at most \(Self.lowLatencyLimit) frames of lookahead; tandem-realtime: superfast without B-frames and lookahead, for WebRTC viewers; default the hls output's preset, tandem-realtime for the renditions of a webrtc output",

@@ -23,6 +23,8 @@ package struct SpecChecks: Sendable {
     package enum LibraryPart: Sendable, Hashable {
         /// libx264, which encodes the renditions.
         case encoder
+        /// A hardware encoder of a rendition.
+        case hardwareEncoder(VideoEncoding.Encoder)
         /// libopus, which encodes the audio for WebRTC viewers.
         case opusEncoder
         /// A decoder for a codec that publishers may send.

@@ -77,7 +77,8 @@ extension VideoEncoding {
     /// Sets the defaults that depend on the preset.
     mutating func fillIn(isBFramesWritten: Bool, isLookaheadWritten: Bool) {
         // H.264 Annex A.2.1: a baseline stream has no B slices.
-        if !isBFramesWritten { self.bFrames = self.profile == .baseline ? 0 : self.preset.defaultBFrames }
+        let hasNone = self.profile == .baseline || self.encoder.isHardware
+        if !isBFramesWritten { self.bFrames = hasNone ? 0 : self.preset.defaultBFrames }
         if !isLookaheadWritten { self.lookaheadFrames = self.preset.defaultLookahead }
     }
 }

@@ -12,7 +12,13 @@ extension DecodeWorker {
             orientation: parameters.orientation.turned(by: rotation))
         turned.track = parameters.track
         turned.color = parameters.color
-        self.buffer.coded.put(.configuration(turned))
+        self.tell(.configuration(turned))
+    }
+
+    /// Passes an item to the readers of the source's coded frames.
+    func tell(_ item: ProgramPacket) {
+        self.buffer.coded.put(item)
+        self.buffer.captions.put(item)
     }
 
     /// Announces the coding parameters again if the operator has changed the rotation since the last announcement.

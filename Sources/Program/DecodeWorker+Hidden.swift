@@ -15,7 +15,7 @@ extension DecodeWorker {
     mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
         self.stage.count { $0.videoPackets += 1 }
         self.tellTurn()
-        self.buffer.coded.put(.picture(packet, pts: pts))
+        self.tell(.picture(packet, pts: pts))
         let beginning = HiddenSourceQueue.beginning(packet, codec: self.videoCodec)
         // A file may mark frames as key frames at which decoding cannot begin; do not wait for those.
         if beginning != .no { self.keys.note(pts) }

@@ -237,7 +237,7 @@ struct DecodeWorker {
 
     mutating func end() {
         self.ended &+= 1
-        self.buffer.coded.put(.end)
+        self.tell(.end)
         let mark = self.marks[.video]
         mark?.raise()
         defer { mark?.lower() }

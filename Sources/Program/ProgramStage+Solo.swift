@@ -27,6 +27,17 @@ extension Scene {
     }
 }
 
+extension Scene {
+    /// The source with the largest visible pane; of equal panes, the first in the list. `nil` if no pane shows video.
+    package func largestSource(without hidden: Set<SourceID>) -> SourceID? {
+        var largest: Pane?
+        for pane in self.panes where pane.videoPush && !hidden.contains(pane.source) {
+            if pane.rect.area > largest?.rect.area ?? 0 { largest = pane }
+        }
+        return largest?.source
+    }
+}
+
 extension ProgramStage {
     /// Marks the source whose decoded frames are not needed although it is on air: then only its key frames are
     /// decoded. Replaces an earlier mark; `nil` clears it. May be called from any thread.

@@ -84,6 +84,9 @@ package final class ProgramStage: Sendable {
         package var finished: @Sendable (_ tick: Int64) -> Void
         /// Receives the full-canvas source of a tick, right before the canvas of that tick.
         package var shown: (@Sendable (_ tick: Int64, _ view: FullCanvasSource) -> Void)?
+        /// Receives the scene's largest source of a tick and the sources that commands have covered, right before the
+        /// canvas of that tick and after `shown`.
+        package var captioned: (@Sendable (_ tick: Int64, _ largest: SourceID?, _ hidden: Set<SourceID>) -> Void)?
         /// Receives the audio levels, every ``Settings/levelIntervalMs``.
         package var levels: @Sendable (_ levels: AudioLevels) -> Void = { _ in }
         /// Called when a source has begun or stopped speaking.
@@ -398,6 +401,7 @@ package final class ProgramStage: Sendable {
             return
         }
         let (picture, arrival) = self.compose(hidden, tick, due, interval, isNew: fresh != nil, &worker)
+        self.outputs.captioned?(tick, worker.player.scene?.largestSource(without: hidden), hidden)
         if self.settings.isOffline {
             self.mixWhole(tick, &worker)
         } else {

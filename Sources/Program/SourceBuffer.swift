@@ -208,6 +208,8 @@ package final class SourceBuffer: Sendable {
     package let need = SourceDemand()
     /// The source's coded video, for passthrough; keeps nothing unless it is opened.
     package let coded = CodedFrameQueue()
+    /// The source's closed captions; keeps nothing unless it is opened.
+    package let captions = CaptionInbox()
     private let changed = DispatchSemaphore(value: 0)
     private let taken = DispatchSemaphore(value: 0)
 

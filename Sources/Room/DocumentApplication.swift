@@ -103,6 +103,7 @@ struct DocumentApplication {
         if self.before.audio != self.after.audio {
             room.program.setSpeaking(self.after.audio.speaking, duck: self.after.audio.duckSettings)
         }
+        if let captions = self.after.captions { room.captions?.choose(captions.choice) }
         if let pushes = parts.pushes { room.outputs.pushes.apply(pushes) }
         if let webhooks = parts.webhooks { room.delivery?.replace(webhooks) }
         return showing

@@ -14,7 +14,7 @@ extension Room {
         let others = [file] + self.listeners.alarms + [self.saved.alarm, setAside, self.moderation.get()?.alarm]
         self.alarms.update(
             self.decoding.alarms(isOverloaded: overload != nil) + self.sourceRecording.alarms
-                + [overload].compactMap { $0 } + outputs.onDisk
+                + [overload].compactMap { $0 } + self.encoderAlarms + outputs.onDisk
                 + outputs.elsewhere + others.compactMap { $0 })
     }
 }

@@ -49,7 +49,7 @@ extension Room {
                 level: levels?.program),
             renditions: facts.pipeline.renditions.map { rendition in
                 RenditionReply(
-                    rendition: rendition,
+                    rendition: rendition, encoder: self.encoder(of: rendition),
                     measuredBitrate: outputs.bitrate(of: rendition.name, fps: facts.pipeline.canvas.fps),
                     passthrough: self.passthrough?.json(of: rendition.name) ?? .null)
             },
@@ -76,6 +76,7 @@ extension Room {
         if let webRTC = self.outputStages.webRTC { metrics.add(webRTC.addMetrics) }
         metrics.addViewing(self.latencies, renditions: self.ladder.rungs.map(\.name))
         let listeners = self.listeners
+        metrics.add(self.addEncoderMetrics)
         metrics.add { $0.addViewers(listeners.viewerTraffic) }
         let (refusals, outputs) = self.value.withLock { ($0.sources.refusalReports, $0.outputs) }
         metrics.add(refusals.addMetrics)

@@ -44,7 +44,8 @@ extension Room {
             self.sceneParts.lifeWake.wait(for: min(Self.pollInterval, max(0, (deadline ?? .max) &- now)))
             self.stepLife()
             self.overload.step(encoderLag: self.loops.encoderLag)
-            self.outputStages.watched?.step(isOverloaded: self.overload.current.taken > 0)
+            self.outputStages.watched?.step(
+                isOverloaded: self.overload.current.taken > 0, isLive: self.isLive)
             self.watchHealth(&health)
             self.stepModeration()
             memory.step(now: self.machine.now())

@@ -79,6 +79,19 @@ extension Room {
 
     package func clipsJSON() -> String { self.outputs.clips.json() }
 
+    package func openAudioTap() throws(ControlFailure) -> AudioTapStream {
+        try self.checkOpen()
+        guard self.isLive else { throw .programHasNotBegun }
+        guard !self.areOutputsPaused else {
+            throw .limitExceeded("the machine is overloaded", fix: "try again when the alarm is cleared")
+        }
+        guard let stream = self.tap.open(at: self.program.soundPosition) else {
+            throw .limitExceeded(
+                "\(AudioTap.mostClients) clients already receive the program's audio", fix: "close one of them")
+        }
+        return stream
+    }
+
     package func snapshot(
         of source: (uid: String, streamType: String)?, width: Int?
     ) throws(ControlFailure) -> [UInt8] {

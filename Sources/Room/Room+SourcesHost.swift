@@ -28,6 +28,7 @@ extension Room {
 
     package func sourceDisconnected(_ source: SourceID) {
         self.passthrough?.remove(source)
+        self.captions?.remove(source)
         self.saved.forget(source)
     }
 }
@@ -48,6 +49,7 @@ extension Room {
         for newcomer in change.joining {
             let spec = newcomer.source.spec
             self.passthrough?.add(spec.id, newcomer.source.buffer.coded)
+            self.captions?.add(spec.id, newcomer.source.buffer.captions)
             self.rosterChanges.add(newcomer)
             self.value.withLock { $0.scenes.life.add(SceneSelector.Source(spec, in: $0.api.documents.running)) }
         }

@@ -39,6 +39,9 @@ package final class Room: Sendable {
     let startTime: Int64
     package let sourceParts: SourceParts
     let latencies: RoomLatencies
+    /// Carries closed captions of the sources; nil if the pipeline does not ask for it.
+    let captions: CaptionSwitch?
+    let tap: AudioTap
     /// The stages that produce the outputs: encoders, packager, recorder, uploads and others.
     package let outputStages: OutputStages
     /// The objects that ``scenes`` works with.
@@ -69,6 +72,8 @@ package final class Room: Sendable {
             self.value.part(\.overload), settings.pipeline, parts.program, parts.outputs.ladder, parts.roster,
             clocks: settings.clocks, events: events, logger: logger)
         self.latencies = parts.latencies
+        self.captions = parts.captions
+        self.tap = parts.tap
         self.outputStages = parts.outputs
         let times = ProgramTimes(
             parts.program, machine: settings.clocks.machine, fps: settings.pipeline.canvas.fps,
@@ -164,6 +169,7 @@ package final class Room: Sendable {
         for upload in self.outputStages.uploads { upload.begin() }
         self.refusing.announceQuarantines()
         self.overload.announce()
+        self.announceStartFallbacks()
         self.ingestion.startPulls()
         let packagerThread = self.packager.map { packager in
             StageThread("package") {

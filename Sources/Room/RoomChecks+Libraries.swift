@@ -21,6 +21,11 @@ extension RoomChecks {
             return SpecChecks.Problem(
                 "this FFmpeg has no libx264, so the worker would exit with code 78",
                 fix: "install an FFmpeg built with libx264 (Debian's is)")
+        case .hardwareEncoder(let hardware):
+            if encoder(hardware.rawValue) { return nil }
+            return SpecChecks.Problem(
+                "this FFmpeg has no \(hardware.rawValue), so the worker would exit with code 78 without encoderFallback",
+                fix: "install an FFmpeg built with \(hardware.rawValue) (Debian's is), or write libx264")
         case .opusEncoder:
             if encoder("libopus") { return nil }
             return SpecChecks.Problem(

@@ -22,6 +22,8 @@ protocol StagesHost: SourcesHost, OutputsHost {
     func stepLife()
     /// Sets whether the program is catching up after the process was stopped (SIGSTOP) or got no CPU time.
     func setCatchingUp(_ isCatchingUp: Bool)
+    /// Announces that libx264 encodes a rendition instead of its hardware encoder, which has failed.
+    func encoderFellBack(_ track: Int, _ fallback: EncoderFallback)
     /// Records the audio levels of the program and the sources.
     func note(_ levels: AudioLevels)
     /// Records that a source has begun or stopped speaking.
@@ -44,6 +46,10 @@ struct RoomParts {
     let roster: SourceRoster
     let program: ProgramStage
     let latencies: RoomLatencies
+    /// Carries closed captions of the sources; nil if the pipeline does not ask for it.
+    let captions: CaptionSwitch?
+    /// Sends the program's audio to clients of the API.
+    let tap: AudioTap
     let outputs: OutputStages
     let start: RoomStart
     let saved: CommandRecorder
@@ -107,6 +113,7 @@ struct RoomParts {
             },
             finished: { _ in },
             failed: { error in joint.get()?.fail(error) })
+        ladderOutput.fellBack = { track, fallback in joint.get()?.encoderFellBack(track, fallback) }
         ladderOutput.slept = { track, tick in
             packager.get()?.sleep(track: track, from: tick)
             watched.get()?.slept(track, at: tick)
@@ -160,9 +167,17 @@ struct RoomParts {
         if let made = WatchedRenditions(pipeline, packager.get(), ladder, clock: machine, events: events) {
             watched.set(made)
         }
+        let captions = pipeline.captions.map {
+            CaptionSwitch(
+                $0.choice, fps: pipeline.canvas.fps, isOffline: pipeline.clock == .offline,
+                lanes: roster.sources.mapValues(\.buffer.captions))
+        }
+        let carriers = captions.map { CaptionOutputs($0, packager.get(), live, passthrough) }
+        let tap = AudioTap()
         let snapshots = SnapshotService(pipeline) { roster.sources.mapValues(\.buffer) }
         let program = try self.makeProgram(
-            settings, start, roster.sources, clock, ladder, latencies, webRTC, passthrough, snapshots, joint)
+            settings, start, roster.sources, clock, ladder, latencies, webRTC, passthrough, carriers, tap,
+            snapshots, joint)
         let slate = packager.get().flatMap { SlateJob($0, pipeline, now: settings.clocks.wall.now()) }
         var logger = logger
         logger[metadataKey: "incarnation"] = "\(packager.get()?.incarnation ?? 1)"
@@ -172,14 +187,15 @@ struct RoomParts {
             transports: transports ?? [],
             slate: slate, clock: clock, machine: machine, events: events, saved: saved, logger: logger)
         return RoomParts(
-            settings: settings, roster: roster, program: program, latencies: latencies, outputs: outputs,
+            settings: settings, roster: roster, program: program, latencies: latencies, captions: captions, tap: tap,
+            outputs: outputs,
             start: start, saved: saved, resumption: claimed.resumption, logger: logger)
     }
 
     private static func makeProgram(
         _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: RoomSource], _ clock: ProgramClock,
         _ ladder: EncodingStage, _ latencies: RoomLatencies, _ webRTC: WebRTCFeeds?, _ passthrough: PassthroughSwitch?,
-        _ snapshots: SnapshotService, _ joint: LateRoom
+        _ captions: CaptionOutputs?, _ tap: AudioTap, _ snapshots: SnapshotService, _ joint: LateRoom
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
@@ -206,14 +222,20 @@ struct RoomParts {
                 if let arrival { latencies.update { $0.viewing.composed(tick: tick, arrival: arrival) } }
                 // Called between two ticks, so that everything due at the next tick is on air with that tick.
                 if pipeline.clock == .offline { joint.get()?.stepLife() }
-                guard let passthrough else { return ladder.put(picture, tick: tick) }
-                return passthrough.put(picture, tick: tick)
+                let isKept =
+                    passthrough?.put(picture, tick: tick) ?? ladder.put(picture, tick: tick)
+                if !isKept { captions?.lost(tick) }
+                return isKept
             },
             sound: { samples, position in
                 ladder.put(sound: samples, position: position)
                 webRTC?.put(sound: samples, position: position)
+                tap.put(samples, position: position, isPaused: joint.get()?.areOutputsPaused == true)
             },
-            finished: { passthrough?.ended(at: $0) },
+            finished: {
+                passthrough?.ended(at: $0)
+                tap.end()
+            },
             catchingUp: {
                 ladder.setWaits($0)
                 joint.get()?.setCatchingUp($0)
@@ -223,6 +245,9 @@ struct RoomParts {
                 let unseen = passthrough.step(tick, view)
                 joint.get()?.sourceParts.program.setUnseen(unseen)
             }
+        }
+        if let captions {
+            outputs.captioned = { tick, largest, hidden in captions.carry(at: tick, onAir: largest, hidden: hidden) }
         }
         outputs.levels = { levels in joint.get()?.note(levels) }
         outputs.speaking = { change in joint.get()?.note(change) }

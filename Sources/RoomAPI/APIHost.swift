@@ -49,5 +49,6 @@ extension APIHost {
 }
 
 extension ControlFailure {
-    static let programHasNotBegun = Self.conflict("the program has not begun", fix: "wait for program.started")
+    /// The error of requests that need a running program, before it has begun.
+    package static let programHasNotBegun = Self.conflict("the program has not begun", fix: "wait for program.started")
 }

@@ -16,7 +16,11 @@ extension Pipeline {
                 threads: video.threads)
             settings.x264Parameters = video.preset.x264Parameters
             if video.passthrough == .auto { settings.parameterSetID = PassthroughSwitch.parameterSetID }
-            return EncodedRendition(name: rendition.name, settings: settings, frameStep: self.frameStep(of: rendition))
+            settings.implementation = H264Implementation(rawValue: video.encoder.rawValue) ?? .libx264
+            var rung = EncodedRendition(
+                name: rendition.name, settings: settings, frameStep: self.frameStep(of: rendition))
+            rung.fallsBackAtStart = video.encoderFallback
+            return rung
         }
     }
 
@@ -25,7 +29,7 @@ extension Pipeline {
 
     /// The tracks of the HLS output: video, then audio.
     ///
-    /// - Parameter parameters: Codec parameters of the encoders, in the same order.
+    /// - Parameter parameters: Codec parameters for the initialization segments, in the same order.
     func tracks(_ parameters: [CodecParameters]) -> [TrackDescription] {
         var tracks: [TrackDescription] = []
         let renditions = self.pictureRenditions
@@ -35,8 +39,11 @@ extension Pipeline {
                 height: rendition.height, bitrate: Int64(rendition.video.bitrate),
                 maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize),
                 frameStep: self.frameStep(of: rendition))
-            // With passthrough, a publisher's packets may use the whole buffer.
-            if rendition.video.passthrough == .off { track.bufferShare = rendition.video.preset.bufferShare }
+            // With passthrough, a publisher's packets may use the whole buffer. The shares of hardware encoders are not
+            // known.
+            if rendition.video.passthrough == .off, !rendition.video.encoder.isHardware {
+                track.bufferShare = rendition.video.preset.bufferShare
+            }
             tracks.append(track)
         }
         for (audio, parameters) in zip(self.audioRenditions, parameters.dropFirst(renditions.count)) {

@@ -24,7 +24,7 @@ package struct HLSOutputService: OutputService {
         var settings = try HLSOutputSettings(output, pipeline)
         settings.newSession = newSession
         return try HLSPackager.open(
-            settings, tracks: pipeline.tracks(ladder.parameters), clock: clock, keeper: recorder
+            settings, tracks: pipeline.tracks(ladder.initializations), clock: clock, keeper: recorder
         ) { host()?.outputs.hls.report($0) }
     }
 

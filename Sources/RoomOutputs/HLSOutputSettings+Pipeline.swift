@@ -24,6 +24,9 @@ extension HLSOutputSettings {
             deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
             waitsForStore: pipeline.clock == .offline, variants: variants)
         self.contentID = pipeline.room.roomID
+        self.captions = (pipeline.captions?.channels ?? []).map {
+            MultivariantPlaylist.Captions(channel: $0.instreamID, name: $0.name ?? $0.instreamID, language: $0.language)
+        }
         self.opening = StartupSegments(pipeline)
         self.iFramePlaylists = output.iFramePlaylists
         self.encryption = try pipeline.encryptionSettings()

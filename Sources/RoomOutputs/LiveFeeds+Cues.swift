@@ -15,6 +15,19 @@ extension LiveFeeds {
         self.change { $0.plan?.show(layout, from: frame, isScheduled: isScheduled) }
     }
 
+    /// Adds closed captions to a program frame that has not been encoded yet; see ``HLSPackager/caption(_:at:)``.
+    package func caption(_ pairs: [CaptionPair], at frame: Int64) { self.change { $0.add(captions: pairs, at: frame) } }
+
+    /// Removes the closed captions of a frame that was lost.
+    package func removeCaptions(at frame: Int64) { self.change { $0.removeCaptions(at: frame) } }
+
+    /// Sets whether the following packets of a track are a publisher's own, which keep their captions. Called on the
+    /// thread of the track's encoder.
+    func setPassed(_ isPassed: Bool, track: Int) {
+        guard self.steps.indices.contains(track) else { return }
+        self.cues.withLock { $0[track].setPassed(isPassed) }
+    }
+
     /// Adds the metadata of the packet's frame to the packet. Called on the thread of the track's encoder.
     func carrying(_ packet: CodedPacket, track: Int) -> CodedPacket {
         guard self.steps.indices.contains(track) else { return packet }

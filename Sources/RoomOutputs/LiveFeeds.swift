@@ -70,6 +70,7 @@ package final class LiveFeeds: Sendable {
 
     /// Changes the format of a track. Called on the thread of the track's encoder, like ``receive(track:_:)``.
     package func configure(track: Int, _ change: EncodingStage.Reconfiguration) {
+        if let isPassed = change.isPassed { self.setPassed(isPassed, track: track) }
         self.configure(
             track: track, change.parameters, width: change.width, height: change.height, isPlaced: change.isPassed)
     }

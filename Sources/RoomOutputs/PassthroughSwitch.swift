@@ -229,6 +229,9 @@ package final class PassthroughSwitch: Sendable {
         self.state.withLock { $0.gate.setRates(rates, track: track) }
     }
 
+    /// Whether packets of a source pass through to a rendition. May be called on any thread.
+    package func isPassing(_ source: SourceID) -> Bool { self.state.withLock { $0.gate.current?.source == source } }
+
     /// The passthrough of a rendition for the API: the source that is passed through, or the reason why none is; null
     /// if passthrough is off.
     package func json(of rendition: String) -> JSONValue {

@@ -67,6 +67,13 @@ package struct RenditionDemand: Sendable {
     /// Renditions that are to sleep.
     package var asleep: Set<Int> { Set(self.renditions.filter { !$0.value.isAwake }.keys) }
 
+    /// Keeps the renditions that are awake awake, as if their playlists had been requested.
+    package mutating func stay(at time: Int64) {
+        for track in self.renditions.keys where self.renditions[track]?.isAwake == true {
+            self.renditions[track]?.extend(.playlist, to: time &+ self.quiet)
+        }
+    }
+
     /// Notes a request for the multivariant playlist.
     package mutating func multivariantRequested(at time: Int64) {
         for track in self.renditions.keys { self.renditions[track]?.extend(.multivariant, to: time &+ Self.shortest) }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Puts the renditions that nobody watches to sleep, and wakes them: see ``RenditionDemand``.
 ///
-/// Requests are noted on any thread, without a lock unless they can wake a rendition. ``step(isOverloaded:)`` is called
+/// Requests are noted on any thread, without a lock unless they can wake a rendition. ``step(isOverloaded:isLive:)`` is called
 /// on the life thread.
 package final class WatchedRenditions: Sendable {
     /// A playlist of which requests are noted.
@@ -86,9 +86,12 @@ package final class WatchedRenditions: Sendable {
 
     /// Carries out what is due.
     ///
-    /// - Parameter isOverloaded: Whether the room leaves out something because its machine cannot keep up.
-    package func step(isOverloaded: Bool) {
+    /// - Parameters:
+    ///   - isOverloaded: Whether the room leaves out something because its machine cannot keep up.
+    ///   - isLive: Whether the program runs. Before that nothing falls asleep, so that the room's first viewers do not wait.
+    package func step(isOverloaded: Bool, isLive: Bool) {
         self.overloaded.store(isOverloaded, ordering: .relaxed)
+        if !isLive { self.state.withLock { $0.demand.stay(at: self.clock.now()) } }
         self.step()
     }
 

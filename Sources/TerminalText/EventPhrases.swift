@@ -235,6 +235,10 @@ enum EventPhrases {
                 "step {step}[ for {rendition}] taken: {taken}, {steps} steps in force, {lagMs} ms behind the clock",
                 .warning)
         ),
+        (
+            "encoder.fallback",
+            EventPhrase("{rendition}", "libx264 encodes instead of {encoder}: {reason}. Fix: {fix}", .warning)
+        ),
         ("config.invalid", EventPhrase("document", "{file} is refused: {reason}. Fix: {fix}", .bad)),
         ("config.restored", EventPhrase("document", "{file} is in force again", .good)),
         ("tls.renewed", EventPhrase("TLS {listener}", "new certificate, valid until {validUntil}", .good)),

@@ -26,6 +26,18 @@ extension MachineFacts {
 
     private var libraryFindings: [Finding] {
         [Finding(.ok, "ffmpeg", "FFmpeg \(self.ffmpeg)")] + Self.parts(self.libraries, "ffmpeg")
+            + self.hardwareFindings
+    }
+
+    /// One finding for the hardware encoders that open, and one for each other. A room that does not name one needs
+    /// none, so none is a warning.
+    private var hardwareFindings: [Finding] {
+        let open = self.hardwareEncoders.filter { $0.problem == nil }.map(\.name)
+        let list = open.isEmpty ? [] : [Finding(.ok, "encoders", "\(open.joined(separator: ", ")): opens")]
+        return list
+            + self.hardwareEncoders.compactMap { part in
+                part.problem.map { Finding(.ok, "encoders", "\(part.name): not here: \($0.what)") }
+            }
     }
 
     private var fontFindings: [Finding] { Self.parts(self.fonts, "fonts") }

@@ -35,6 +35,8 @@ package struct MachineFacts: Sendable, Equatable {
 
     package var ffmpeg = ""
     package var libraries: [Part] = []
+    /// Hardware encoders; a problem says why one does not open. Rooms do not need any.
+    package var hardwareEncoders: [Part] = []
     /// Fonts by script.
     package var fonts: [Part] = []
     /// Maximum number of open files, and how many a room needs at least.

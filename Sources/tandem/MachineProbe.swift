@@ -16,11 +16,16 @@ enum MachineProbe {
     ///   - pipeline: The pipeline whose ports are tried; `nil`: none.
     ///   - directory: The directory whose disk is measured.
     static func facts(pipeline: Pipeline?, directory: String) -> MachineFacts {
+        // Hardware encoders that do not open print why.
+        LibAV.setNativeLogging(false)
         var facts = MachineFacts()
         let clock = SystemClock()
         let start = clock.now()
         facts.ffmpeg = LibAV.version
         facts.libraries = self.libraries
+        facts.hardwareEncoders = H264Implementation.allCases.filter(\.isHardware).map { encoder in
+            .init(encoder.rawValue, LibAV.problem(of: encoder).map { .init($0.what, fix: $0.fix) })
+        }
         facts.fonts = self.fonts
         let limits = ProcessLimits.ofThisProcess(openFiles: LibAV.raiseOpenFiles())
         facts.openFiles = Int(clamping: limits.openFiles ?? 0)

@@ -46,6 +46,20 @@ struct CostModelTests {
         #expect(cost.memoryBytes >= 224 << 20 && cost.memoryBytes < 400 << 20, "\(cost.memoryBytes >> 20) MiB")
     }
 
+    @Test("the cost of a hardware encoder is unknown: the rendition counts as encoded by libx264, and a note says so")
+    func hardware() throws {
+        func cost(_ encoder: String) throws -> RoomCost {
+            CostModel().cost(
+                of: try Self.pipeline(
+                    #""renditions": [{ "name": "a", "width": 640, "height": 360, "video": { "encoder": "\#(encoder)" } }],"#
+                ))
+        }
+        let (software, hardware) = (try cost("libx264"), try cost("h264_vaapi"))
+        #expect(software.stages == hardware.stages && software.notes.isEmpty)
+        #expect(hardware.notes.count == 1 && hardware.text.contains("the cost of h264_vaapi is unknown: a counts"))
+        #expect(hardware.json.text(pretty: true).contains("h264_vaapi"))
+    }
+
     @Test("a source that the most expensive scene does not show costs less to decode than one that it shows")
     func hidden() throws {
         let solo = #"[{ "sceneId": "solo", "layout": "solo", "uids": ["a"] }]"#

@@ -22,6 +22,16 @@ final class FakeRoom: RoomControlling, SceneControlling, OutputControlling {
         self.health = health
     }
 
+    /// The client that receives the program's audio next.
+    let tap = Mutex<AudioTapStream?>(nil)
+
+    func openAudioTap() throws(ControlFailure) -> AudioTapStream {
+        guard let stream = self.tap.withLock({ $0.take() }) else {
+            throw .conflict("the program has not begun", fix: "wait")
+        }
+        return stream
+    }
+
     /// The last PK command.
     let pkCommand = Mutex<PKCommand?>(nil)
 

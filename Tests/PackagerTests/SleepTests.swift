@@ -1,4 +1,5 @@
 import HLS
+import HLSTestKit
 import MediaTypes
 import Packager
 import Testing

@@ -95,6 +95,7 @@ enum Documents {
                 "videoPush": false, "audioPush": false, "volume": 50 } ] }
           ],
           "program": { "scene": "pk", "delayMs": 500 },
+          "captions": { "from": "1001", "channels": [{ "instreamId": "CC1", "language": "en", "name": "English" }] },
           "moderation": { "stills": { "intervalSeconds": 5, "width": 800, "store": "bucket",
             "webhook": { "url": "https://moderation.example/", "timeoutMs": 900, "secretEnv": "MODERATION" } } },
           "pk": { "scene": "pk", "start": "whenReady", "countdownMs": 3000, "countdownScene": "solo", "durationMs": 60000,
@@ -104,7 +105,7 @@ enum Documents {
                      "ducking": { "uids": ["2002"], "thresholdDb": -40, "reductionDb": 9, "attackMs": 50,
                                   "releaseMs": 900 } },
           "renditions": [ { "name": "360p", "width": 640, "height": 360, "fps": 25, "video": { "codec": "h264",
-            "encoder": "libx264", "preset": "fast", "profile": "main", "bitrate": 600000, "maxBitrate": 800000,
+            "encoder": "libx264", "encoderFallback": false, "preset": "fast", "profile": "main", "bitrate": 600000, "maxBitrate": 800000,
             "bufferSize": 900000, "bFrames": 2, "lookaheadFrames": 10, "threads": 2 }, "audio": "hi" },
             { "name": "sound", "video": null, "audio": "lo" } ],
           "audioRenditions": [ { "name": "hi", "codec": "aac", "profile": "lc", "bitrate": 128000 }, { "name": "lo" } ],

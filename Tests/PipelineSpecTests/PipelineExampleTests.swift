@@ -5,7 +5,7 @@ import Testing
 struct PipelineExampleTests {
     static let names = [
         "solo", "pk-landscape", "pk-portrait", "pk-decorated", "guests", "ladder", "offline", "record-sources",
-        "voice", "voice-stage", "moderated",
+        "voice", "voice-stage", "moderated", "captions",
     ]
 
     private func load(_ name: String) throws -> Pipeline {

@@ -5,6 +5,9 @@ enum PipelineExamples {
     /// An example for one path; it has precedence over everything else.
     static func of(_ key: PipelineReference.Key) -> JSONNode? {
         switch key.path {
+        case "captions.from": "onAir"
+        case "captions.channels[].instreamId": "CC1"
+        case "captions.channels[].name": "English"
         case "control.events[].url": "https://app.example/hooks/tandem"
         case "control.egress.allowedHosts": self.list("public", "relay.internal:1935")
         case "ingest.onPublish.url": "https://app.example/hooks/publish"
@@ -47,7 +50,7 @@ enum PipelineExamples {
         "readTokenFile": "/run/secrets/read-token", "secretFile": "/run/secrets/secret",
         "passphraseFile": "/run/secrets/passphrase", "accessKeyFile": "/run/secrets/s3-id",
         "secretKeyFile": "/run/secrets/s3-secret", "sessionTokenFile": "/run/secrets/s3-session",
-        "keyFile": "/run/secrets/cdn-key", "store": "s3", "x": 40, "y": 40,
+        "keyFile": "/run/secrets/cdn-key", "store": "s3", "language": "en", "x": 40, "y": 40,
     ]
 
     /// An example for every key of a name.

@@ -19,7 +19,7 @@ struct AlarmGuideTests {
             row.split(separator: "|")[0].matches(of: /`([a-z]+\.[a-z_]+)`/).map { String($0.output.1) }
         }
         let others = [
-            "source.recording", "encoder.overload_step", "output.unreachable", "output.refused", "output.stalled",
+            "source.recording", "encoder.overload_step", "encoder.fallback", "output.unreachable", "output.refused", "output.stalled",
             "output.disk_low",
             "output.damaged", "output.moved", "config.invalid", "commands.not_durable",
             "commands.set_aside", "moderation.failing", CertificateAlarm.type,

@@ -17,6 +17,8 @@ struct LibraryCheckTests {
     )
     func missing() {
         #expect(Self.problem(.encoder, lacking: ["libx264"])?.what.contains("exit with code 78") == true)
+        let nvenc = Self.problem(.hardwareEncoder(.nvenc), lacking: ["h264_nvenc"])
+        #expect(nvenc?.what.contains("h264_nvenc") == true && nvenc?.what.contains("exit with code 78") == true)
         #expect(Self.problem(.opusEncoder, lacking: ["libopus"])?.what.contains("exit with code 78") == true)
         #expect(Self.problem(.srt, lacking: ["srt"])?.fix.contains("libsrt") == true)
         #expect(Self.problem(.decoder(.av1), lacking: [CodecName.av1.rawValue])?.what.contains("av1") == true)

@@ -31,6 +31,16 @@ struct RenditionDemandTests {
         #expect(Self.actions(&short, 0...200) == [30: [.sleep(0), .sleep(2)]])
     }
 
+    @Test("until the program begins, nothing falls asleep, and what sleeps stays asleep")
+    func waitingRoom() {
+        var demand = Self.demand(asleep: [2])
+        for second in 0...300 as ClosedRange<Int64> {
+            demand.stay(at: second * Self.second)
+            #expect(demand.step(now: second * Self.second).isEmpty)
+        }
+        #expect(Self.actions(&demand, 301...500) == [360: [.sleep(0)]])
+    }
+
     @Test("a rendition that slept before the worker started stays asleep")
     func successor() {
         var demand = Self.demand(asleep: [2])

@@ -69,9 +69,10 @@ extension InProcess {
             try await waitUntil("the request waits", { content.waitingCount }) { $0 == 1 }
             let awake = try await room.run(until: "rendition.awake", from: mark, within: 4)
             #expect(awake.text("cause") == "playlist")
-            try await room.run(seconds: 2)
+            try await room.run(seconds: 5)
             let first = try await waiting.value
             #expect(first.status == 200 && first.text.contains("#EXT-X-PART:"), "\(first.text)")
+            #expect(!Self.uris(first.text).isEmpty)
             #expect(try #require(Self.sequence(first.text)) >= #require(Int64(number)))
             #expect(!first.text.contains("GAP") && !first.text.contains("#EXT-X-DISCONTINUITY\n"))
             try await room.run(seconds: 12)

@@ -41,6 +41,18 @@ struct DoctorTests {
                 """)
     }
 
+    @Test("hardware encoders that open are one finding, each other is one with its reason; none is a warning")
+    func hardware() {
+        var facts = Self.sound
+        facts.hardwareEncoders = [
+            .init("h264_nvenc", .init("no driver", fix: "install it")), .init("h264_vaapi", nil),
+            .init("h264_qsv", nil),
+        ]
+        let found = facts.report.findings.filter { $0.area == "encoders" }
+        #expect(found.allSatisfy { $0.level == .ok })
+        #expect(found.map(\.what) == ["h264_vaapi, h264_qsv: opens", "h264_nvenc: not here: no driver"])
+    }
+
     struct Case: Sendable {
         let change: @Sendable (inout MachineFacts) -> Void
         let level: DoctorReport.Level

@@ -3,7 +3,7 @@ import { draw } from "./dom.js";
 
 export const timelineSpan = 600_000;   // ms
 const shades = { live: "live", publishing: "soft", connected: "soft", stalled: "warn", reconnecting: "warn", lost: "bad" };
-const trouble = /^(output\.(failed|stalled|disk_low)|source\.(undecodable|failed|quarantined)|webhook\.(failing|disabled|lost)|ingest\.refused|encoder\.overload_step|room\.superseded)/;
+const trouble = /^(output\.(failed|stalled|disk_low)|source\.(undecodable|failed|quarantined)|webhook\.(failing|disabled|lost)|ingest\.refused|encoder\.(overload_step|fallback)|room\.superseded)/;
 const most = 400, mostMarks = 200;
 
 /**

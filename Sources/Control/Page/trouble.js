@@ -17,6 +17,7 @@ const remedies = {
   "moderation.failing": ["The moderation webhook gives no valid answer, so sources are not moderated.", "Repair the service, its URL or its answer."],
   "encoder.lagging": ["The program is behind its clock.", "Run fewer rooms on the machine, use a cheaper preset or fewer renditions."],
   "encoder.overload_step": ["This machine cannot keep up, and the room leaves work out.", "Run fewer rooms on the machine, use a cheaper preset or fewer renditions, or remove a CPU limit."],
+  "encoder.fallback": ["libx264 encodes a rendition because its hardware encoder did not open or has failed.", "Look at the GPU's kernel log and driver, then restart the room. Until then it needs more CPU time."],
   "output.unreachable": ["The server of the output is not reached, or refuses.", "Check its address, credentials and clock. The room tries again by itself."],
   "output.refused": ["The server rejects the stream, mostly because of its key.", "Set a new key, then restart the output."],
   "output.stalled": ["The server, or without an id the disk, accepts no data.", "Server: the room tries again by itself. Disk: repair the storage."],

@@ -1,0 +1,109 @@
+package import MediaTypes
+
+extension Pipeline {
+    /// Closed captions (CEA-608 and CEA-708) of the sources in the program's video.
+    package struct Captions: Sendable, Equatable {
+        /// The value of `from` for the source with the largest pane of the scene on air.
+        package static let onAir = "onAir"
+
+        /// User id of the source whose captions the program carries, or ``onAir``.
+        package var from = Captions.onAir
+        /// The caption channels that playlists name. Default CC1 alone.
+        package var channels = [Channel(instreamID: "CC1")]
+
+        package init() {}
+
+        /// The source whose captions the program carries; `nil`: that with the largest pane.
+        package var source: SourceID? { self.from == Self.onAir ? nil : SourceID(self.from) }
+
+        /// A caption channel that playlists name.
+        package struct Channel: Sendable, Equatable {
+            /// `CC1` to `CC4` of CEA-608, or `SERVICE1` to `SERVICE63` of CEA-708.
+            package var instreamID: String
+            /// Language of the text as a BCP 47 tag; `nil`: not stated.
+            package var language: String?
+            /// Name for the players' menu; `nil`: ``instreamID``.
+            package var name: String?
+
+            package init(instreamID: String) { self.instreamID = instreamID }
+        }
+    }
+}
+
+extension Pipeline.Captions {
+    static let rule = ObjectRule(
+        "closed captions (CEA-608 and CEA-708) of the sources in the video of every rendition", Self(),
+        [
+            Field(
+                required: "from", \.from, .uid,
+                "uid of the source whose captions the program carries, also while no pane shows it; \"onAir\": the source with the largest pane of the scene on air"
+            ),
+            Field(
+                "channels", \.channels,
+                .list(of: .object(Channel.rule), 1...8, standIn: Channel(instreamID: "CC1")),
+                "the caption channels that playlists name; default CC1"),
+        ])
+}
+
+extension Pipeline.Captions.Channel {
+    static let rule = ObjectRule(
+        "a caption channel that playlists name", Self(instreamID: ""),
+        [
+            Field(
+                required: "instreamId", \.instreamID,
+                .text(
+                    "CC1 to CC4, or SERVICE1 to SERVICE63",
+                    pattern: "^(CC[1-4]|SERVICE([1-9]|[1-5][0-9]|6[0-3]))$", accepts: Self.isChannel),
+                "CC1 to CC4 (CEA-608), or SERVICE1 to SERVICE63 (CEA-708)"),
+            Field(
+                optional: "language", \.language,
+                .text("a language tag such as en or zh-Hans", pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$") {
+                    Self.isLanguage($0)
+                }, "language of the text as a BCP 47 tag"),
+            Field(optional: "name", \.name, .title, "name for the players' menu; default instreamId"),
+        ])
+
+    private static func isChannel(_ text: String) -> Bool {
+        if ["CC1", "CC2", "CC3", "CC4"].contains(text) { return true }
+        guard text.hasPrefix("SERVICE") else { return false }
+        let digits = String(text.dropFirst(7))
+        return Int(digits).map { (1...63).contains($0) && String($0) == digits } ?? false
+    }
+
+    private static func isLanguage(_ text: String) -> Bool {
+        let tags = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard (1...5).contains(tags.count), (2...8).contains(tags[0].utf8.count) else { return false }
+        let isAlphabetic = tags[0].utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+        return isAlphabetic && tags.allSatisfy { (1...8).contains($0.utf8.count) && String($0).isPlain(marks: "") }
+    }
+}
+
+extension PipelineRules {
+    /// Reports captions of a source that does not exist or has no video, in a room without video, and channels that are
+    /// listed twice.
+    func checkCaptions(_ log: inout SpecLog) {
+        guard let captions = self.pipeline.captions else { return }
+        if let id = captions.source, log.isSound("captions.from", "sources"), self.pipeline.source(id) == nil {
+            let known = self.pipeline.sources.filter { $0.id.streamType == .main }.map(\.id.uid)
+            log.mistake(
+                "captions.from", "there is no source \(SpecText.quoted(captions.from))",
+                fix: Self.advice(captions.from, among: known + [Pipeline.Captions.onAir]))
+        }
+        if self.pipeline.isAudioOnly, log.isSound("captions", "renditions") {
+            log.mistake(
+                "captions", "needs video, but no rendition has video",
+                fix: "add a rendition with video, or remove captions")
+        }
+        var seen: [String: Int] = [:]
+        for (index, channel) in captions.channels.enumerated() {
+            let path = "captions.channels[\(index)].instreamId"
+            guard log.isSound(path) else { continue }
+            if let first = seen[channel.instreamID] {
+                log.mistake(
+                    path, "\(channel.instreamID) is already channels[\(first)]", fix: "name each channel once")
+            } else {
+                seen[channel.instreamID] = index
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package import MediaTypes
+import Synchronization
+
+/// The closed captions of the program: chooses the source at every tick and takes its captions for the tick's frame.
+/// Used on the program thread, except where stated.
+package final class CaptionSwitch: Sendable {
+    /// The source whose captions the program carries.
+    package enum Choice: Sendable, Hashable {
+        /// The source with the largest visible pane of the scene on air; of equal panes, the first of the scene.
+        case onAir
+        /// This source, also while no pane shows it.
+        case source(SourceID)
+    }
+
+    private struct State {
+        var choice: Choice
+        var lanes: [(id: SourceID, inbox: CaptionInbox, queue: CaptionQueue)] = []
+        var current: SourceID?
+        var memory = CaptionChannels()
+        /// What was taken last, until its frame has been passed to the encoders.
+        var taken: [CaptionPair] = []
+        /// Control codes that still have to be sent, because the source has changed.
+        var clearing: [CaptionPair] = []
+    }
+
+    private let fps: Int
+    private let isOffline: Bool
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - isOffline: See ``CaptionQueue/init(fps:isOffline:)``.
+    ///   - lanes: Inboxes of the sources that the room has when it is opened.
+    package init(_ choice: Choice, fps: Int, isOffline: Bool = false, lanes: [SourceID: CaptionInbox]) {
+        self.fps = fps
+        self.isOffline = isOffline
+        self.state = Mutex(State(choice: choice))
+        for (id, inbox) in lanes { self.add(id, inbox) }
+    }
+
+    /// Sets the source; takes effect at the next tick. May be called on any thread.
+    package func choose(_ choice: Choice) { self.state.withLock { $0.choice = choice } }
+
+    /// Adds a source. Must be called before the source's thread runs. May be called on any thread.
+    package func add(_ id: SourceID, _ inbox: CaptionInbox) {
+        inbox.open()
+        self.state.withLock { state in
+            state.lanes.removeAll { $0.id == id }
+            state.lanes.append((id, inbox, CaptionQueue(fps: self.fps, isOffline: self.isOffline)))
+        }
+    }
+
+    /// Removes a source. May be called on any thread.
+    package func remove(_ id: SourceID) { self.state.withLock { state in state.lanes.removeAll { $0.id == id } } }
+
+    /// Returns the captions for the frame of the next tick.
+    ///
+    /// - Parameters:
+    ///   - onAir: The source of the tick for ``Choice/onAir``.
+    ///   - hidden: Sources that are covered by a command; their captions are not carried.
+    ///   - isPassed: Whether the source's own packets pass through to a rendition, so that captions which wait must not
+    ///     follow them.
+    package func take(
+        at tick: Int64, onAir: SourceID?, hidden: Set<SourceID>, isPassed: (SourceID) -> Bool = { _ in false }
+    ) -> [CaptionPair] {
+        self.state.withLock { state in
+            var wanted: SourceID?
+            switch state.choice {
+            case .onAir: wanted = onAir
+            case .source(let id): wanted = id
+            }
+            if let id = wanted, hidden.contains(id) { wanted = nil }
+            let isChanged = wanted != state.current
+            state.current = wanted
+            if isChanged { state.clearing = state.memory.takeClearing() }
+            var pairs: [CaptionPair] = []
+            for index in state.lanes.indices {
+                for item in state.lanes[index].inbox.takeAll() {
+                    switch item {
+                    case .frame(let pairs, let pts): state.lanes[index].queue.add(pairs, pts: pts)
+                    case .end: break
+                    }
+                }
+                guard state.lanes[index].id == wanted else {
+                    state.lanes[index].queue.discard(through: tick)
+                    continue
+                }
+                if isChanged { state.lanes[index].queue.discard(through: tick - 1) }
+                if state.clearing.isEmpty { pairs = state.lanes[index].queue.take(at: tick) }
+                if isPassed(state.lanes[index].id) { state.lanes[index].queue.discard(through: tick) }
+            }
+            if !state.clearing.isEmpty { pairs = Self.popClearing(&state.clearing) }
+            state.memory.note(pairs)
+            state.taken = pairs
+            return pairs
+        }
+    }
+
+    /// Takes back the captions that ``take(at:onAir:hidden:isPassed:)`` has returned last, because the frame was lost:
+    /// the next frame carries them.
+    ///
+    /// - Returns: Whether there were any.
+    package func putBack() -> Bool {
+        self.state.withLock { state in
+            guard !state.taken.isEmpty else { return false }
+            defer { state.taken = [] }
+            if let index = state.lanes.firstIndex(where: { $0.id == state.current }) {
+                state.lanes[index].queue.putBack(state.taken)
+            }
+            return true
+        }
+    }
+
+    /// Removes and returns the control codes of the next frame: at most one for each field.
+    private static func popClearing(_ clearing: inout [CaptionPair]) -> [CaptionPair] {
+        var pairs: [CaptionPair] = []
+        for kind in [CaptionPair.Kind.field1, .field2] {
+            guard let index = clearing.firstIndex(where: { $0.kind == kind }) else { continue }
+            pairs.append(clearing.remove(at: index))
+        }
+        return pairs
+    }
+}
+
+/// The CEA-608 channels in which the program has sent captions, so that their text can be erased when the source
+/// changes.
+///
+/// Spec: ANSI/CTA-608 §B.8 (erase displayed memory), Table 52.
+struct CaptionChannels: Sendable {
+    /// Bit 2 × field + channel for each channel in use.
+    private var used: UInt8 = 0
+
+    /// Notes the channels that control codes select.
+    mutating func note(_ pairs: [CaptionPair]) {
+        for pair in pairs where pair.isControl {
+            let channel = pair.first >> 3 & 1
+            self.used |= 1 << (pair.kind.rawValue << 1 | channel)
+        }
+    }
+
+    /// Returns the control codes that erase the text in every noted channel, each twice as CEA-608 requires, and notes
+    /// none any more.
+    mutating func takeClearing() -> [CaptionPair] {
+        var codes: [CaptionPair] = []
+        for field in UInt8(0)...1 {
+            for channel in UInt8(0)...1 where self.used & 1 << (field << 1 | channel) != 0 {
+                // In field 2, miscellaneous control codes begin with 0x15 or 0x1D.
+                let first = Self.withParity(0x14 | channel << 3 | field)
+                let pair = CaptionPair(field == 0 ? .field1 : .field2, first, Self.withParity(0x2C))
+                codes += [pair, pair]
+            }
+        }
+        self.used = 0
+        return codes
+    }
+
+    /// Sets the highest bit so that the number of set bits is odd.
+    private static func withParity(_ byte: UInt8) -> UInt8 {
+        byte.nonzeroBitCount.isMultiple(of: 2) ? byte | 0x80 : byte & 0x7F
+    }
+}

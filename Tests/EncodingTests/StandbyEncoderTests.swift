@@ -1,0 +1,229 @@
+import Dispatch
+import Encoding
+import HLS
+import LibAV
+import MediaTypes
+import Synchronization
+import Testing
+
+@Suite("libx264 on standby for a hardware encoder")
+struct StandbyEncoderTests {
+    enum Fault: Sendable, Hashable {
+        case none, opensNot
+        /// From this frame on: calls throw, no packets come, or a call does not return.
+        case throwing(Int64), silent(Int64), stalled(Int64)
+        /// Only for this frame: its packet is missing, or is not a key frame although one was requested.
+        case skips(Int64), withoutKey(Int64)
+        /// The last frames, from this one on, have no packets at the end.
+        case forgets(Int64)
+    }
+
+    /// Whether a call of the fake encoder hangs, and a semaphore that lets it return.
+    private final class StallFlag: Sendable {
+        let value = Atomic<Bool>(false)
+        let end = DispatchSemaphore(value: 0)
+    }
+
+    /// A fake hardware encoder, made of libx264.
+    private final class Fake: FrameEncoder {
+        private let encoder: VideoEncoder
+        private let fault: Fault
+        private let stall: StallFlag
+
+        init(_ encoder: VideoEncoder, _ fault: Fault, _ stall: StallFlag) {
+            (self.encoder, self.fault, self.stall) = (encoder, fault, stall)
+        }
+
+        var parameterSets: [UInt8] { self.encoder.parameterSets }
+
+        func encode(
+            _ picture: Picture, pts: Int64, forceIDR: Bool, forceP: Bool, _ body: (CodedPacket) -> Void
+        ) throws(MediaError) {
+            var isKept = true
+            var hidesKey = false
+            switch self.fault {
+            case .throwing(let first) where pts >= first:
+                throw MediaError(.rejected, "the device is gone", at: "fake", fix: "none")
+            case .silent(let first) where pts >= first: isKept = false
+            case .forgets(let first) where pts >= first: isKept = false
+            case .skips(let frame) where pts == frame: isKept = false
+            case .withoutKey(let frame) where pts == frame: hidesKey = true
+            case .stalled(let first) where pts >= first:
+                self.stall.value.store(true, ordering: .releasing)
+                self.stall.end.wait()
+            default: break
+            }
+            try self.encoder.encode(picture, pts: pts, forceIDR: forceIDR, forceP: forceP) { packet in
+                var packet = packet
+                if hidesKey { packet.isKey = false }
+                if isKept { body(packet) }
+            }
+        }
+
+        func finish(_ body: (CodedPacket) -> Void) throws(MediaError) { try self.encoder.finish(body) }
+    }
+
+    private enum Word: Equatable {
+        case packet(pts: Int64, dts: Int64, isKey: Bool)
+        case configuration(EncodingStage.Reconfiguration)
+        case fellBack(EncoderFallback)
+    }
+
+    private struct Outcome {
+        var words: [Word]
+        var parameters: CodecParameters
+        var initialization: CodecParameters
+        var fallback: EncoderFallback?
+        var failures: [MediaError]
+        /// Whether other bit rates fit the initialization segment, after the last frame.
+        var takesSameRates: Bool
+    }
+
+    private static func rung(_ width: Int, fallsBackAtStart: Bool = false) -> EncodedRendition {
+        var settings = VideoEncoderSettings(
+            width: width, height: width * 9 / 16, fps: 30, preset: "veryfast", profile: "high", bitrate: 300_000,
+            maxBitrate: 360_000, bufferSize: 360_000, bFrames: 0, lookaheadFrames: 0, threads: 1)
+        settings.implementation = .nvenc
+        var rung = EncodedRendition(name: "180p", settings: settings)
+        rung.fallsBackAtStart = fallsBackAtStart
+        return rung
+    }
+
+    private static func encoders(_ fault: Fault, _ stall: StallFlag) -> LadderEncoders {
+        var encoders = LadderEncoders(
+            video: { settings, place throws(MediaError) in
+                guard settings.implementation.isHardware else {
+                    return try VideoEncoder.open(settings, place: place)
+                }
+                if fault == .opensNot {
+                    throw MediaError(.unavailable, "no device", at: place, fix: settings.implementation.remedy)
+                }
+                var own = settings
+                own.implementation = .libx264
+                return Fake(try VideoEncoder.open(own, place: place), fault, stall)
+            },
+            audio: { sampleRate, bitrate, place throws(MediaError) in
+                try AudioEncoder.open(sampleRate: sampleRate, bitrate: bitrate, place: place)
+            })
+        // A call times out exactly if the fake encoder stalls in it.
+        encoders.wait = { semaphore, _ in
+            for _ in 0..<20_000 {
+                if semaphore.wait(timeout: .now() + .milliseconds(1)) == .success { return true }
+                if stall.value.load(ordering: .acquiring) { return false }
+            }
+            return false
+        }
+        return encoders
+    }
+
+    /// Encodes 100 frames with a GOP of 32.
+    private static func run(_ fault: Fault, fallsBackAtStart: Bool = false) throws -> Outcome {
+        let words = Mutex<[Word]>([])
+        let failures = Mutex<[MediaError]>([])
+        let stall = StallFlag()
+        defer { stall.end.signal() }
+        var output = EncodingStage.Output(
+            packet: { track, packet in
+                guard track == 0 else { return }
+                words.withLock {
+                    $0.append(.packet(pts: packet.pts / 1_000, dts: packet.dts / 1_000, isKey: packet.isKey))
+                }
+            },
+            configuration: { _, change in words.withLock { $0.append(.configuration(change)) } },
+            finished: { _ in }, failed: { error in failures.withLock { $0.append(error) } })
+        let fallen = Mutex<EncoderFallback?>(nil)
+        output.fellBack = { _, fallback in fallen.withLock { $0 = fallback } }
+        var settings = EncodingStage.Settings(
+            width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [64_000],
+            isOffline: true)
+        settings.encoders = Self.encoders(fault, stall)
+        let ladder = try EncodingStage.open(
+            rungs: [Self.rung(320, fallsBackAtStart: fallsBackAtStart)], settings: settings, output: output)
+        let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
+        for tick in Int64(0)..<100 { #expect(ladder.put(picture, tick: tick)) }
+        ladder.finish()
+        if let fallback = fallen.withLock({ $0 }) { #expect(ladder.control.fallbacks[0] == fallback) }
+        return Outcome(
+            words: words.withLock { $0 }, parameters: ladder.parameters[0],
+            initialization: ladder.initializations[0], fallback: ladder.control.fallbacks[0],
+            failures: failures.withLock { $0 },
+            takesSameRates: try ladder.takes(ladder.rungs[0].settings.rates, track: 0))
+    }
+
+    private static func packets(_ words: [Word]) -> [Word] {
+        words.filter { if case .packet = $0 { true } else { false } }
+    }
+
+    private static func expected(keys: Set<Int64>) -> [Word] {
+        (0..<100).map { .packet(pts: $0, dts: $0, isKey: keys.contains($0)) }
+    }
+
+    @Test(
+        "a hardware encoder that works encodes every frame; the initialization segment has libx264's parameter sets too"
+    )
+    func works() throws {
+        let outcome = try Self.run(.none)
+        #expect(outcome.words == Self.expected(keys: [0, 32, 64, 96]))
+        #expect(outcome.fallback == nil && outcome.failures.isEmpty && outcome.takesSameRates)
+        let both = try #require(AVCConfiguration(extradata: outcome.initialization.configuration))
+        let own = try #require(AVCConfiguration(extradata: outcome.parameters.configuration))
+        #expect(both.sequenceParameterSets.count == 2 && both.pictureParameterSets.count == 2)
+        #expect(both.sequenceParameterSets.contains(own.sequenceParameterSets[0]))
+    }
+
+    @Test(
+        "libx264 continues with the first frame without a packet, as an IDR frame; no frame is lost and the grid stays",
+        arguments: [
+            (Fault.throwing(40), 40), (.throwing(0), 0), (.throwing(64), 64), (.silent(40), 40), (.stalled(40), 40),
+            (.skips(40), 40), (.withoutKey(64), 64), (.forgets(95), 95), (.forgets(99), 99),
+        ] as [(Fault, Int64)])
+    func midstream(fault: Fault, first: Int64) throws {
+        let outcome = try Self.run(fault)
+        #expect(Self.packets(outcome.words) == Self.expected(keys: [0, 32, 64, 96, first]))
+        #expect(outcome.failures.isEmpty && outcome.takesSameRates)
+        let fallback = try #require(outcome.fallback)
+        #expect(fallback.from == .nvenc && fallback.tick == first)
+        // The configuration changes once, right before the first packet of libx264, without a new initialization.
+        let changes = outcome.words.enumerated().filter { if case .packet = $0.element { false } else { true } }
+        try #require(changes.count == 1 && changes[0].offset == Int(first))
+        guard case .configuration(let change) = changes[0].element else { return }
+        #expect(change.tick == first && change.initialization == outcome.initialization && change.isPassed == nil)
+        #expect(change.parameters != outcome.parameters && change.width == 320 && change.height == 180)
+    }
+
+    @Test("a hardware encoder that does not open is an error with its remedy")
+    func refused() {
+        #expect {
+            _ = try Self.run(.opensNot)
+        } throws: { error in
+            let error = error as? MediaError
+            return error?.code == .unavailable && error?.fix == H264Implementation.nvenc.remedy
+        }
+    }
+
+    @Test("a hardware encoder that does not open is replaced by libx264 at the start if the rendition allows it")
+    func replaced() throws {
+        let outcome = try Self.run(.opensNot, fallsBackAtStart: true)
+        #expect(outcome.words == Self.expected(keys: [0, 32, 64, 96]))
+        let fallback = try #require(outcome.fallback)
+        #expect(fallback.from == .nvenc && fallback.tick == nil && fallback.error.code == .unavailable)
+        #expect(outcome.initialization == outcome.parameters && outcome.takesSameRates)
+    }
+
+    @Test("slate for a rendition with a hardware encoder is encoded by libx264 and fits the initialization segment")
+    func slate() throws {
+        let stall = StallFlag()
+        var settings = EncodingStage.Settings(
+            width: 320, height: 180, fps: 30, gopFrames: 32, sampleRate: 48_000, audioBitrates: [64_000],
+            isOffline: false)
+        settings.encoders = Self.encoders(.throwing(0), stall)
+        let ladder = try EncodingStage.open(
+            rungs: [Self.rung(320)], settings: settings,
+            output: EncodingStage.Output(packet: { _, _ in }, finished: { _ in }, failed: { Issue.record($0) }))
+        defer { ladder.finish() }
+        let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
+        let coded = try SlateEncoder.code(picture, frames: 8, like: ladder)
+        #expect(coded[0].count == 8 && coded[0].filter(\.isKey).count == 1)
+        #expect(ladder.control.fallbacks.isEmpty)
+    }
+}
