@@ -387,7 +387,9 @@ package final class AnimationReader {
         }
         self.isOpaque = !isPacked && hasAlpha != true
         let size = "\(self.target.width):\(self.target.height)"
-        let range = format.isFullRange ? "full" : "limited"
+        // PNG images have full range, also gray ones, which do not signal it.
+        let isPNG = unsafe self.codec.pointee.codec_id == AV_CODEC_ID_APNG
+        let range = format.isFullRange || isPNG ? "full" : "limited"
         var colors = "scale=\(size):flags=bicubic+accurate_rnd:in_range=\(range):out_range=limited"
         if !format.isRGB, format.pixelFormat != AV_PIX_FMT_PAL8.rawValue {
             colors += ":in_color_matrix=\(format.isBT601 ? "bt601" : "bt709")"
