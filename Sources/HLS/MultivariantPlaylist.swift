@@ -39,6 +39,9 @@ package struct MultivariantPlaylist: Sendable, Hashable {
             self.language = language
         }
 
+        /// Whether the channel is of CEA-708.
+        var isDigital: Bool { self.channel.hasPrefix("SERVICE") }
+
         /// - Parameter isFirst: Whether players show the channel if the user has no other preference.
         func line(isFirst: Bool) -> String {
             var attributes = ["TYPE=CLOSED-CAPTIONS", "GROUP-ID=\(AttributeText.quoted(Self.group))"]
@@ -143,6 +146,7 @@ package struct MultivariantPlaylist: Sendable, Hashable {
     package let variants: [Variant]
     package let iFrames: [IFrames]
     /// `EXT-X-VERSION`: 6 for fragmented MP4, lower for MPEG-TS, since old devices refuse versions they do not know.
+    /// Captions of CEA-708 make it at least 7 (§8).
     package var version = 6
 
     /// `DATA-ID` of the tag with ``contentID``, in reverse-DNS form. Spec: §4.4.6.4.
@@ -157,7 +161,8 @@ package struct MultivariantPlaylist: Sendable, Hashable {
 
     /// Returns the text of the playlist; each line ends with a line feed.
     package func rendered() -> String {
-        var text = "#EXTM3U\n#EXT-X-VERSION:\(self.version)\n#EXT-X-INDEPENDENT-SEGMENTS\n"
+        let version = self.captions.contains(where: \.isDigital) ? max(self.version, 7) : self.version
+        var text = "#EXTM3U\n#EXT-X-VERSION:\(version)\n#EXT-X-INDEPENDENT-SEGMENTS\n"
         if let title = self.title {
             text += "#EXT-X-SESSION-DATA:DATA-ID=\"com.apple.hls.title\",VALUE=\(AttributeText.quoted(title))\n"
         }

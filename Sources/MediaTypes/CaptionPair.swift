@@ -35,8 +35,11 @@ package struct CaptionPair: Sendable, Hashable {
 }
 
 extension CaptionPair {
+    /// Number of pairs in an access unit after which no further message is read: a second of captions.
+    package static let mostPerFrame = 600
+
     /// Returns the closed captions of an access unit, in order, without those that are marked as not valid. Does not
-    /// allocate if there are none.
+    /// allocate if there are none. After ``mostPerFrame`` pairs, the messages that follow are ignored.
     ///
     /// - Parameters:
     ///   - range: NAL units with four-byte lengths.
@@ -54,6 +57,7 @@ extension CaptionPair {
                 guard head & 0x04 != 0, let kind = Kind(rawValue: head & 0x03) else { continue }
                 pairs.append(CaptionPair(kind, first, second))
             }
+            if pairs.count >= Self.mostPerFrame { break }
         }
         return pairs
     }

@@ -79,8 +79,8 @@ extension Pipeline.Captions.Channel {
 }
 
 extension PipelineRules {
-    /// Reports captions of a source that does not exist or has no video, in a room without video, and channels that are
-    /// listed twice.
+    /// Reports captions of a source that does not exist, captions in a room without video, channels that are listed
+    /// twice, and channels with the same name.
     func checkCaptions(_ log: inout SpecLog) {
         guard let captions = self.pipeline.captions else { return }
         if let id = captions.source, log.isSound("captions.from", "sources"), self.pipeline.source(id) == nil {
@@ -95,14 +95,25 @@ extension PipelineRules {
                 fix: "add a rendition with video, or remove captions")
         }
         var seen: [String: Int] = [:]
+        var names: [String: Int] = [:]
         for (index, channel) in captions.channels.enumerated() {
             let path = "captions.channels[\(index)].instreamId"
             guard log.isSound(path) else { continue }
             if let first = seen[channel.instreamID] {
                 log.mistake(
                     path, "\(channel.instreamID) is already channels[\(first)]", fix: "name each channel once")
+                continue
+            }
+            seen[channel.instreamID] = index
+            // RFC 8216bis §4.4.6.1.1: names are unique in a group.
+            let name = channel.name ?? channel.instreamID
+            if let first = names[name] {
+                log.mistake(
+                    channel.name == nil ? path : "captions.channels[\(index)].name",
+                    "\(SpecText.quoted(name)) is already the name of channels[\(first)]",
+                    fix: "give each channel its own name")
             } else {
-                seen[channel.instreamID] = index
+                names[name] = index
             }
         }
     }

@@ -86,7 +86,14 @@ package struct CaptionQueue: Sendable {
     /// Puts pairs back that ``take(at:)`` has returned last, because their frame was lost.
     package mutating func putBack(_ pairs: [CaptionPair]) {
         for pair in pairs.reversed() {
-            if pair.isLine21 { self.line21.prepend(pair) } else { self.digital.prepend(pair) }
+            switch pair.kind {
+            case .field1: self.credit.0 += self.fps
+            case .field2: self.credit.1 += self.fps
+            case .start, .continuation:
+                self.digital.prepend(pair)
+                continue
+            }
+            self.line21.prepend(pair)
         }
         self.limit()
     }

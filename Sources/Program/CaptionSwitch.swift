@@ -14,13 +14,23 @@ package final class CaptionSwitch: Sendable {
 
     private struct State {
         var choice: Choice
-        var lanes: [(id: SourceID, inbox: CaptionInbox, queue: CaptionQueue)] = []
+        var lanes: [Lane] = []
         var current: SourceID?
         var memory = CaptionChannels()
         /// What was taken last, until its frame has been passed to the encoders.
         var taken: [CaptionPair] = []
-        /// Control codes that still have to be sent, because the source has changed.
+        /// Whether ``taken`` was removed from ``clearing``, and not from a queue.
+        var hasTakenClearing = false
+        /// Control codes that still have to be sent, because the source has changed or its publication has ended.
         var clearing: [CaptionPair] = []
+    }
+
+    private struct Lane {
+        let id: SourceID
+        let inbox: CaptionInbox
+        var queue: CaptionQueue
+        /// Whether the publication has ended, and nothing has come since.
+        var hasEnded = false
     }
 
     private let fps: Int
@@ -45,7 +55,8 @@ package final class CaptionSwitch: Sendable {
         inbox.open()
         self.state.withLock { state in
             state.lanes.removeAll { $0.id == id }
-            state.lanes.append((id, inbox, CaptionQueue(fps: self.fps, isOffline: self.isOffline)))
+            state.lanes.append(
+                Lane(id: id, inbox: inbox, queue: CaptionQueue(fps: self.fps, isOffline: self.isOffline)))
         }
     }
 
@@ -71,13 +82,16 @@ package final class CaptionSwitch: Sendable {
             if let id = wanted, hidden.contains(id) { wanted = nil }
             let isChanged = wanted != state.current
             state.current = wanted
-            if isChanged { state.clearing = state.memory.takeClearing() }
+            if isChanged { state.clearing += state.memory.takeClearing() }
             var pairs: [CaptionPair] = []
+            var isOver = false
             for index in state.lanes.indices {
                 for item in state.lanes[index].inbox.takeAll() {
                     switch item {
-                    case .frame(let pairs, let pts): state.lanes[index].queue.add(pairs, pts: pts)
-                    case .end: break
+                    case .frame(let pairs, let pts):
+                        state.lanes[index].queue.add(pairs, pts: pts)
+                        state.lanes[index].hasEnded = false
+                    case .end: state.lanes[index].hasEnded = true
                     }
                 }
                 guard state.lanes[index].id == wanted else {
@@ -87,9 +101,15 @@ package final class CaptionSwitch: Sendable {
                 if isChanged { state.lanes[index].queue.discard(through: tick - 1) }
                 if state.clearing.isEmpty { pairs = state.lanes[index].queue.take(at: tick) }
                 if isPassed(state.lanes[index].id) { state.lanes[index].queue.discard(through: tick) }
+                if state.lanes[index].hasEnded, state.lanes[index].queue.isEmpty {
+                    state.lanes[index].hasEnded = false
+                    // When a file's end is read depends on the run, and offline jobs give the same bytes in every run.
+                    isOver = !self.isOffline
+                }
             }
-            if !state.clearing.isEmpty { pairs = Self.popClearing(&state.clearing) }
-            state.memory.note(pairs)
+            state.hasTakenClearing = !state.clearing.isEmpty
+            if state.hasTakenClearing { pairs = Self.popClearing(&state.clearing) } else { state.memory.note(pairs) }
+            if isOver { state.clearing += state.memory.takeClearing() }
             state.taken = pairs
             return pairs
         }
@@ -103,7 +123,9 @@ package final class CaptionSwitch: Sendable {
         self.state.withLock { state in
             guard !state.taken.isEmpty else { return false }
             defer { state.taken = [] }
-            if let index = state.lanes.firstIndex(where: { $0.id == state.current }) {
+            if state.hasTakenClearing {
+                state.clearing = state.taken + state.clearing
+            } else if let index = state.lanes.firstIndex(where: { $0.id == state.current }) {
                 state.lanes[index].queue.putBack(state.taken)
             }
             return true

@@ -6,9 +6,15 @@ import Synchronization
 /// Sends the program's audio to clients such as speech recognizers. Without clients, a block of audio costs one check.
 package final class AudioTap: Sendable {
     private struct State {
-        var streams: [AudioTapStream] = []
+        var clients: [Client] = []
         var filter = SpeechDownsampler()
         var isOver = false
+    }
+
+    private struct Client {
+        let stream: AudioTapStream
+        /// Position of the sample that the client gets next, in sample pairs.
+        var next: Int64
     }
 
     /// Maximum number of clients.
@@ -27,26 +33,31 @@ package final class AudioTap: Sendable {
     /// - Parameters:
     ///   - position: Position up to which the program's audio is mixed, in sample pairs.
     ///   - isPaused: Whether the machine is overloaded, so that no client gets the audio.
-    /// - Throws: `limitExceeded` if there are ``mostClients`` already, or if the program has ended or `isPaused` is set.
+    /// - Throws: `limitExceeded` if there are ``mostClients`` already or `isPaused` is set, `roomExited` if the program has
+    ///   ended.
     package func open(at position: Int64, isPaused: Bool) throws(ControlFailure) -> AudioTapStream {
         guard !isPaused else {
             throw .limitExceeded("the machine is overloaded", fix: "try again when the alarm is cleared")
         }
         return try self.state.withLock { state throws(ControlFailure) in
-            state.streams.removeAll(where: \.isOver)
-            guard !state.isOver, state.streams.count < Self.mostClients else {
+            guard !state.isOver else {
+                throw .roomExited("the program has ended", fix: "connect to the room's next worker, if it has one")
+            }
+            state.clients.removeAll { $0.stream.isOver }
+            guard state.clients.count < Self.mostClients else {
                 throw .limitExceeded(
                     "\(Self.mostClients) clients already receive the program's audio", fix: "close one of them")
             }
             // A whole millisecond.
             let stream = AudioTapStream(firstPosition: (position / 48) * 48 + Self.lead)
-            state.streams.append(stream)
+            state.clients.append(Client(stream: stream, next: stream.firstPosition))
             self.isUsed.store(true, ordering: .relaxed)
             return stream
         }
     }
 
-    /// Receives the next block of the program. Called on the program thread.
+    /// Receives the next block of the program. Called on the program thread. A client for which samples are missing is
+    /// disconnected.
     ///
     /// - Parameters:
     ///   - position: Position of the first sample pair.
@@ -54,16 +65,25 @@ package final class AudioTap: Sendable {
     package func put(_ samples: [Float], position: Int64, isPaused: @autoclosure () -> Bool) {
         guard self.isUsed.load(ordering: .relaxed) else { return }
         if isPaused() { return self.close(forever: false) }
-        let (first, speech, streams) = self.state.withLock { state -> (Int64, [Int16], [AudioTapStream]) in
-            state.streams.removeAll(where: \.isOver)
-            if state.streams.isEmpty {
+        let (first, speech, clients) = self.state.withLock { state -> (Int64, [Int16], [Client]) in
+            state.clients.removeAll { $0.stream.isOver }
+            if state.clients.isEmpty {
                 self.isUsed.store(false, ordering: .relaxed)
                 return (0, [], [])
             }
             let (first, speech) = state.filter.convert(samples, at: position)
-            return (first, speech, state.streams)
+            let clients = state.clients
+            let end = first &+ Int64(speech.count) &* Int64(SpeechDownsampler.ratio)
+            for index in clients.indices { state.clients[index].next = max(clients[index].next, end) }
+            return (first, speech, clients)
         }
-        for stream in streams { stream.send(Self.bytes(speech, first, from: stream.firstPosition)) }
+        guard !speech.isEmpty else { return }
+        for client in clients {
+            // The client was added after its first sample was due, or the program has skipped audio: the time of every
+            // later sample would be wrong.
+            if first > client.next { client.stream.end() }
+            client.stream.send(Self.bytes(speech, first, from: client.next))
+        }
     }
 
     /// The program has ended: ends all clients' streams.
@@ -72,9 +92,9 @@ package final class AudioTap: Sendable {
     private func close(forever: Bool) {
         let streams = self.state.withLock { state in
             if forever { state.isOver = true }
-            defer { state.streams = [] }
+            defer { state.clients = [] }
             self.isUsed.store(false, ordering: .relaxed)
-            return state.streams
+            return state.clients.map(\.stream)
         }
         for stream in streams { stream.end() }
     }

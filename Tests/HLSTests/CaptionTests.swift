@@ -50,6 +50,23 @@ struct CaptionTests {
         #expect(read(long).first == Self.pairs[0])
     }
 
+    @Test("pairs that do not fit into one message get a second one in the same SEI unit")
+    func manyPairs() {
+        var cues = PendingFrameMetadata()
+        let many = (0..<20).map { CaptionPair($0 == 0 ? .start : .continuation, UInt8($0), 1) }
+        for frame in Int64(1)...2 { cues.add(captions: many, at: frame) }
+        #expect(Self.read(cues.carrying(Self.packet(2), fps: 30, step: 2)) == many + many)
+    }
+
+    @Test("after a second of captions in one frame, further messages are ignored")
+    func flood() {
+        let payload = CaptionMessage.payload([CaptionPair](repeating: Self.pairs[0], count: 31))
+        let unit: [UInt8] = [6, 4, UInt8(payload.count)] + payload + [0x80]
+        let units = [[UInt8]](repeating: [0, 0, 0, UInt8(unit.count)] + unit, count: 1_000)
+        let count = Self.read(Self.packet(0, units.flatMap { $0 } + Self.slice)).count
+        #expect((CaptionPair.mostPerFrame..<CaptionPair.mostPerFrame + 31).contains(count))
+    }
+
     @Test("pairs of HEVC are read from prefix SEI units")
     func hevc() {
         let payload = CaptionMessage.payload([Self.pairs[0]])
@@ -102,5 +119,9 @@ struct CaptionTests {
                 "#EXT-X-MEDIA:TYPE=CLOSED-CAPTIONS,GROUP-ID=\"cc\",NAME=\"CC3\",AUTOSELECT=YES,INSTREAM-ID=\"CC3\"",
             ])
         #expect(lines[5].hasSuffix(",CLOSED-CAPTIONS=\"cc\"") && !lines[7].contains("CLOSED-CAPTIONS"))
+        list.version = 3
+        #expect(list.rendered().contains("#EXT-X-VERSION:3\n"))
+        list.captions.append(.init(channel: "SERVICE1", name: "SERVICE1", language: nil))
+        #expect(list.rendered().contains("#EXT-X-VERSION:7\n"), "RFC 8216 §7")
     }
 }

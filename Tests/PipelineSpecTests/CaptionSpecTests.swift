@@ -37,6 +37,10 @@ struct CaptionSpecTests {
                 "captions.channels[1].instreamId"
             ),
             (
+                #"{ "from": "1", "channels": [{ "instreamId": "CC1" }, { "instreamId": "CC3", "name": "CC1" }] }"#,
+                "captions.channels[1].name"
+            ),
+            (
                 #"{ "from": "1", "channels": [{ "instreamId": "CC1", "language": "english!" }] }"#,
                 "captions.channels[0].language"
             ),

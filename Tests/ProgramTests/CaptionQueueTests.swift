@@ -183,6 +183,32 @@ struct CaptionSwitchTests {
         #expect(erasing == codes)
     }
 
+    @Test("codes that erase are sent again if their frame is lost, and only for channels with text since the last ones")
+    func clearedOnce() {
+        let inbox = CaptionInbox()
+        let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
+        inbox.put(Self.frame(CaptionPair(.field1, 0x94, 0x25), 0))
+        _ = captions.take(at: 0, onAir: Self.anna, hidden: [])
+        let code = [CaptionPair(.field1, 0x94, 0x2C)]
+        #expect(captions.take(at: 1, onAir: nil, hidden: []) == code)
+        #expect(captions.putBack())
+        let rest = (Int64(2)..<6).map { captions.take(at: $0, onAir: nil, hidden: []) }
+        #expect(rest == [code, code, [], []])
+        #expect(captions.take(at: 6, onAir: Self.anna, hidden: []).isEmpty)
+    }
+
+    @Test("when the publication ends, its text is erased after its last captions")
+    func ended() {
+        let inbox = CaptionInbox()
+        let captions = CaptionSwitch(.source(Self.anna), fps: 30, lanes: [Self.anna: inbox])
+        let text = CaptionPair(.field1, 0x94, 0x25)
+        for number in Int64(0)..<2 { inbox.put(Self.frame(text, number)) }
+        inbox.put(.end)
+        let taken = (Int64(0)..<6).map { captions.take(at: $0, onAir: nil, hidden: []) }
+        let code = [CaptionPair(.field1, 0x94, 0x2C)]
+        #expect(taken == [[text], [text], code, code, [], []])
+    }
+
     @Test("while packets of the source pass through, nothing that waits follows them at the seam")
     func passed() {
         let inbox = CaptionInbox()
