@@ -232,7 +232,7 @@ package final class HLSPackager: Sendable {
             intake.showEdge()
             let watcher = intake.edge == nil ? nil : intake.watcher
             // Once per part is often enough: a superseded worker stops within one part.
-            if track == 0, !self.settings.waitsForStore { intake.isDoubtful = true }
+            if track == intake.collector?.firstAwake ?? 0, !self.settings.waitsForStore { intake.isDoubtful = true }
             return (
                 intake.isDoubtful || !changes.isEmpty || (intake.collector?.readyCount ?? 0) > 0, watcher, intake.slots
             )

@@ -86,6 +86,12 @@ struct SegmentCollector: Sendable {
         if slot > nap.lowerBound { self.naps[track]?.append(nap.lowerBound..<slot) }
     }
 
+    /// Index of the first track that does not sleep now; 0 if all sleep.
+    var firstAwake: Int {
+        guard !self.naps.isEmpty else { return 0 }
+        return self.kinds.indices.first { self.naps[$0]?.last?.upperBound != .max } ?? 0
+    }
+
     /// Returns the tracks that sleep in a segment.
     private func sleepers(in slot: Int64) -> Set<Int> {
         guard !self.naps.isEmpty else { return [] }

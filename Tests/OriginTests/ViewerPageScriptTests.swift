@@ -113,4 +113,42 @@ struct ViewerPageScriptTests {
             """#)
         #expect(printed == "[0,200,0,200] true false 6")
     }
+
+    @Test(
+        "a player without the list of the whole window continues with the live list; one that was there is asked for ten times"
+    )
+    func missingWholeList() throws {
+        let printed = try Self.run(
+            [.requests, .playlist, .track, .player],
+            #"""
+            globalThis.window = globalThis;
+            globalThis.location = { href: "https://a.example/r/", origin: "https://a.example" };
+            globalThis.setTimeout = (act) => queueMicrotask(act);
+            const live = "#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:70\n#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:00Z\n#EXTINF:2,\n70.m4s\n";
+            for (const [status, wasThere] of [[404, false], [403, false], [404, true]]) {
+              const asked = [], abort = new AbortController();
+              globalThis.fetch = async (uri) => {
+                const name = uri.split("/").at(-1);
+                asked.push(name);
+                if (name === "70.m4s") abort.abort();
+                return name === "v.m3u8" ? { ok: true, url: uri, text: async () => live } : { ok: false, status };
+              };
+              const player = new MSEPlayer({ currentTime: 0 }, { variants: [] }, () => {}, { wholeStart: () => 0 });
+              const variant = { uri: "https://a.example/r/v.m3u8" };
+              const track = Object.assign(Object.create(Track.prototype), { player, choose: () => variant, isWhole: true, list: null, next: 5, part: 0,
+                target: null, variant: null, buffer: { buffered: [] } });
+              if (wasThere) track.variant = track.chosen();
+              Object.assign(player, { tracks: [track], source: { readyState: "open" } });
+              await track.run(abort.signal);
+              console.log(status, asked.filter((name) => name === "v-dvr.m3u8").length, asked.slice(-2).join(" "), track.isWhole, player.wholeStart);
+            }
+            """#)
+        #expect(
+            printed
+                == """
+                404 1 v.m3u8 70.m4s false null
+                403 1 v.m3u8 70.m4s false null
+                404 10 v.m3u8 70.m4s false null
+                """)
+    }
 }

@@ -131,4 +131,16 @@ struct SleepTests {
         #expect(ListText(store.text("720p.m3u8")).uris == ["720p-1-6.m4s", "720p-1-7.m4s"])
         #expect(ListText(viewer.last("720p.m3u8")).mediaSequence == 6)
     }
+
+    @Test("while the first rendition sleeps, a part of the next one shows that a newer worker has claimed the room")
+    func superseded() throws {
+        let store = MemoryStore()
+        let (output, _, _) = try EdgeTests.begun(store)
+        output.feed(0..<192)
+        output.packager.sleep(track: 0, from: 192)
+        #expect(output.packager.step() == nil)
+        _ = try Output(store).packager.begin(now: SlateTests.nanoseconds(400))
+        output.feed(192..<225, only: [1])
+        #expect(output.packager.step() == .superseded)
+    }
 }

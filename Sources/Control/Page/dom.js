@@ -116,7 +116,8 @@ export function disable(control, isDisabled) {
 export function toast(text, { act = null, label = "Undo", seconds = act ? 12 : 6, tone = "" } = {}) {
   const box = $("toasts"), row = make("div", { class: "toast", tone }, make("span", {}, text));
   const close = () => row.remove();
-  if (act) row.append(button(label, { class: "link", "data-part": "undo" }, () => { close(); act(); }));
+  // Ctrl+Z may press no other button, such as one that overwrites what another operator has done.
+  if (act) row.append(button(label, { class: "link", "data-part": label.startsWith("Undo") ? "undo" : "act" }, () => { close(); act(); }));
   row.append(button("×", { class: "link close", "aria-label": "Close this notice" }, close));
   box.append(row);
   while (box.children.length > 4) box.firstChild.remove();

@@ -16,7 +16,8 @@ export class MSEPlayer {
    * returns when the window begins (ms; null: not known) if it ends at a date.
    */
   constructor(video, multivariant, report, { audio = null, isAudioOnly = false, startDate = null, wholeStart = null } = {}) {
-    Object.assign(this, { video, report, multivariant, isAudioOnly, startDate, wholeStart });
+    Object.assign(this, { video, report, multivariant, isAudioOnly, startDate, wholeWindow: wholeStart });
+    this.lacksWholeUntil = 0;     // until when (performance.now) the lists of the whole window are not asked for
     /** The end of the newest live list: { date: ms, at: when it was received, depth: s, holdBack: s, isFinal }; null before that. */
     this.edge = null;
     this.audio = audio;
@@ -127,6 +128,12 @@ export class MSEPlayer {
   }
 
   // MARK: Long windows
+
+  /** See the constructor; null while the lists of the whole window are not to be had. */
+  get wholeStart() { return performance.now() < this.lacksWholeUntil ? null : this.wholeWindow; }
+
+  /** The list of the whole window is missing: for a minute, the live lists have to do. */
+  lackWhole() { this.lacksWholeUntil = performance.now() + 60000; }
 
   /** The date (ms) of the live edge. The list of the whole window is older than the live list that was loaded before it. */
   edgeDate() {

@@ -247,10 +247,10 @@ export class Session {
 
   // MARK: Position
 
-  /** When a long window that ends at a date begins (both ms); null if that is not known. */
+  /** When a long window that ends at a date begins (both ms); null if that is not known, or if only the browser's own player may play. */
   wholeStart(end) {
-    const start = this.status.latest?.start;
-    return this.windowSeconds && start ? windowStart(start, end, this.windowSeconds) : null;
+    const start = this.status.latest?.start, hasOwn = MSEPlayer.source && this.forced !== "native";
+    return this.windowSeconds && start && hasOwn ? windowStart(start, end, this.windowSeconds) : null;
   }
 
   /** The window of the playlist in media time (s); null if it is not known. */
@@ -270,8 +270,10 @@ export class Session {
     if (!window) return;
     if (!this.lowDelay.isPlaying) {
       // The browser's own player has only the live list.
-      const isFar = this.player instanceof NativePlayer && time < this.player.window().start && MSEPlayer.source;
-      return isFar ? this.rebuild(this.player.dateOf(time)) : this.player.seek(time);
+      const { player } = this;
+      if (!(player instanceof NativePlayer)) return player.seek(time);
+      const { start } = player.window(), date = player.dateOf(time), isFar = time < start && date !== null && this.wholeStart(date) !== null;
+      return isFar ? this.rebuild(date) : player.seek(Math.max(time, start));
     }
     // WebRTC has only the live edge.
     const behind = window.end - time;

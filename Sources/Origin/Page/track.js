@@ -179,7 +179,8 @@ export class Track {
     if (isBlocking && !isOther && this.list && this.next !== null) {
       uri += `${uri.includes("?") ? "&" : "?"}_HLS_msn=${this.next}&_HLS_part=${this.part}`;
     }
-    const response = await load(uri, null, signal);
+    let response;
+    try { response = await load(uri, null, signal); } catch (error) { throw Object.assign(error, { isWholeList: this.isWhole }); }
     const list = parseMedia(await response.text(), response.url || uri);
     const isNew = isOther || this.list?.edge !== list.edge || list.ended;
     if (isOther) { this.variant = variant; this.map = null; this.needsKey = true; }
@@ -209,8 +210,9 @@ export class Track {
         }
         failures += 1;
         this.list = null;
-        // The room has no list of the whole window.
-        if (this.isWhole && error.status === 404 && !error.segment) { this.isWhole = false; this.player.wholeStart = null; }
+        // The room, or a server before it, has no list of the whole window. One that was there may come back.
+        const isMissing = error.isWholeList && error.status >= 400 && error.status < 500 && error.status !== 429;
+        if (isMissing && failures >= (this.chosen() === this.variant ? 10 : 1)) { this.isWhole = false; this.player.lackWhole(); }
         // A deleted segment does not come back: continue with the next one in the playlist.
         if (error.segment && failures >= 3) { this.next = error.segment.sequence + 1; this.part = 0; }
         this.player.interrupted(this, error, failures);
@@ -222,7 +224,9 @@ export class Track {
   /** Changes to the list that has the next segment, if the room has a long window. Returns whether it has. */
   changesList() {
     const { player, isWhole } = this;
-    if (!player.wholeStart || needsWhole(this.list, isWhole, this.next, player.liveStart()) === isWhole) return false;
+    // The other track has found that there are no such lists.
+    if (!player.wholeStart) { this.isWhole = false; return isWhole; }
+    if (needsWhole(this.list, isWhole, this.next, player.liveStart()) === isWhole) return false;
     // A viewer at the live edge who has fallen behind returns to it. Lists that do not fit together must not make the player change forever.
     if (!isWhole && ((player.isFollowing && !player.video.paused) || performance.now() - this.leftWholeAt < 5000)) return false;
     if (isWhole) this.leftWholeAt = performance.now();
