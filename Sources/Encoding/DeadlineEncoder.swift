@@ -17,7 +17,15 @@ final class DeadlineEncoder: FrameEncoder {
         /// For one frame, and for the rest of the frames at the end. The queue before a live encoder holds as many
         /// frames as 30 frames per second have in this time.
         var call = 500
+
+        /// For encoders that are opened while frames wait. Together with a call, it is less than the queues before a live
+        /// encoder hold.
+        static let running = Limits(open: 1_500)
     }
+
+    /// Number of waits into which the time of a call is divided. If the whole process is stopped during a call, the
+    /// encoder still has the remaining waits.
+    private static let waits = 5
 
     private enum Job: Sendable {
         case encode(Picture, pts: Int64, forceIDR: Bool, forceP: Bool)
@@ -77,7 +85,7 @@ final class DeadlineEncoder: FrameEncoder {
         guard encoders.wait(shared.opened, limits.open), let result = shared.opening.withLock({ $0 }) else {
             self.end(shared)
             throw MediaError(
-                .unavailable, "\(settings.implementation.rawValue) did not open in \(limits.open / 1_000) s", at: place,
+                .unavailable, "\(settings.implementation.rawValue) did not open in \(limits.open) ms", at: place,
                 fix: settings.implementation.remedy)
         }
         return DeadlineEncoder(shared, encoders, limits, parameterSets: try result.get(), place: place)
@@ -131,7 +139,10 @@ final class DeadlineEncoder: FrameEncoder {
         guard !self.isAbandoned else { throw self.stalled }
         self.shared.state.withLock { $0.job = job }
         self.shared.given.signal()
-        guard self.encoders.wait(self.shared.answered, self.limits.call) else {
+        let isAnswered = (0..<Self.waits).contains { _ in
+            self.encoders.wait(self.shared.answered, self.limits.call / Self.waits)
+        }
+        guard isAnswered else {
             self.isAbandoned = true
             throw self.stalled
         }

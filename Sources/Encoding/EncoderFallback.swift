@@ -7,7 +7,8 @@ package struct EncoderFallback: Sendable, Hashable {
     package var from: H264Implementation
     /// Why that encoder is not used.
     package var error: MediaError
-    /// Tick of the first frame that libx264 encodes; `nil` if the hardware encoder did not open at the start.
+    /// Tick from which libx264 encodes: its first frame has this tick, or a later one if frames were lost before the
+    /// encoder. `nil` if the hardware encoder did not open at the start.
     package var tick: Int64?
 
     package init(from: H264Implementation, error: MediaError, tick: Int64?) {

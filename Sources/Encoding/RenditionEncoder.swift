@@ -71,12 +71,12 @@ struct RenditionEncoder {
         var fallback: EncoderFallback?
         let encoder: any FrameEncoder
         do throws(MediaError) {
-            encoder = try self.open(rung.settings, rung, by: encoders, changed)
+            encoder = try self.open(rung.settings, rung, by: encoders, in: DeadlineEncoder.Limits(), changed)
         } catch {
             guard rung.settings.implementation.isHardware, rung.fallsBackAtStart else { throw error }
             fallback = EncoderFallback(from: rung.settings.implementation, error: error, tick: nil)
             rung.settings.implementation = .libx264
-            encoder = try self.open(rung.settings, rung, by: encoders, changed)
+            encoder = try self.open(rung.settings, rung, by: encoders, in: DeadlineEncoder.Limits(), changed)
         }
         var opened = RenditionEncoder(
             rung: rung, encoders: encoders, encoder: encoder, partFrames: partFrames, stride: stride, changed: changed)
@@ -103,11 +103,11 @@ struct RenditionEncoder {
     /// Opens an encoder; a hardware encoder gets libx264 on standby.
     private static func open(
         _ settings: VideoEncoderSettings, _ rung: EncodedRendition, by encoders: LadderEncoders,
-        _ changed: @escaping (Change) -> Void
+        in limits: DeadlineEncoder.Limits = .running, _ changed: @escaping (Change) -> Void
     ) throws(MediaError) -> any FrameEncoder {
         let place = "encode[\(rung.name)]"
         guard settings.implementation.isHardware else { return try encoders.video(settings, place) }
-        return try StandbyEncoder.open(settings, by: encoders, place: place) { change in
+        return try StandbyEncoder.open(settings, by: encoders, limits: limits, place: place) { change in
             let tick = change.pts &* Int64(rung.frameStep)
             changed(
                 Change(

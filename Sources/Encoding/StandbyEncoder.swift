@@ -15,7 +15,8 @@ final class StandbyEncoder: FrameEncoder {
     /// The change to libx264.
     struct Change {
         var error: MediaError
-        /// Presentation time of libx264's first frame in ticks of 1/fps.
+        /// Time in ticks of 1/fps from which libx264 encodes: the presentation time of its first frame, unless frames
+        /// were lost before the encoder.
         var pts: Int64
         /// libx264's parameter sets in Annex B form.
         var parameters: CodecParameters
@@ -40,8 +41,6 @@ final class StandbyEncoder: FrameEncoder {
     /// Frames inside the hardware encoder, in order.
     private var inside: [Frame] = []
     private var fault: MediaError?
-    /// Set from the failure of the hardware encoder until libx264's first frame.
-    private var unreported: MediaError?
     /// Whether libx264 has replaced the hardware encoder.
     private(set) var isSoftware = false
 
@@ -61,15 +60,17 @@ final class StandbyEncoder: FrameEncoder {
 
     /// Opens the hardware encoder. Opens libx264 too, to learn its parameter sets, and closes it again.
     ///
-    /// - Parameter changed: Called when libx264 takes over, before its first packet.
+    /// - Parameters:
+    ///   - limits: Longest times of the hardware encoder's calls.
+    ///   - changed: Called when libx264 takes over, before its first packet.
     /// - Throws: The error of either encoder; ``MediaError/Code/unavailable`` if no initialization segment can contain
     ///   the parameter sets of both.
     static func open(
-        _ settings: VideoEncoderSettings, by encoders: LadderEncoders, place: String,
+        _ settings: VideoEncoderSettings, by encoders: LadderEncoders, limits: DeadlineEncoder.Limits, place: String,
         changed: @escaping (Change) -> Void
     ) throws(MediaError) -> StandbyEncoder {
         let softwareSets = try encoders.video(settings.software, place).parameterSets
-        let encoder = try DeadlineEncoder.open(settings, by: encoders, place: place)
+        let encoder = try DeadlineEncoder.open(settings, by: encoders, limits: limits, place: place)
         guard let hardware = AVCConfiguration(extradata: encoder.parameterSets),
             let software = AVCConfiguration(extradata: softwareSets),
             let both = hardware.joined(with: software) ?? software.joined(with: hardware)
@@ -91,7 +92,6 @@ final class StandbyEncoder: FrameEncoder {
         _ picture: Picture, pts: Int64, forceIDR: Bool, forceP: Bool, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
         if self.isSoftware {
-            self.report(pts)
             return try self.encoder.encode(picture, pts: pts, forceIDR: forceIDR, forceP: forceP, body)
         }
         self.inside.append(Frame(picture: picture, pts: pts, isIDR: forceIDR, isP: forceP))
@@ -102,7 +102,7 @@ final class StandbyEncoder: FrameEncoder {
             }
             if let fault = self.fault { throw fault }
         } catch {
-            try self.fallBack(because: error, body)
+            try self.fallBack(because: error, at: self.inside.first?.pts ?? pts &+ 1, body)
         }
     }
 
@@ -115,8 +115,8 @@ final class StandbyEncoder: FrameEncoder {
             }
             if let fault = self.fault { throw fault }
         } catch {
-            guard !self.inside.isEmpty else { return }
-            try self.fallBack(because: error, body)
+            guard let first = self.inside.first else { return }
+            try self.fallBack(because: error, at: first.pts, body)
             try self.encoder.finish(body)
         }
     }
@@ -138,7 +138,11 @@ final class StandbyEncoder: FrameEncoder {
     }
 
     /// Replaces the hardware encoder by libx264, which encodes the frames inside it, beginning with an IDR frame.
-    private func fallBack(because error: MediaError, _ body: (CodedPacket) -> Void) throws(MediaError) {
+    ///
+    /// The change is reported even if no frame is inside, because another encoder may get the next frame.
+    private func fallBack(
+        because error: MediaError, at pts: Int64, _ body: (CodedPacket) -> Void
+    ) throws(MediaError) {
         let software = try self.encoders.video(self.settings.software, self.place)
         guard software.parameterSets == self.softwareSets else {
             throw MediaError(
@@ -149,19 +153,12 @@ final class StandbyEncoder: FrameEncoder {
         self.inside = []
         self.encoder = software
         self.isSoftware = true
-        self.unreported = error
-        if let first = frames.first { self.report(first.pts) }
+        self.changed(
+            Change(error: error, pts: pts, parameters: self.softwareParameters, initialization: self.initialization))
         for (index, frame) in frames.enumerated() {
             try software.encode(
                 frame.picture, pts: frame.pts, forceIDR: index == 0 || frame.isIDR, forceP: frame.isP, body)
         }
-    }
-
-    private func report(_ pts: Int64) {
-        guard let error = self.unreported.take() else { return }
-        self.changed(
-            Change(
-                error: error, pts: pts, parameters: self.softwareParameters, initialization: self.initialization))
     }
 
     private func failure(_ what: String) -> MediaError {

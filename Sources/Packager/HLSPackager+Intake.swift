@@ -24,6 +24,8 @@ extension HLSPackager {
         /// Stores the parts at the live edge for the next worker.
         var keeper: LiveEdgeStore?
         private var kept: LiveEdgeRecord?
+        /// By track, the newest initialization segment that was passed on.
+        private var newest: [Int: [UInt8]] = [:]
         /// Incarnation (run number) of this worker; set together with ``keeper``.
         var incarnation: Int64 = 0
         /// Callback for every new part that viewers can request.
@@ -48,6 +50,9 @@ extension HLSPackager {
 
         /// Changes a track's configuration from the segment of a frame on, in the directory and at the live edge.
         mutating func change(_ change: ConfigurationChange, firstTick: Int64) {
+            // The live edge may have put the change off; the same again must not take effect earlier in the directory.
+            guard self.newest[change.track] != change.initialization else { return }
+            if self.collector != nil { self.newest[change.track] = change.initialization }
             let slot = self.slots.slot(ofFrame: firstTick)
             let (named, from) = self.edge?.change(change, from: slot) ?? (change, slot)
             self.collector?.change(named, from: from)

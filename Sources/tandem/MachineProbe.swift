@@ -5,6 +5,7 @@ import NIOCore
 import PipelineSpec
 import Room
 import RoomAPI
+import Synchronization
 import TerminalText
 import Threading
 
@@ -24,7 +25,7 @@ enum MachineProbe {
         facts.ffmpeg = LibAV.version
         facts.libraries = self.libraries
         facts.hardwareEncoders = H264Implementation.allCases.filter(\.isHardware).map { encoder in
-            .init(encoder.rawValue, LibAV.problem(of: encoder).map { .init($0.what, fix: $0.fix) })
+            .init(encoder.rawValue, self.problem(of: encoder))
         }
         facts.fonts = self.fonts
         let limits = ProcessLimits.ofThisProcess(openFiles: LibAV.raiseOpenFiles())
@@ -50,6 +51,20 @@ enum MachineProbe {
         self.addAddresses(to: &facts)
         facts.monotonic = clock.now() - start
         return facts
+    }
+
+    /// Why a hardware encoder does not open; `nil` if it does. Waits for a limited time, because a driver can block
+    /// without end.
+    private static func problem(of encoder: H264Implementation) -> MachineFacts.Problem? {
+        let found = Mutex<MediaError?>(nil)
+        let thread = StageThread("hw") {
+            let error = LibAV.problem(of: encoder)
+            found.withLock { $0 = error }
+        }
+        guard thread.join(within: 10 * TimeMath.nanoseconds) else {
+            return MachineFacts.Problem("it did not open in 10 s", fix: encoder.remedy)
+        }
+        return found.withLock { $0 }.map { MachineFacts.Problem($0.what, fix: $0.fix) }
     }
 
     private static var libraries: [MachineFacts.Part] {

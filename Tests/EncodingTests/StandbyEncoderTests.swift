@@ -16,12 +16,17 @@ struct StandbyEncoderTests {
         case skips(Int64), withoutKey(Int64)
         /// The last frames, from this one on, have no packets at the end.
         case forgets(Int64)
+        /// The call for this frame outputs its packet, then throws.
+        case throwsAfter(Int64)
+        /// The encoder works, but every third wait for a call ends at once, as if the process had been stopped during it.
+        case hurried
     }
 
-    /// Whether a call of the fake encoder hangs, and a semaphore that lets it return.
+    /// Whether a call of the fake encoder hangs, a semaphore that lets it return, and the number of waits so far.
     private final class StallFlag: Sendable {
         let value = Atomic<Bool>(false)
         let end = DispatchSemaphore(value: 0)
+        let waits = Atomic<Int>(0)
     }
 
     /// A fake hardware encoder, made of libx264.
@@ -57,6 +62,9 @@ struct StandbyEncoderTests {
                 var packet = packet
                 if hidesKey { packet.isKey = false }
                 if isKept { body(packet) }
+            }
+            if self.fault == .throwsAfter(pts) {
+                throw MediaError(.rejected, "the device is gone", at: "fake", fix: "none")
             }
         }
 
@@ -106,7 +114,10 @@ struct StandbyEncoderTests {
                 try AudioEncoder.open(sampleRate: sampleRate, bitrate: bitrate, place: place)
             })
         // A call times out exactly if the fake encoder stalls in it.
-        encoders.wait = { semaphore, _ in
+        encoders.wait = { semaphore, milliseconds in
+            if fault == .hurried, milliseconds < 1_000, stall.waits.add(1, ordering: .relaxed).newValue % 3 == 0 {
+                return false
+            }
             for _ in 0..<20_000 {
                 if semaphore.wait(timeout: .now() + .milliseconds(1)) == .success { return true }
                 if stall.value.load(ordering: .acquiring) { return false }
@@ -117,7 +128,11 @@ struct StandbyEncoderTests {
     }
 
     /// Encodes 100 frames with a GOP of 32.
-    private static func run(_ fault: Fault, fallsBackAtStart: Bool = false) throws -> Outcome {
+    ///
+    /// - Parameter rates: Bit rates from the second GOP on; `nil`: unchanged.
+    private static func run(
+        _ fault: Fault, fallsBackAtStart: Bool = false, rates: BitRates? = nil
+    ) throws -> Outcome {
         let words = Mutex<[Word]>([])
         let failures = Mutex<[MediaError]>([])
         let stall = StallFlag()
@@ -139,6 +154,7 @@ struct StandbyEncoderTests {
         settings.encoders = Self.encoders(fault, stall)
         let ladder = try EncodingStage.open(
             rungs: [Self.rung(320, fallsBackAtStart: fallsBackAtStart)], settings: settings, output: output)
+        if let rates { ladder.control.setRates(rates, track: 0) }
         let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
         for tick in Int64(0)..<100 { #expect(ladder.put(picture, tick: tick)) }
         ladder.finish()
@@ -175,7 +191,7 @@ struct StandbyEncoderTests {
         "libx264 continues with the first frame without a packet, as an IDR frame; no frame is lost and the grid stays",
         arguments: [
             (Fault.throwing(40), 40), (.throwing(0), 0), (.throwing(64), 64), (.silent(40), 40), (.stalled(40), 40),
-            (.skips(40), 40), (.withoutKey(64), 64), (.forgets(95), 95), (.forgets(99), 99),
+            (.skips(40), 40), (.withoutKey(64), 64), (.forgets(95), 95), (.forgets(99), 99), (.throwsAfter(40), 41),
         ] as [(Fault, Int64)])
     func midstream(fault: Fault, first: Int64) throws {
         let outcome = try Self.run(fault)
@@ -189,6 +205,25 @@ struct StandbyEncoderTests {
         guard case .configuration(let change) = changes[0].element else { return }
         #expect(change.tick == first && change.initialization == outcome.initialization && change.isPassed == nil)
         #expect(change.parameters != outcome.parameters && change.width == 320 && change.height == 180)
+    }
+
+    @Test("a hardware encoder fails right before its bit rates change: the change to libx264 is reported once")
+    func failsBeforeNewRates() throws {
+        let rates = BitRates(bitrate: 310_000, maxBitrate: 360_000, bufferSize: 360_000)
+        let outcome = try Self.run(.throwsAfter(31), rates: rates)
+        #expect(Self.packets(outcome.words) == Self.expected(keys: [0, 32, 64, 96]))
+        #expect(outcome.failures.isEmpty && outcome.fallback?.tick == 32)
+        let changes = outcome.words.enumerated().filter { if case .packet = $0.element { false } else { true } }
+        try #require(changes.count == 1 && changes[0].offset == 32)
+        guard case .configuration(let change) = changes[0].element else { return }
+        #expect(change.tick == 32 && change.initialization == outcome.initialization)
+    }
+
+    @Test("the process is stopped during calls of a hardware encoder: the encoder does not count as failed")
+    func hurried() throws {
+        let outcome = try Self.run(.hurried)
+        #expect(outcome.words == Self.expected(keys: [0, 32, 64, 96]))
+        #expect(outcome.fallback == nil && outcome.failures.isEmpty)
     }
 
     @Test("a hardware encoder that does not open is an error with its remedy")
