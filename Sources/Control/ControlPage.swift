@@ -77,7 +77,7 @@ package struct ControlPage: Sendable {
 }
 
 extension ControlPage.File {
-    /// The embedded text of the file; empty for the player, which belongs to the viewers' page.
+    /// The embedded text of the file; empty for the player, whose text is passed to ``ControlPage``.
     fileprivate var content: String {
         switch self {
         case .html: String(cString: tandem_control_page_html())

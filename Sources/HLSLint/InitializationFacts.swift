@@ -251,6 +251,9 @@ struct AudioFacts: Sendable, Hashable {
     }
 
     /// Returns `sbrPresentFlag` of the extension after the core's configuration; `nil` if there is no extension.
+    ///
+    /// - Parameter hasLayout: Whether the channel configuration is not 0. With 0, a program config element comes before
+    ///   the extension; it is not parsed, and the result is `nil`.
     private static func replication(_ reader: inout BitReader, hasLayout: Bool) -> Bool? {
         guard hasLayout, reader.flag() != nil, let depends = reader.flag() else { return nil }
         if depends { _ = reader.bits(14) }

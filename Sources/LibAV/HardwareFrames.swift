@@ -112,9 +112,9 @@ final class HardwareFrames {
         return unsafe frame
     }
 
-    /// Copies the planes of an 8-bit 4:2:0 frame to an NV12 frame of the same size.
+    /// Copies the planes of a planar 8-bit 4:2:0 frame to an NV12 frame of the same size.
     ///
-    /// - Returns: `false` if a plane is missing, or its rows are shorter than the frame is wide.
+    /// - Returns: `false` if either frame lacks a plane, or if a plane's rows are too short for the frame's width.
     private static func copy(
         _ source: UnsafeMutablePointer<AVFrame>, to target: UnsafeMutablePointer<AVFrame>
     ) -> Bool {

@@ -3,8 +3,8 @@ package import MediaTypes
 
 /// An event that an HLS output reports to its room.
 package enum PackagerEvent: Sendable {
-    /// The worker has filled the time in which no worker ran with slate; complete filled segments have been reported
-    /// before.
+    /// The worker has inserted slate for the time in which no worker ran. Reported once for the whole time, after
+    /// ``segmentPublished(_:)`` for each complete segment with slate.
     case slateFilled(SlateFill)
     /// A segment has been listed in every playlist.
     case segmentPublished(PublishedSegment)

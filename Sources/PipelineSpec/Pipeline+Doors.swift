@@ -35,7 +35,7 @@ extension PipelineRules {
             log.mistake(
                 "ingest.rtmp.listen",
                 "is null, and there is neither rtmps, srt nor webrtc, so publishers could not connect",
-                fix: "write host:port, or add \"rtmps\", \"srt\" or \"webrtc\"")
+                fix: "write host:port, or add \"rtmps\", \"srt\" or \"webrtc\" to \"ingest\"")
         }
         self.checkWebRTC(&log)
         self.checkPorts(hasPublishers: hasPublishers, &log)

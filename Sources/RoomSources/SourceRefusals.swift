@@ -11,7 +11,7 @@ package struct SourceRefusals: Sendable, Equatable {
     package enum Kick: Sendable, Equatable {
         /// The source is refused until the end of the kick.
         case refused
-        /// The source may be published again at once.
+        /// The command has ended the refusal, if there was one: the source may be published at once.
         case lifted
         /// Nothing has changed, because the source is quarantined for longer than the kick would last.
         case quarantined(until: Int64)

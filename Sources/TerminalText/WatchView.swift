@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// A live view of a room: state, sources with their levels, frame, lag and alarms.
+/// A live view of a room: its state, frame number, lag and alarms, and its sources with their loudness.
 package struct WatchView: Sendable {
     /// Columns of a level meter, for the loudness from -60 LUFS to 0.
     private static let meterColumns = 20
@@ -10,7 +10,7 @@ package struct WatchView: Sendable {
 
     package init(style: TerminalStyle) { self.style = style }
 
-    /// Returns one line for a log: time, state, scene, frame, lag, sources with their loudness, and alarms.
+    /// Returns one line for a log: time, state, scene, frame number, lag, sources with their loudness, and alarms.
     ///
     /// - Parameter room: The reply to `GET /v1/room`.
     package func line(_ room: JSONNode) -> String {

@@ -80,8 +80,8 @@ package final class Uploader: Sendable {
     ///
     /// - Parameters:
     ///   - method: HTTP method for uploads, PUT or POST.
-    ///   - connections: Number of tracks, each of which uploads one segment at a time. The client's limit of connections
-    ///     is one higher, and at least two.
+    ///   - connections: Number of the output's media playlists. Each media track uploads one segment at a time. The
+    ///     HTTP client's soft limit of connections is one more than this number, and at least two.
     ///   - authorities: PEM file with the CA certificates to verify the server; `nil`: the system's.
     package init(
         outputID: String, target: any UploadTarget, method: String = "PUT", rules: UploadRules, connections: Int,

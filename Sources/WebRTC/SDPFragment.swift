@@ -52,11 +52,11 @@ package struct SDPFragment: Sendable, Hashable {
         }
     }
 
-    /// The reply to an ICE restart: this program's new credentials and its candidates.
+    /// The fragment that answers an ICE restart: this program's new credentials and its candidates.
     ///
     /// - Parameters:
-    ///   - settings: With the new credentials.
-    ///   - session: The negotiated session, whose tracks name the section.
+    ///   - settings: Contains the new credentials.
+    ///   - session: The negotiated session. Its first track gives the `m=` line, its tracks' `mid`s the bundle.
     package static func answer(settings: AnswerSettings, session: NegotiatedSession) -> String {
         var lines = ["a=ice-lite"]
         let mids = session.tracks.map(\.mid).filter { !$0.isEmpty }

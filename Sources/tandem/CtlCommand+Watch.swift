@@ -6,7 +6,7 @@ import TerminalText
 extension CtlCommand {
     struct Watch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show sources, levels, frame, lag and alarms, once per second until the room ends.",
+            abstract: "Show sources, levels, frame number, lag and alarms, once per second until the room ends.",
             discussion: """
                 The view is redrawn in place on a terminal. In a pipe, a file or a terminal without cursor (TERM=dumb) it
                 is a line per second, and with --json the reply to GET /v1/room. Waits ten seconds for a successor if the

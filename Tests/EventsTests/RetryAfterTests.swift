@@ -4,13 +4,13 @@ import Events
 
 @Suite("Retry-After: RFC 9110 §10.2.3")
 struct RetryAfterTests {
-    @Test("Retry-After as a number of seconds is used; a negative one means no delay")
+    @Test("Retry-After as a number of seconds gives that number; a negative one gives 0 seconds")
     func seconds() {
         #expect(RetryAfter.seconds("120", now: 5) == 120)
         #expect(RetryAfter.seconds("0", now: 5) == 0 && RetryAfter.seconds("-7", now: 5) == 0)
     }
 
-    @Test("Retry-After as an HTTP date gives the seconds from a given time until it; a past date means no delay")
+    @Test("Retry-After as an HTTP date gives the seconds from a given time until it; a past date gives 0 seconds")
     func date() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         #expect(RetryAfter.date(date) == 784_111_777)

@@ -98,7 +98,7 @@ struct AlphaBlendTests {
         #expect(target.bytes == expected.bytes)
     }
 
-    @Test("every pair of samples at every seventh alpha is mixed to the nearest value")
+    @Test("all 256 samples over every third sample value, at every seventh alpha, are mixed to the nearest value")
     func isExact() {
         let above = (0...255).map { UInt8($0) }
         for share in stride(from: 0, through: 255, by: 7) {

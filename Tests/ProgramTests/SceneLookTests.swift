@@ -190,7 +190,7 @@ struct SceneLookTests {
         }
     }
 
-    @Test("a source's name on its card is laid out in the pane's visible area of the source's frame")
+    @Test("on the card of a source whose frames are wider than the canvas, the name is laid out for the frame's width")
     func cardName() throws {
         let source = SourceID(uid: String(repeating: "M", count: 20))
         let pane = Pane(source: source, rect: Rect(x: 0, y: 0, width: 640, height: 360), adaption: .fit)

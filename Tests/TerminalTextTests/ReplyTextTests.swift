@@ -105,7 +105,9 @@ struct ReplyTextTests {
         return WatchView(style: style).lines(room, columns: columns, rows: rows)
     }
 
-    @Test("a room's live view has sources with meters, frame, lag and alarms, and fits in the terminal")
+    @Test(
+        "a room's live view shows frame number, lag, alarms and a loudness meter per source, and fits in the terminal"
+    )
     func view() throws {
         #expect(
             try self.watch(columns: 100, rows: 20).joined(separator: "\n") == """
@@ -128,7 +130,7 @@ struct ReplyTextTests {
         #expect(short.count == 7 && short.contains("… 3 more") && short.last?.hasPrefix("alert 3") == true, "\(short)")
     }
 
-    @Test("the one-line form of a room's live view has time, state, scene, frame, lag, sources and alarms")
+    @Test("the one-line form of a room's live view has time, state, scene, frame number, lag, sources and alarms")
     func line() throws {
         let room = try #require(JSONParser.parse(Array(Self.room.utf8)).faultless)
         #expect(

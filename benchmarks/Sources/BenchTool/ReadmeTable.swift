@@ -79,7 +79,8 @@ enum ReadmeTable {
         }
         if !presets.isEmpty {
             lines.append(
-                "Tandem's presets divided by FFmpeg with veryfast, CPU time: " + presets.joined(separator: "; ") + ".")
+                "Tandem's presets divided by FFmpeg with veryfast (95 % intervals in brackets), CPU time: "
+                    + presets.joined(separator: "; ") + ".")
         }
         if let plain, plain.name != name {
             lines.append(plain.result.r1.map { self.plainNote(plain, $0, judged) } ?? self.judgedNote(plain))
