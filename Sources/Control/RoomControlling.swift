@@ -247,7 +247,7 @@ package protocol OutputControlling: Sendable {
     /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown rendition, 409 before the program has begun.
     func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String
 
-    /// Keeps a rendition that sleeps while nobody watches it awake, because viewers are expected. On an overloaded
+    /// Wakes a rendition that sleeps without viewers and keeps it awake, because viewers are expected. On an overloaded
     /// machine, a sleeping rendition wakes when the machine keeps up again.
     ///
     /// - Parameter seconds: 1 to 3,600. A later, shorter announcement does not shorten an earlier one.

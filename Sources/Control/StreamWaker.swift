@@ -2,7 +2,7 @@ import Events
 import NIOCore
 import Synchronization
 
-/// Wakes a reply stream when the event log has new events, and once per period.
+/// Wakes a reply stream when the event log has new events, and once per period if it has an event loop.
 ///
 /// States: created → waking (``whenMore(_:)``) → stopped (``cancel()``, which may be called first).
 final class StreamWaker: Sendable {

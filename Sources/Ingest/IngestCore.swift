@@ -126,8 +126,10 @@ package final class IngestCore {
     /// Records that a connection publishes. From now on it is not closed in favor of others.
     func published(_ handler: any PublishingConnection) { self.ledger.published(handler.number) }
 
-    /// Stops counting a connection that closes. Returns false if too many connections linger already; then it must be
-    /// closed at once.
+    /// Stops counting a connection that the server begins to close. Call ``lingered()`` when it is closed.
+    ///
+    /// - Returns: True if the connection may linger, so that the client can read the last status; false if too many
+    ///   connections linger already. Then the caller closes it at once, without calling ``lingered()``.
     func closing(_ handler: any PublishingConnection) -> Bool {
         self.ledger.closed(handler.number)
         guard self.lingering < Self.maximumLingering else { return false }

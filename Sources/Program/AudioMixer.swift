@@ -90,7 +90,7 @@ package struct AudioMixer: Sendable {
         return self.insert(MixerChannel(source))
     }
 
-    /// Sets what depends on who speaks.
+    /// Sets whether changes of who speaks are collected, and which users are lowered while others speak.
     ///
     /// - Parameters:
     ///   - isReported: Whether ``speakingChanges`` are collected. If not, the sources that speak are reported to have

@@ -1,6 +1,8 @@
 import Libc
 
 /// Settings for ducking: while one of the given users speaks, the volume of all sources of other users is lowered.
+/// ``AudioMixer/setSpeaking(_:duck:background:)`` takes the same settings for the opposite: the given users are lowered
+/// while others speak.
 package struct Ducking: Sendable, Equatable {
     /// The users whose speech lowers the volume of the others, and who are never lowered themselves.
     package var uids: Set<String>

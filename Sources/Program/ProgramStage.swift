@@ -214,11 +214,13 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    /// Sets what depends on who speaks, from the next tick on.
+    /// Sets whether the program reports who speaks, and which users are lowered while others speak, from the next tick
+    /// on.
     ///
     /// - Parameters:
     ///   - isReported: Whether the program reports who speaks. If not, sources that speak are reported to have stopped.
-    ///   - duck: Users who are lowered while others speak; without users, those of background sources. `nil`: nobody.
+    ///   - duck: Its users are lowered while any other user speaks; if it has no users, then the users of background
+    ///     sources are. `nil`: no user is lowered.
     package func setSpeaking(_ isReported: Bool, duck: Ducking?) {
         self.shared.withLock { shared in
             (shared.reportsSpeaking, shared.duck) = (isReported, duck)

@@ -92,8 +92,10 @@ final class EdgeCore {
         self.handlers[handler.number] = nil
     }
 
-    /// Stops counting a connection that closes. Returns false if too many connections linger already; then it must be
-    /// closed at once.
+    /// Stops counting a connection that the server begins to close. Call ``lingered()`` when it is closed.
+    ///
+    /// - Returns: True if the connection may linger, so that the client can read the last status; false if too many
+    ///   connections linger already. Then the caller closes it at once, without calling ``lingered()``.
     func lingers(_ handler: EdgePublisherHandler) -> Bool {
         self.limiter.closed(handler.number)
         guard self.lingering < Self.maximumLingering else { return false }

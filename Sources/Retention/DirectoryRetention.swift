@@ -27,8 +27,8 @@ package struct DirectoryRetention: Sendable {
     /// Finds the directories of rooms at and below the root and decides which of them can be removed. Changes nothing.
     ///
     /// - Returns: The directories, ordered by path. A directory that could not be checked has the verdict
-    ///   ``Finding/Verdict/skip(_:)``. If a directory was not read at all, no live output of which more than
-    ///   `state.json` is left can be removed, because that directory may contain a recording that needs it.
+    ///   ``Finding/Verdict/skip(_:)``. If any directory was not read at all, no live output can be removed, because
+    ///   that directory may contain a recording that needs it; except a live output of which only `state.json` is left.
     /// - Throws: ``MediaTypes/MediaError/Code/notReadable`` if the root cannot be opened.
     package mutating func find() throws(MediaError) -> [Finding] {
         let root = try Folder.root(self.root)

@@ -42,7 +42,10 @@ struct FolderRemoval {
         return true
     }
 
-    /// Removes files whose names a new session uses again. Holds the directory's lock, which workers also take.
+    /// Removes files whose names a new session uses again. Takes the directory's lock, which workers also take, for a
+    /// quarter of a second at a time.
+    ///
+    /// - Returns: Whether all files were removed. If not, ``result`` contains the reason.
     mutating func removeLocked(
         _ names: [String], in folder: borrowing Folder, _ isAllowed: (String) -> Bool
     ) -> Bool {

@@ -21,14 +21,14 @@ struct RoomLifecycle: Sendable {
     /// Whether this worker could not complete the playlists: `EXT-X-ENDLIST` is missing, or the last segment of a room that
     /// is handed over.
     var isEndOwed = false
-    /// When a stopping room must have ended, on the monotonic clock; nil if it is not stopping.
+    /// Deadline for the end of a stopping room, in nanoseconds of the monotonic clock; nil if the room is not stopping.
     var stopUntil: Int64?
     /// Whether `room.superseded` was emitted.
     var isSupersededTold = false
 
     /// Starts to stop the room. Does nothing if it is stopping already: the first reason counts.
     ///
-    /// - Parameter until: When the room must have ended, on the monotonic clock.
+    /// - Parameter until: Deadline for the room's end, in nanoseconds of the monotonic clock.
     /// - Returns: False if the room was stopping already.
     mutating func stop(_ outcome: RoomOutcome, _ state: Room.State, _ code: ErrorCode?, until: Int64) -> Bool {
         guard self.outcome == nil else { return false }

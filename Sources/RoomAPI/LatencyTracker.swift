@@ -10,7 +10,8 @@ package struct LatencyTracker: Sendable {
     private static let limit = 54_000
 
     private var arrivals: [Int64: Int64] = [:]
-    /// Milliseconds from a frame's arrival until its segment is available, unordered.
+    /// Milliseconds from a frame's arrival until its segment is available, of the last ``limit`` ticks with a new frame,
+    /// unordered.
     private(set) var results: [Int32] = []
     private var next = 0
     /// Milliseconds from a frame's arrival until its part is available, over all renditions, unordered.

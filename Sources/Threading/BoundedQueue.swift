@@ -147,9 +147,9 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         for _ in 0..<putters { self.room.signal() }
     }
 
-    /// Adds an element.
+    /// Adds an element. If a consumer waits and a batch is complete, counts one consumer as woken.
     ///
-    /// - Returns: Whether a waiting consumer must be woken.
+    /// - Returns: Whether the caller must wake a consumer.
     private func append(_ element: Element, to state: inout State) -> Bool {
         state.elements.append(element)
         guard state.waitingTakers > 0, state.elements.count >= self.batch else { return false }

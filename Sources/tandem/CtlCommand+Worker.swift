@@ -59,7 +59,7 @@ extension CtlCommand {
 
     struct Demand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Keep a rendition that sleeps while nobody watches it awake, because viewers are expected.")
+            abstract: "Wake a rendition that sleeps without viewers and keep it awake, because viewers are expected.")
         @Argument(help: "Name of the rendition.") var rendition: String
         @Option(help: "Seconds for which it stays awake, 1 to 3600.") var seconds = 60
         @OptionGroup var control: ControlOptions

@@ -90,7 +90,7 @@ struct MeterBankTests {
         #expect(bank.takePeak(1) == 1, "the first meter moved to index 1 when one was inserted before it")
     }
 
-    @Test("after 400 blocks of silence the measured power is exactly 0, not a denormal number")
+    @Test("after a tone and 400 blocks of silence the measured power is exactly 0, not a denormal number")
     func settles() {
         var bank = MeterBank(count: 1)
         let tone = (0..<MeterBank.blockPairs).flatMap { [Float(sin(Double($0))), Float(sin(Double($0)))] }

@@ -18,7 +18,7 @@ struct PlaybackGateTests {
         }
     }
 
-    @Test("a viewers' URL is signed with the HMAC-SHA256 of prefix, room, scope and expiry, one per line")
+    @Test("a viewers' URL is signed with the HMAC-SHA256 of `tandem-playback`, room, scope and expiry, one per line")
     func known() {
         // printf 'tandem-playback\n88231\n/\n1800003600' | openssl dgst -sha256 -hmac s3cret
         #expect(

@@ -9,7 +9,7 @@ import Testing
 @Suite("Sprite sheets")
 struct SpriteMakerTests {
     @Test(
-        "a sprite sheet whose file is written is available with its current size, even if its index cannot be written"
+        "a written sprite sheet is available with its current size in bytes, even if its index cannot be written"
     )
     func size() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sheets-\(UUID().uuidString)")

@@ -28,7 +28,7 @@ struct SDPBadInputTests {
         #expect(other.answer == usual.answer && other.session == usual.session)
     }
 
-    @Test("text that is no session description is refused with 400, and with the number of the line if there is one")
+    @Test("an invalid session description is refused with 400; if one line is malformed, the error has its number")
     func malformed() {
         self.expectRefusal("", 400, "empty")
         self.expectRefusal("\r\n\n", 400, "empty")
