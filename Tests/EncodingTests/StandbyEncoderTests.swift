@@ -191,7 +191,7 @@ struct StandbyEncoderTests {
         #expect(change.parameters != outcome.parameters && change.width == 320 && change.height == 180)
     }
 
-    @Test("a hardware encoder that does not open is an error with its remedy")
+    @Test("a hardware encoder that cannot be opened throws an error with the encoder's remedy")
     func refused() {
         #expect {
             _ = try Self.run(.opensNot)
