@@ -121,7 +121,8 @@ extension EventDeclaration {
         EventDeclaration(
             "output.secretsRenewed", "The credentials of an origin or bucket were read again.", [Self.outputID]),
         Self.refused(
-            "output.secretsRefused", "The credentials of an origin or bucket cannot be read; the old ones stay.",
+            "output.secretsRefused",
+            "The new credentials of an origin or bucket cannot be read or are placeholders; the old ones stay in force.",
             [Self.outputID]),
     ]
 

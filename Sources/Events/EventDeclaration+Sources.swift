@@ -167,9 +167,13 @@ extension EventDeclaration {
             ]),
         EventDeclaration("ingest.hookSecretRenewed", "The secret of the publish webhook was read again."),
         Self.refused(
-            "ingest.hookSecretRefused", "The secret of the publish webhook cannot be read; the old one stays."),
+            "ingest.hookSecretRefused",
+            "The new secret of the publish webhook cannot be read or is a placeholder; the old one stays in force."),
         EventDeclaration("ingest.keysRenewed", "The stream keys were read again."),
-        Self.refused("ingest.keysRefused", "The stream keys cannot be read; the old ones stay."),
+        Self.refused(
+            "ingest.keysRefused",
+            "The new stream keys cannot be read, are placeholders, or two sources have the same one; the old ones stay in force."
+        ),
     ]
 
     private static let connections: [EventDeclaration] = [
@@ -182,7 +186,8 @@ extension EventDeclaration {
         EventDeclaration(
             "pull.connecting", "The room connects to the server of a pulled source.", [Self.uid, Self.url]),
         EventDeclaration(
-            "pull.failed", "The server of a pulled source does not serve it; the room tries again.",
+            "pull.failed",
+            "The server of a pulled source cannot be reached, refuses the stream or has ended it; the room tries again.",
             [Self.uid, Self.reason("connection refused"), Self.retry]),
     ]
 

@@ -69,9 +69,14 @@ extension EventDeclaration {
             "tls.refused", "The new certificate of a listener is refused; the old one stays.",
             [Self.listener, Self.reason("the key does not belong to the certificate"), Self.fix, Self.validUntil]),
         EventDeclaration("control.tokensRenewed", "The tokens of the control API were read again."),
-        Self.refused("control.tokensRefused", "The tokens of the control API cannot be read; the old ones stay."),
+        Self.refused(
+            "control.tokensRefused",
+            "The new tokens of the control API cannot be read, are placeholders, or are equal; the old ones stay in force."
+        ),
         EventDeclaration("playback.secretsRenewed", "The secrets of viewers' URLs were read again."),
-        Self.refused("playback.secretsRefused", "The secrets of viewers' URLs cannot be read; the old ones stay."),
+        Self.refused(
+            "playback.secretsRefused",
+            "The new secrets of viewers' URLs cannot be read or are placeholders; the old ones stay in force."),
     ]
 
     private static let webhooks: [EventDeclaration] = [
@@ -97,7 +102,10 @@ extension EventDeclaration {
             "moderation.restored", "The moderation webhook has accepted a still again.",
             [JSONField("failures", .count, "Attempts that have failed.", example: 4)]),
         EventDeclaration("webhook.secretsRenewed", "The secrets of the webhooks were read again."),
-        Self.refused("webhook.secretsRefused", "The secrets of the webhooks cannot be read; the old ones stay."),
+        Self.refused(
+            "webhook.secretsRefused",
+            "The new secrets or URLs of webhooks cannot be read, are placeholders, or are invalid; the old ones stay in force."
+        ),
     ]
 
     private static func webhook(_ type: String, _ meaning: String, _ others: [JSONField]) -> EventDeclaration {

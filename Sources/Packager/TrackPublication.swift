@@ -10,8 +10,8 @@ struct TrackPublication: Sendable {
     var description: TrackDescription
     let names: TrackNames
     let timescale: Int32
-    /// RFC 6381 codec string of the track's configuration at the start of the run; later ones do not exceed its profile
-    /// and level.
+    /// RFC 6381 codec string of the track's configuration when this worker began; later configurations do not exceed its
+    /// profile and level.
     let codec: String
     /// Content of the initialization segment that the next segments use.
     var initialization: [UInt8]

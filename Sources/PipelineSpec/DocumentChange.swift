@@ -60,7 +60,8 @@ package struct DocumentChange: Sendable {
     }
 
     /// Finds webhook URLs that were copied from a document that the API returned, without the secret part. A client
-    /// that sends such a document back does not mean to change the receiver, so the change is rejected.
+    /// that sends such a document back does not mean to change the receiver. Applying the short URL would lose the receiver,
+    /// so the change is rejected.
     private static func hiddenURLs(from current: Pipeline, to next: Pipeline) -> [SpecDiagnostic] {
         let known = Set(current.control.events.compactMap(\.urlText))
         let cut = Set(known.map { JSONNode.origin($0) }).subtracting(known)

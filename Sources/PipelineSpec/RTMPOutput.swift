@@ -70,7 +70,7 @@ package struct RTMPOutput: Sendable, Hashable {
         (1...256).contains(text.utf8.count) && text.isVisible
     }
 
-    /// The target URL if the document contains it; `nil` if the URL comes from an environment variable.
+    /// The target URL if the document contains it; `nil` if the URL is empty or comes from an environment variable.
     package var urlText: String? {
         get { if case .inline(let text) = self.url, !text.isEmpty { text } else { nil } }
         set { if let newValue { self.url = .inline(newValue) } }

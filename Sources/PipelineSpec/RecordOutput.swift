@@ -17,7 +17,7 @@ package struct RecordOutput: Sendable, Hashable {
     package var active = true
 
     static let rule = ObjectRule(
-        "the recording: MP4 files, playlists and a manifest, written when it is stopped or the room ends",
+        "a recording of the room; its MP4 files, playlists and manifest are written when it is stopped or the room ends",
         RecordOutput(path: ""),
         [
             Field("type", always: "record", isRequired: true, "the kind of output"),

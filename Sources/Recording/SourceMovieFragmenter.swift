@@ -92,9 +92,9 @@ package struct SourceMovieFragmenter: Sendable {
         var last: Int64?
     }
 
-    /// Bytes of waiting frames from which a part is written, whatever its duration.
+    /// A part is written when this many bytes of frames wait, even if it is shorter than a part should be.
     static let largestPart = 16 << 20
-    /// Number of waiting frames from which a part is written, whatever its duration.
+    /// A part is written when this many frames (video or audio) wait, even if it is shorter than a part should be.
     static let mostSamples = 8_192
     /// Shortest difference between the decoding times of two frames that is listed as a gap, in nanoseconds.
     static let shortestGap: Int64 = 1_000_000_000

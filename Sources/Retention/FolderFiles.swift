@@ -9,7 +9,7 @@ struct FolderFiles: Sendable, Hashable {
     /// Other files of workers, except those in ``last``. Ordered by name, so that a still image is removed before the
     /// index of its thumbnail sheets: without the index, the next run would not recognize the image.
     private(set) var others: [String] = []
-    /// The files by which the next run recognizes the directory, in the order of their removal.
+    /// The files by which the next run recognizes the directory. They are removed after all others, in this order.
     private(set) var last: [String] = []
     /// Names of files and directories that are not a worker's.
     private(set) var foreign: [String] = []

@@ -5,6 +5,8 @@ import LibAV
 import Logging
 import MediaTypes
 import PipelineSpec
+import RoomAPI
+import RoomOutputs
 
 /// Renditions whose hardware encoder was replaced by libx264: event, alarms, metrics and state.
 struct EncoderReports {

@@ -8,7 +8,8 @@ package import Threading
 extension Pipeline {
     /// The secrets with which viewers' URLs are signed; nil if URLs are not signed, so that everyone may watch.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for a placeholder.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if a secret is still a placeholder such as
+    ///   `CHANGE_ME`.
     package func playbackSecrets() throws(MediaError) -> [String]? {
         guard let settings = self.hls?.http.signedURLs, let secret = settings.secret else { return nil }
         return try secret.lines(place: "outputs.http.signedUrls")
@@ -17,7 +18,8 @@ extension Pipeline {
     /// Verifies the signatures of viewers' URLs; nil if URLs are not signed, so that everyone may watch.
     ///
     /// - Parameter wall: The clock that decides whether a signature has expired.
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for a placeholder.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if a secret is still a placeholder such as
+    ///   `CHANGE_ME`.
     package func playbackGate(wall: any WallClock) throws(MediaError) -> SignedURLVerifier? {
         guard let secrets = try self.playbackSecrets() else { return nil }
         return SignedURLVerifier(room: self.room.roomID, secrets: secrets) {
@@ -52,7 +54,8 @@ extension Pipeline {
 extension Pipeline.Control {
     /// The operators' access tokens: one for commands, one for reading; nil if the pipeline does not set it.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for a placeholder, and if both are the same.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if a token is still a placeholder such as
+    ///   `CHANGE_ME`, or if both are the same.
     func tokens() throws(MediaError) -> (command: String?, reader: String?) {
         let command = try self.token?.resolved(place: "control")
         let reader = try self.readToken?.resolved(place: "control")

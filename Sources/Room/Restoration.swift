@@ -47,7 +47,8 @@ struct Restoration {
         }
     }
 
-    /// Restores the grace periods of sources that were lost while an earlier worker served the room.
+    /// Continues the grace periods of sources that were lost while an earlier worker served the room. A source whose
+    /// grace period was over is gone.
     func restoreGraces() {
         let now = self.parts.clocks.machine.now()
         let sources = self.parts.roster.sources

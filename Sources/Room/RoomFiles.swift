@@ -129,12 +129,12 @@ struct RoomFiles {
         }
     }
 
-    /// Reads secrets again, logs the result, and emits an event if they could not be read.
+    /// Reads secrets again, logs the result, and emits an event if they cannot be read or are rejected.
     ///
     /// - Parameters:
     ///   - words: What is read, for the log line.
-    ///   - old: End of the log line if the new secrets cannot be read, after "the old".
-    ///   - refused: Type of the event if the secrets could not be read.
+    ///   - old: End of the log line if the new secrets cannot be used, after "the old".
+    ///   - refused: Type of the event if the secrets cannot be read or are rejected.
     ///   - read: Reads and applies the secrets; returns false if the room has none of this use.
     /// - Returns: Whether secrets were read and applied.
     private func renew(
@@ -145,7 +145,7 @@ struct RoomFiles {
             self.host.logger.info("\(words) read again")
             return true
         } catch {
-            self.host.logger.warning("\(words) cannot be read again; the old \(old)", metadata: ["error": "\(error)"])
+            self.host.logger.warning("cannot renew the \(words); the old \(old)", metadata: ["error": "\(error)"])
             self.events.emit(refused, ["reason": .string(error.what), "fix": .string(error.fix)])
             return false
         }

@@ -12,7 +12,7 @@ struct RoomLifecycle: Sendable {
     /// Wall clock time at program time 0, in nanoseconds since the Unix epoch; nil before the program has started.
     var origin: Int64?
     var firstTick: Int64 = 0
-    /// Whether this worker has published media that viewers can play.
+    /// Whether this worker has published media that viewers can play; false in a room without an HLS output.
     var isPlayable = false
     /// Name and address of each open listener.
     var addresses: [(name: String, address: String)] = []

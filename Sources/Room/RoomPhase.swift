@@ -40,7 +40,7 @@ package struct RoomPhase: Sendable, Equatable {
         package var hasFailed = false
         /// Whether a publisher was admitted and is connected or expected back.
         package var hasPublisher = false
-        /// Whether this worker has published media that viewers can play.
+        /// Whether this worker has published media that viewers can play; true in a room without an HLS output.
         package var isPlayable = false
         /// Whether a source on air sends media; true if the scene has no sources.
         package var hasMedia = false

@@ -57,7 +57,9 @@ package struct RoomMetrics {
         self.metrics.sample("tandem_program_switches_total", stats.switches)
         self.metrics.family("tandem_program_lag_seconds", .gauge, "How far the program is behind its clock.")
         self.metrics.seconds("tandem_program_lag_seconds", nanoseconds: self.facts.lag)
-        self.metrics.family("tandem_encoder_queue_seconds", .gauge, "Media that waits to be scaled and encoded.")
+        self.metrics.family(
+            "tandem_encoder_queue_seconds", .gauge,
+            "Duration of the composed frames that wait to be scaled and encoded.")
         let queue = Int64(self.facts.backlog) * TimeMath.nanoseconds / Int64(max(1, self.facts.pipeline.canvas.fps))
         self.metrics.seconds("tandem_encoder_queue_seconds", nanoseconds: queue)
         self.metrics.family("tandem_overload_steps", .gauge, "Overload steps in force: the machine cannot keep up.")

@@ -7,8 +7,9 @@ import Secrets
 extension HLSOutputSettings {
     /// The settings of the pipeline's HLS output. An existing session in the directory continues.
     ///
-    /// - Throws: ``MediaError/Code/rejected`` if frame rate, GOP and segment do not fit together, and for a placeholder;
-    ///   ``MediaError/Code/notReadable`` for a secret.
+    /// - Throws: ``MediaError/Code/rejected`` if frame rate, GOP and segment do not fit together, or if the
+    ///   encryption secret is still a placeholder such as `CHANGE_ME`; ``MediaError/Code/notReadable`` if it cannot be
+    ///   read.
     init(_ output: HLSOutput, _ pipeline: Pipeline) throws(MediaError) {
         let grid = try OutputGrid(
             fps: pipeline.canvas.fps, gopFrames: output.gopFrames, segmentGops: output.segmentGops,
@@ -37,7 +38,7 @@ extension Pipeline {
     /// The encryption of the HLS output; nil if it is not encrypted.
     ///
     /// - Throws: ``MediaError/Code/notReadable`` if the secret cannot be read or has an unsuitable length;
-    ///   ``MediaError/Code/rejected`` for a placeholder.
+    ///   ``MediaError/Code/rejected`` if it is still a placeholder such as `CHANGE_ME`.
     fileprivate func encryptionSettings() throws(MediaError) -> EncryptionSettings? {
         guard let settings = self.hls?.encryption else { return nil }
         let place = "outputs.encryption"

@@ -15,9 +15,10 @@ package struct UploadService: OutputService {
     /// How long a worker that hands the room over waits for its uploads, in seconds.
     private static let drainPatience: Int64 = 5
 
-    /// The uploaders of the pipeline's stores. Each of them receives the packager's list of files.
+    /// Makes the uploaders of the pipeline's stores. Each of them receives every new list of files of the packager.
     ///
-    /// - Throws: ``MediaError`` for a secret that cannot be read, and for a placeholder.
+    /// - Throws: ``MediaError`` if a secret cannot be read, or if a secret or URL is still a placeholder such as
+    ///   `CHANGE_ME`.
     package static func open(
         _ pipeline: Pipeline, _ packager: HLSPackager, clock: any MonotonicClock, _ host: @escaping LateHost
     ) throws(MediaError) -> [Uploader] {
@@ -44,7 +45,8 @@ package struct UploadService: OutputService {
     ///   - slate: Makes media that the store lists in place of lost segments; nil if it lists gaps.
     ///   - settling: If the room has ended: the final list of files, and the time to upload the rest in nanoseconds.
     ///     nil while the room continues.
-    /// - Throws: ``MediaError`` for a secret that cannot be read, and for a placeholder.
+    /// - Throws: ``MediaError`` if a secret cannot be read, or if a secret or URL is still a placeholder such as
+    ///   `CHANGE_ME`.
     static func uploader(
         to output: Output, _ directory: any OutputDirectory, connections: Int, clock: any MonotonicClock,
         slate: (@Sendable (Segment, String) -> [UInt8]?)? = nil, settling: (listing: OutputListing, time: Int64)? = nil,
@@ -62,7 +64,8 @@ package struct UploadService: OutputService {
 
     /// The target, HTTP method and rules of a store; nil for an output that is not a store.
     ///
-    /// - Throws: ``MediaError`` for a secret that cannot be read, and for a placeholder.
+    /// - Throws: ``MediaError`` if a secret cannot be read, or if a secret or URL is still a placeholder such as
+    ///   `CHANGE_ME`.
     private static func target(
         of output: Output
     ) throws(MediaError) -> (any UploadTarget, method: String, StoreRules)? {

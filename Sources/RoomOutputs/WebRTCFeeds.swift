@@ -160,7 +160,8 @@ package final class WebRTCFeeds: Sendable {
             "tandem_whep_key_frame_requests_total", "Key frames that WebRTC viewers asked for (PLI and FIR).",
             values.pictureLossRequests)
         each(
-            "tandem_whep_skipped_gops_total", "GOPs not sent to WebRTC viewers that were too slow.",
+            "tandem_whep_skipped_gops_total",
+            "GOPs skipped because a WebRTC viewer was too slow, counted per viewer.",
             values.skippedGOPs)
     }
 }

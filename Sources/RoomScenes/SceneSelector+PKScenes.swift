@@ -67,8 +67,8 @@ extension SceneSelector {
         self.plan.map { self.scene($0.scene) ?? Scene($0.scene, .panes([])) }
     }
 
-    /// The ids of the scenes that a running PK may still put on air: the PK's scene, whose sources take part in it, and
-    /// those of the punishment and the end. Empty if no PK is running.
+    /// The ids of the scenes that a running PK may still put on air: the scene of the PK itself and those of its
+    /// punishment and its end. Empty if no PK is running.
     ///
     /// - Parameter pk: The PK of the pipeline from now on.
     package func scenesNeeded(by pk: PK?) -> Set<String> {

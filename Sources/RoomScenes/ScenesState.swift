@@ -34,7 +34,8 @@ package struct ScenesContext: Sendable {
     package var origin: Int64?
     /// Whether a source has published and the room is not ending.
     package var isLive: Bool
-    /// Whether this worker has published media that viewers can play.
+    /// Whether this worker has published media that viewers can play. In a room without an HLS output: whether the
+    /// room has started.
     package var isPlayable: Bool
 
     /// Makes a context from the values of its members.

@@ -31,8 +31,8 @@ extension Admission {
 extension Pipeline {
     /// The stream keys of all sources, including those in files and environment variables.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for a placeholder, and if two sources
-    ///   have the same key, since a publisher with that key could be either.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if a key is still a placeholder such as
+    ///   `CHANGE_ME`, or if two sources have the same key, since a publisher with that key could be either.
     package func streamKeys() throws(MediaError) -> [IngestBinding] {
         var bindings: [IngestBinding] = []
         var owners: [String: SourceID] = [:]
@@ -55,7 +55,8 @@ extension Pipeline {
 
     /// The client of the webhook that admits or rejects publishers; nil if the pipeline has no such webhook.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for a placeholder.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if the URL or the secret is still a
+    ///   placeholder such as `CHANGE_ME`.
     func publishHook() throws(MediaError) -> PublishWebhookClient? {
         guard let settings = self.ingest.onPublish else { return nil }
         try Secret.refusePlaceholder(settings.url, in: "the URL", place: "ingest.onPublish")

@@ -30,7 +30,8 @@ extension WebRTCSettings {
     /// the pipeline has none.
     ///
     /// - Throws: ``MediaError/Code/notReadable`` if a password of a TURN server or the variable with addresses cannot be
-    ///   read; ``MediaError/Code/rejected`` for a placeholder, and if the variable contains something else.
+    ///   read; ``MediaError/Code/rejected`` if a password is still a placeholder such as `CHANGE_ME`, or if the variable
+    ///   contains something else.
     init?(_ pipeline: Pipeline) throws(MediaError) {
         guard let webRTC = pipeline.ingest.webRTC else { return nil }
         self.init(listen: webRTC.listen.description, udp: webRTC.udp.description)

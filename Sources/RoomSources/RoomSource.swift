@@ -244,7 +244,7 @@ package final class RoomSource: Sendable {
     /// The problems that the health check has found, the worst first.
     package var healthFindings: [SourceHealth.Finding] { self.known.withLock(\.health.findings) }
 
-    /// Sets the state that its ``SourceStateMachine`` has determined.
+    /// Sets the state of the source, as its ``SourceStateMachine`` has determined it.
     package func setState(_ state: SourceStateMachine.State) { self.known.withLock { $0.facts.state = state } }
 
     /// The source for the program, with its volume and placeholder.

@@ -226,7 +226,7 @@ struct StandbyEncoderTests {
         #expect(outcome.fallback == nil && outcome.failures.isEmpty)
     }
 
-    @Test("a hardware encoder that does not open is an error with its remedy")
+    @Test("a hardware encoder that cannot be opened throws an error with the encoder's remedy")
     func refused() {
         #expect {
             _ = try Self.run(.opensNot)

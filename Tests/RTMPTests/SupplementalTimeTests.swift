@@ -196,7 +196,7 @@ struct SupplementalTimeTests {
         #expect(Self.find(Self.message(1, code), sps: Self.sps(hasModel: false)) == nil)
     }
 
-    @Test("SEI messages and parameter sets that are changed or truncated anywhere do not trap", arguments: 0..<100)
+    @Test("random bytes in SEI messages and in the SPS, and truncated SEI messages, do not trap", arguments: 0..<100)
     func hostile(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let code = Self.timing((14, 13, 20), frames: 15, hasModel: true, isFull: seed.isMultiple(of: 2))

@@ -94,7 +94,7 @@ struct TrackSenderTests {
     }
 
     @Test(
-        "a lost packet is sent again as rtx with its sequence number and RTP time; a request repeated after 10 ms gets nothing",
+        "rtx repeats a lost packet with its original sequence number and RTP time; a second request 10 ms later gets nothing",
         arguments: [0, 1, 7, 30])
     func rtx(position: Int) throws {
         var history = Self.history(0..<10)
