@@ -163,7 +163,9 @@ struct CtlCommand: ParsableCommand {
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print up to 256 events, the oldest that are kept first.",
-            discussion: "On a terminal, each event is a line in words, and audio.levels is left out; --json prints all as JSON.")
+            discussion:
+                "On a terminal, each event is a line in words, and audio.levels is left out; --json prints all as JSON."
+        )
         @Option(help: "Print only events with a higher number than this.") var after: Int64 = 0
         @Flag(help: "Continue with one line per event until the room ends.") var follow = false
         @OptionGroup var control: ControlOptions
