@@ -17,7 +17,7 @@ enum PipelineUnits {
         "maxAmfDepth", "track", "threads", "zOrder", "left", "right", "channels", "segmentGops",
         "rotateEverySegments", "queueSegments", "maxViewers", "columns", "rows", "maxSources", "backgroundColor",
         "color",
-        "background", "leftColor", "rightColor", "uid", "uids",
+        "background", "leftColor", "rightColor", "uid", "uids", "from",
     ]
 
     /// The unit of a number; nil for counts, ids, and values that are no numbers; `?` for a number whose unit is missing
