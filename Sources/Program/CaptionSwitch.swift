@@ -29,7 +29,7 @@ package final class CaptionSwitch: Sendable {
         let id: SourceID
         let inbox: CaptionInbox
         var queue: CaptionQueue
-        /// Whether the publication has ended, and nothing has come since.
+        /// Whether the publication has ended; captions that arrive later reset it.
         var hasEnded = false
     }
 

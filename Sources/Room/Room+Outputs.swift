@@ -7,7 +7,7 @@ import Recording
 package import RoomAPI
 package import RoomOutputs
 
-extension Room: StagesHost, ModerationHost, IdleHost {
+extension Room: StagesHost, ModerationHost, IdleHost, HealthHost {
     package var isLive: Bool { self.state == .live }
     package var areOutputsPaused: Bool { self.overload.areOutputsPaused }
     /// Whether no stills of sources are made, because the room has taken a step against overload.

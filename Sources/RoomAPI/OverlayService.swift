@@ -96,7 +96,7 @@ package struct OverlayService: Sendable {
         let overlays = self.program.overlays
         overlays.setPaused(isPaused, at: self.program.tick)
         for start in overlays.startWaiting(at: self.program.tick) { self.tellViewers(start) }
-        for report in overlays.takeReports() { self.emit(report) }
+        for report in overlays.takeReports() { self.tell(report) }
     }
 
     private func tellViewers(_ start: OverlayLineup.Start) {
@@ -106,7 +106,7 @@ package struct OverlayService: Sendable {
         self.metadata.announce("overlay.started", data.text, at: start.tick)
     }
 
-    private func emit(_ report: OverlayReport) {
+    private func tell(_ report: OverlayReport) {
         var reason = "played"
         var problem: String?
         switch report.event {

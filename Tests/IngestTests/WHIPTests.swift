@@ -12,7 +12,8 @@ struct WHIPTests {
         _ body: (TestServer, String) async throws -> Void
     ) async throws {
         let prepare = { (configuration: inout IngestConfiguration) in
-            configuration.webRTC = WebRTCSettings(listen: "127.0.0.1:0", udp: "127.0.0.1:0")
+            configuration.webRTC = WebRTCSettings(
+                listen: "127.0.0.1:0", udp: "127.0.0.1:\(Int.random(in: 20_000..<30_000))")
             configuration.codecs.formUnion([.vp8, .vp9, .opus])
             change(&configuration)
         }

@@ -6,7 +6,8 @@ import WebRTC
 @Suite("WHEP server over loopback TCP: RFC 6544, RFC 4571", .timeLimit(.minutes(2)))
 struct WHEPStreamTests {
     private static func start() async throws -> (server: WHEPServer, feed: WHEPFeed) {
-        let (server, feed) = try await WHEPServerTests.start()
+        // Not a number that the system gives to connections of other tests, since TCP gets the number of UDP.
+        let (server, feed) = try await WHEPServerTests.start { $0.udp = "127.0.0.1:\(Int.random(in: 20_000..<30_000))" }
         await server.openStreams()
         feed.receive(TestProgram.frame(0))
         return (server, feed)
@@ -16,7 +17,7 @@ struct WHEPStreamTests {
         "once the WHEP server listens on TCP, its answers have a TCP candidate of the UDP candidate's address and port after it"
     )
     func candidates() async throws {
-        let (server, feed) = try await WHEPServerTests.start()
+        let (server, feed) = try await WHEPServerTests.start { $0.udp = "127.0.0.1:\(Int.random(in: 20_000..<30_000))" }
         feed.receive(TestProgram.frame(0))
         let before = try await WHEPServerTests.post(server).body
         #expect(!before.contains(" tcp "))
