@@ -12,29 +12,16 @@ package enum AnimationAlpha: String, Sendable, Hashable, CaseIterable {
     case right
 }
 
-/// A rectangle of the canvas in samples.
-package struct AnimationPlace: Sendable, Hashable {
-    package var x: Int
-    package var y: Int
-    package var width: Int
-    package var height: Int
-
-    package init(x: Int, y: Int, width: Int, height: Int) {
-        self.x = x
-        self.y = y
-        self.width = width
-        self.height = height
-    }
-
-    /// Returns the largest place of even size in the middle of this one with the aspect ratio of `width` by `height`, at
+extension PixelRect {
+    /// Returns the largest rectangle of even size in the middle of this one with the aspect ratio of `width` by `height`, at
     /// least 2 by 2.
-    package func fitting(width: Int, height: Int) -> AnimationPlace {
+    package func fitting(width: Int, height: Int) -> PixelRect {
         guard width > 0, height > 0, width <= 1 << 16, height <= 1 << 16 else { return self }
         var (w, h) = (self.width, self.width * height / width)
         if h > self.height { (w, h) = (self.height * width / height, self.height) }
         (w, h) = (max(2, w & ~1), max(2, h & ~1))
         let (left, top) = ((self.width - w) / 2 & ~1, (self.height - h) / 2 & ~1)
-        return AnimationPlace(x: self.x + max(0, left), y: self.y + max(0, top), width: w, height: h)
+        return PixelRect(x: self.x + max(0, left), y: self.y + max(0, top), width: w, height: h)
     }
 }
 
@@ -76,7 +63,7 @@ package final class AnimationReader {
     private var sound: AudioDecoder?
     private var graph: FilterGraph?
     /// The place in which the frames are shown, at first the box that they must fit into.
-    package private(set) var target: AnimationPlace
+    package private(set) var target: PixelRect
     private var isPlaced = false
     /// Timestamp that becomes 0, in nanoseconds; `nil` before the first video packet.
     private var start: Int64?
@@ -102,7 +89,7 @@ package final class AnimationReader {
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``, ``MediaError/Code/unavailable``,
     ///   ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
     package static func open(
-        path: String, alpha: AnimationAlpha, box: AnimationPlace, sampleRate: Int, place: String
+        path: String, alpha: AnimationAlpha, box: PixelRect, sampleRate: Int, place: String
     ) throws(MediaError) -> AnimationReader {
         let slot = try PacketSlot.open(place: place)
         let pool = try PicturePool(place: place)
@@ -201,7 +188,7 @@ package final class AnimationReader {
     private init(
         input: UnsafeMutablePointer<AVFormatContext>, codec: UnsafeMutablePointer<AVCodecContext>,
         pool: consuming PicturePool, slot: consuming PacketSlot, video: Int32,
-        alpha: AnimationAlpha, box: AnimationPlace, sampleRate: Int, place: String
+        alpha: AnimationAlpha, box: PixelRect, sampleRate: Int, place: String
     ) {
         unsafe self.input = input
         unsafe self.codec = codec

@@ -1,4 +1,5 @@
 package import LibAV
+package import MediaTypes
 
 /// One play of an animation over the canvas, as a command asks for it.
 package struct OverlayRequest: Sendable, Hashable {
@@ -7,13 +8,13 @@ package struct OverlayRequest: Sendable, Hashable {
     package var path: String
     package var alpha: AnimationAlpha
     /// The rectangle of the canvas that the animation is fitted into; even numbers, inside the canvas.
-    package var box: AnimationPlace
+    package var box: PixelRect
     /// How often the animation is played in a row, 1…100.
     package var loops: Int
     /// Factor for its sound, 0…2.
     package var volume: Float
 
-    package init(name: String, path: String, alpha: AnimationAlpha, box: AnimationPlace, loops: Int, volume: Float) {
+    package init(name: String, path: String, alpha: AnimationAlpha, box: PixelRect, loops: Int, volume: Float) {
         self.name = name
         self.path = path
         self.alpha = alpha

@@ -139,7 +139,7 @@ package enum RoomChecks {
     private static func problem(ofAnimation path: String, _ alpha: AnimationAlpha) -> SpecChecks.AnimationProblem? {
         do throws(MediaError) {
             let reader = try AnimationReader.open(
-                path: path, alpha: alpha, box: AnimationPlace(x: 0, y: 0, width: 64, height: 64), sampleRate: 48_000,
+                path: path, alpha: alpha, box: PixelRect(x: 0, y: 0, width: 64, height: 64), sampleRate: 48_000,
                 place: "overlay")
             var hasFrame = false
             var steps = 0

@@ -78,7 +78,7 @@ package struct OverlayService: Sendable {
     /// The rectangle that an animation is fitted into: that of the request, otherwise that of the pipeline.
     private static func box(
         _ overlay: Pipeline.Overlay, _ options: OverlayOptions, on canvas: Pipeline.Canvas
-    ) throws(ControlFailure) -> AnimationPlace {
+    ) throws(ControlFailure) -> PixelRect {
         let (x, y) = ((options.x ?? overlay.x) & ~1, (options.y ?? overlay.y) & ~1)
         let width = (options.width ?? overlay.width ?? canvas.width - x) & ~1
         let height = (options.height ?? overlay.height ?? canvas.height - y) & ~1
@@ -87,7 +87,7 @@ package struct OverlayService: Sendable {
                 "the rectangle \(width)x\(height) at \(x),\(y) reaches beyond the canvas",
                 fix: "choose a rectangle inside \(canvas.width)x\(canvas.height)")
         }
-        return AnimationPlace(x: x, y: y, width: width, height: height)
+        return PixelRect(x: x, y: y, width: width, height: height)
     }
 
     /// Starts the waiting plays for which there is space now, ends all plays while the machine is overloaded, and emits the

@@ -10,7 +10,9 @@ extension Unhurried.Pictures {
         ) throws {
             var filter = "color=c=\(color):s=160x90:r=30:d=1,format=rgba,"
             filter += "geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='if(lt(X,W/2),255,0)'"
-            if isPacked { filter += ",split[a][b];[b]alphaextract,format=rgba[m];[a]format=rgba[c];[c][m]hstack" }
+            if isPacked {
+                filter += ",split[a][b];[b]geq=r='alpha(X,Y)':g='alpha(X,Y)':b='alpha(X,Y)':a=255[m];[a][m]hstack"
+            }
             var arguments = ["-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", filter]
             if hertz > 0 { arguments += ["-f", "lavfi", "-i", "sine=frequency=\(hertz):duration=1:sample_rate=48000"] }
             let result = try Command.run(media.ffmpeg, arguments + codecs + [path])

@@ -1,4 +1,5 @@
 import LibAV
+import MediaTypes
 import Program
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 struct OverlayLineupTests {
     private static func request(_ name: String = "rose") -> OverlayRequest {
         OverlayRequest(
-            name: name, path: "rose.webm", alpha: .own, box: AnimationPlace(x: 0, y: 0, width: 64, height: 64),
+            name: name, path: "rose.webm", alpha: .own, box: PixelRect(x: 0, y: 0, width: 64, height: 64),
             loops: 1,
             volume: 1)
     }
@@ -53,14 +54,14 @@ struct OverlayLineupTests {
     @Test(
         "an animation is fitted into its box with even edges",
         arguments: [
-            (1080, 1920, AnimationPlace(x: 438, y: 0, width: 404, height: 720)),
-            (320, 240, AnimationPlace(x: 160, y: 0, width: 960, height: 720)),
-            (4000, 10, AnimationPlace(x: 0, y: 358, width: 1280, height: 2)),
-            (1, 1, AnimationPlace(x: 280, y: 0, width: 720, height: 720)),
-            (0, 0, AnimationPlace(x: 0, y: 0, width: 1280, height: 720)),
+            (1080, 1920, PixelRect(x: 438, y: 0, width: 404, height: 720)),
+            (320, 240, PixelRect(x: 160, y: 0, width: 960, height: 720)),
+            (4000, 10, PixelRect(x: 0, y: 358, width: 1280, height: 2)),
+            (1, 1, PixelRect(x: 280, y: 0, width: 720, height: 720)),
+            (0, 0, PixelRect(x: 0, y: 0, width: 1280, height: 720)),
         ])
-    func fits(width: Int, height: Int, place: AnimationPlace) {
-        let box = AnimationPlace(x: 0, y: 0, width: 1280, height: 720)
+    func fits(width: Int, height: Int, place: PixelRect) {
+        let box = PixelRect(x: 0, y: 0, width: 1280, height: 720)
         #expect(box.fitting(width: width, height: height) == place)
     }
 }

@@ -1,4 +1,5 @@
 import LibAV
+import MediaTypes
 import Program
 import Testing
 
@@ -8,7 +9,7 @@ struct OverlayPlayerTests {
     func dropped() throws {
         let player = OverlayPlayer(fps: 30, sampleRate: 48_000)
         let request = OverlayRequest(
-            name: "rose", path: "/none/rose.webm", alpha: .own, box: AnimationPlace(x: 0, y: 0, width: 64, height: 64),
+            name: "rose", path: "/none/rose.webm", alpha: .own, box: PixelRect(x: 0, y: 0, width: 64, height: 64),
             loops: 1, volume: 1)
         for _ in 1...5 { _ = try player.play(request, at: 100) }
         player.setPaused(true, at: 101)
