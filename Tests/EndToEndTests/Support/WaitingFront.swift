@@ -26,7 +26,11 @@ final class WaitingFront: Sendable {
         self.listener = listener
         self.address = "http://127.0.0.1:\(UInt16(bigEndian: bound.sin_port))"
         Thread.detachNewThread {
-            while case let near = accept(listener, nil, nil), near >= 0 {
+            while true {
+                let near = accept(listener, nil, nil)
+                // A signal or a client that has left ends only this call, not the front.
+                if near < 0, errno == EINTR || errno == ECONNABORTED { continue }
+                guard near >= 0 else { return }
                 // A process started later must not inherit the connection.
                 _ = fcntl(near, F_SETFD, FD_CLOEXEC)
                 Thread.detachNewThread { Self.serve(near, worker) }
