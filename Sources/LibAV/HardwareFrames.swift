@@ -1,8 +1,8 @@
 import CLibAV
 import MediaTypes
 
-/// Converts frames of the canvas format to those that a hardware encoder takes: NV12 in main memory, or NV12 in frames
-/// of a VAAPI device. Used on the encoder's thread.
+/// Converts canvas frames to NV12, the input format of hardware encoders. With VAAPI the result is in the device's
+/// memory, otherwise in main memory. Only the encoder's thread may use it.
 @safe
 final class HardwareFrames {
     /// The encoder's pixel format.
