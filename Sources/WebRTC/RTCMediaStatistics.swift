@@ -6,7 +6,7 @@ package struct RTCMediaStatistics: Sendable, Hashable {
     package var tracks: [Track] = []
     /// Round-trip time in nanoseconds; nil while unknown.
     package var roundTrip: Int64?
-    /// Bit rate that the peer was allowed by REMB, in bits per second; nil if it makes its own estimate.
+    /// Bit rate that the peer is allowed by REMB, in bits per second; nil if it does not expect REMB.
     package var estimate: Int?
     /// Transport-wide feedback messages sent.
     package var feedbackMessages: UInt64 = 0
