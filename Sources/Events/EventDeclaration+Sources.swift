@@ -133,7 +133,9 @@ extension EventDeclaration {
             "passthrough.ended", "A rendition is encoded again.",
             [
                 Self.rendition, Self.uid,
-                JSONField("cause", .string, "Why, such as scene, lost, codec, size, profile, bitrate or gap.", example: "scene"),
+                JSONField(
+                    "cause", .string, "Why, such as scene, lost, codec, size, profile, bitrate or gap.",
+                    example: "scene"),
             ]),
     ]
 
