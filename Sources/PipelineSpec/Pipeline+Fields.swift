@@ -122,7 +122,7 @@ extension Pipeline.Control {
                 "receivers of the room's events, in addition to standard output and GET /v1/events"),
             Field(
                 "openReads", \.openReads, .boolean,
-                "whether reads need no token, except those of the document, the log lines, the program's audio and files of clips; commands always do"
+                "whether reads need no token, except those of the document, the log lines, files of clips and the program's audio; commands always do"
             ),
             Field(
                 "maxRequestsPerSecond", \.maxRequestsPerSecond, .integer(10...100_000),
