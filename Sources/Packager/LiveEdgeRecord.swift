@@ -101,7 +101,7 @@ struct LiveEdgeRecord: Sendable, Hashable {
 extension LiveEdgeRecord {
     /// Reads a record file.
     ///
-    /// - Returns: `nil` if the file is damaged; then only the parts that it listed are lost.
+    /// - Returns: `nil` if the file is damaged.
     init?(json bytes: [UInt8]) {
         guard let root = JSONParser.parse(bytes, limit: StateFile.mostBytes).faultless,
             root[key: "version"]?.integer == 1,
