@@ -338,9 +338,9 @@ package final class Recorder: ListingObserver {
         }
     }
 
-    /// Continues recording after a stop. Segments that were listed in between are missing, but date ranges are not.
-    /// Returns at once and reports the result as an ``Event``. Does nothing if recording is not stopped, is being
-    /// resumed already, or if the room has ended. Callable from any thread.
+    /// Continues recording after a stop. Segments that were listed in between are missing; changes of date ranges are
+    /// written now. Returns at once and reports the result as an ``Event``. Does nothing if recording is not stopped, is
+    /// being resumed already, or if the room has ended. Callable from any thread.
     package func resume() {
         let begun = self.state.withLock { state -> (reason: String, stops: Int)? in
             guard !state.isResuming, !state.isEnded, !state.isDiscarded, let reason = state.stopReason else {
