@@ -344,8 +344,8 @@ extension HLSPackager {
         }
     }
 
-    /// Removes files that previous workers wrote but never listed, because they were killed before, and playlists that
-    /// this worker no longer writes.
+    /// Removes files that previous workers wrote but never listed, because they were killed before, their journals, and
+    /// playlists that this worker no longer writes.
     private func removeOrphans(besides record: LiveEdgeRecord) {
         let before = self.claimed.incarnation - 1
         guard before >= 1 else { return }

@@ -6,9 +6,10 @@ import Synchronization
 /// An HLS output of a room: takes the coded packets of all tracks, cuts them into aligned segments and parts, and keeps
 /// the output directory, the playlists and the objects for viewers consistent.
 ///
-/// Call order: ``open(_:tracks:store:clock:report:)`` claims the directory, ``begin(now:)`` fixes the timeline,
-/// ``receive(track:_:)`` takes packets from the encoders, ``run()`` is the writer's thread, and ``finish(endlist:)``
-/// makes ``run()`` return. The packager never reads the wall clock: all dates follow from the room's origin.
+/// Call order: ``open(_:tracks:store:clock:keeper:report:)`` claims the directory, ``begin(now:slate:)`` fixes the
+/// timeline, ``receive(track:_:)`` takes packets from the encoders, ``run()`` is the writer's thread, and
+/// ``finish(endlist:)`` makes ``run()`` return. The packager never reads the wall clock: all dates follow from the
+/// room's origin.
 package final class HLSPackager: Sendable {
     /// How a worker's run ended.
     package enum Outcome: Sendable, Equatable {
@@ -111,8 +112,8 @@ package final class HLSPackager: Sendable {
     /// Takes the next packet of a track, in decoding order. Packet times count from the room's origin, see
     /// ``TrackSegmenter``.
     ///
-    /// Each track has one calling thread; several tracks may be fed at the same time. Packets before ``begin(now:)``
-    /// and after ``finish(endlist:)`` are dropped.
+    /// Each track has one calling thread; several tracks may be fed at the same time. Packets before
+    /// ``begin(now:slate:)`` and after ``finish(endlist:)`` are dropped.
     package func receive(track: Int, _ packet: CodedPacket) {
         guard self.segmenters.indices.contains(track) else { return }
         if self.settings.waitsForStore { self.waitForSpace() }

@@ -6,7 +6,7 @@ package enum PackagerEvent: Sendable {
     /// The worker has inserted slate for the time in which no worker ran. Reported once for the whole time, after
     /// ``segmentPublished(_:)`` for each complete segment with slate.
     case slateFilled(SlateFill)
-    /// A segment has been listed in every playlist.
+    /// A segment has been listed in the media playlist of every track that does not sleep.
     case segmentPublished(PublishedSegment)
     /// The playlists have been ended with `EXT-X-ENDLIST`.
     case playlistEnded
