@@ -28,8 +28,8 @@ extension HLSPackager {
 
     /// Number of previous workers whose leftover files are removed.
     static let orphanedRuns: Int64 = 8
-    /// Maximum number of leftover segments to remove per previous worker: limits the loop for a store that reports
-    /// every name as present.
+    /// Maximum number of leftover segments to remove for each track of each previous worker: limits the loop for a store
+    /// that reports every name as present.
     private static let mostOrphans: Int64 = 4_096
     /// Longest outage, in seconds, that is filled with slate, whatever the playlist window. All slate is written before
     /// playlists are shown again.
