@@ -246,7 +246,7 @@ struct LiveEdgeTrack: Sendable {
         self.close(asGap: false, isStored, &update)
     }
 
-    /// Lists the segments up to and including a segment index as gaps, because no more media arrives for them.
+    /// Lists the segments up to and including a segment index as gaps, because their media is too late or does not exist.
     mutating func giveUp(_ slot: Int64, isStored: (String) -> Bool, _ update: inout LiveEdgeUpdate) {
         guard !self.isAsleep else { return }
         if self.isWhole { self.close(asGap: false, isStored, &update) }
