@@ -9,7 +9,7 @@ package struct OriginRequest: Sendable {
     package var directives: ReloadDirectives
     /// Whether the client accepts gzip compression.
     package var acceptsGzip: Bool
-    /// Query to append to every URI in a playlist: percent-encoded, without `?`; empty for none.
+    /// Query to append to every URI of this server in a playlist: percent-encoded, without `?`; empty for none.
     package var query: String
     /// The client that waits for the answer.
     package var client: ClientPresence
