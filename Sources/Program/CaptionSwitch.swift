@@ -63,7 +63,7 @@ package final class CaptionSwitch: Sendable {
     /// Removes a source. May be called on any thread.
     package func remove(_ id: SourceID) { self.state.withLock { state in state.lanes.removeAll { $0.id == id } } }
 
-    /// Returns the captions for the frame of the next tick.
+    /// Removes and returns the captions for the frame of `tick`.
     ///
     /// - Parameters:
     ///   - onAir: The source of the tick for ``Choice/onAir``.
