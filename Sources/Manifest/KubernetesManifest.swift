@@ -1,6 +1,7 @@
 /// Makes the Kubernetes manifest of a room: a Job, because a room ends, a ConfigMap with the room's configuration, and
-/// a Service for its ports. The Job refers to a Secret by name. The manifest contains this Secret, with placeholders as
-/// values, only if ``ManifestRequest/printsSecret`` is true.
+/// a Service for the ports of viewers and of the control API, if it has any. If the room has secrets, the Job refers to
+/// a Secret by name. The manifest contains this Secret, with placeholders as values, only if
+/// ``ManifestRequest/printsSecret`` is true.
 package enum KubernetesManifest {
     private static let secrets = "/run/secrets/tandem"
     /// The Job's `backoffLimit`: number of failures after which Kubernetes gives up a Job.
