@@ -35,10 +35,15 @@ package enum KubernetesManifest {
             head.append("Its files: kubectl create configmap \(needs.name.label)-files \(files.joined(separator: " "))")
         }
         if hasSecrets, !request.printsSecret { head += self.secretCommand(needs, request) }
-        head += [
-            "Exit code 0 (the room has ended) completes the Job. After exit code 143 (drained or evicted) and every",
-            "other code, the room is started again, on another node if necessary. kubectl delete job stops it.",
-        ]
+        head.append(
+            "Exit code 0 (the room has ended) completes the Job. After exit code 143 (drained or evicted) and every")
+        head +=
+            request.failsFast
+            ? [
+                "other code except those of podFailurePolicy, which fail the Job, the room is started again, on another",
+                "node if necessary. kubectl delete job stops it.",
+            ]
+            : ["other code, the room is started again, on another node if necessary. kubectl delete job stops it."]
         let text = head.map { "# \($0)\n" }.joined() + objects.map(\.document).joined(separator: "---\n")
         return [ManifestFile("\(needs.name.label).yaml", text)]
     }
