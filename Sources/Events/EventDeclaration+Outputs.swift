@@ -119,7 +119,8 @@ extension EventDeclaration {
             [Self.outputID, Self.mediaSequence, Self.tracks, JSONField("listedAs", .words(["gap", "slate"]))]),
         EventDeclaration("output.finished", "An origin or bucket has received all files.", [Self.outputID]),
         EventDeclaration(
-            "output.unfinished", "An origin or bucket is missing files; a later worker sends them.",
+            "output.unfinished",
+            "An origin or bucket has not received all files in time; a later worker can send them.",
             [Self.outputID, Self.reason("the store did not receive everything in time")]),
         EventDeclaration(
             "output.secretsRenewed", "The credentials of an origin or bucket were read again.", [Self.outputID]),
