@@ -46,11 +46,11 @@ struct PeerTransportTests {
 
         /// Sends a check.
         @discardableResult
-        func check(from address: ICEAddress = Pair.here) -> PeerTransport.CheckResult? {
+        func check(from address: ICEAddress = Pair.here, isControlled: Bool = false) -> PeerTransport.CheckResult? {
             self.checks += 1
             var writer = STUNWriter(.request, transactionID: [UInt8](repeating: self.checks, count: 12))
             writer.add(0x0006, Array("\(self.own.ufrag):\(self.theirs.ufrag)".utf8))
-            writer.add(0x802A, [0, 0, 0, 0, 0, 0, 0, 1])
+            writer.add(isControlled ? 0x8029 : 0x802A, [0, 0, 0, 0, 0, 0, 0, 1])
             writer.add(0x0025, [])
             writer.add(0x0024, [0x6E, 0, 1, 0xFF])
             let bytes = writer.finished(password: Array(self.own.password.utf8)) { HMACSHA1.digest(key: $0, $1) }
@@ -126,6 +126,17 @@ struct PeerTransportTests {
         #expect(pair.send(rtp) == .early && pair.send([0x80, 200] + rtp) == .early && pair.send([1]) == .malformed)
         pair.connect()
         #expect(pair.send(rtp) == .rtp(.forged) && pair.send(rtp, from: Pair.there) == .stranger)
+    }
+
+    @Test(
+        "a STUN check in the controlled role is answered with an error and changes nothing, also from a known address")
+    func roleConflict() throws {
+        let pair = try Pair()
+        #expect(pair.check(isControlled: true) == .error && pair.changes.isEmpty)
+        pair.connect()
+        let (changes, sent) = (pair.changes.count, pair.sent[Pair.here] ?? 0)
+        #expect(pair.check(isControlled: true) == .error)
+        #expect(pair.changes.count == changes && pair.sent[Pair.here] ?? 0 > sent)
     }
 
     @Test("a peer that moves to another address is sent a STUN check there, and media only after its authentic answer")
