@@ -117,6 +117,24 @@ struct PeerTransportTests {
         #expect(!pair.transport.isUsing(Pair.there, now: pair.now, silence: ms(100)))
     }
 
+    @Test(
+        "an offer without a fingerprint that can be used gets 422; if there is no memory for its session, it gets 503")
+    func noSession() throws {
+        let error = try #require(throws: MediaError.self) {
+            _ = try PeerTransport(
+                NegotiatedSession(
+                    tracks: [.audio], remoteUfrag: "peer", remotePassword: "passwordofthewebrtctestpeer",
+                    fingerprints: [SDPFingerprint(algorithm: "sha-1", bytes: [UInt8](repeating: 1, count: 20))],
+                    peerIsDTLSServer: false),
+                credentials: ICECredentials(ufrag: "ours", password: "thepasswordofthissideofit"),
+                identity: Pair.identity.get(), probes: true, now: 0)
+        }
+        let refusal = WHIPError.noSession(error)
+        #expect(refusal.status == 422 && refusal.fix.contains("sha-256"))
+        let memory = WHIPError.noSession(MediaError(.internal, "there is no memory", at: "dtls", fix: "none"))
+        #expect(memory.status == 503 && memory.detail == "there is no memory" && memory.retryAfter == 5)
+    }
+
     @Test("media before the handshake, packets from other addresses, and malformed and forged packets are told apart")
     func contents() throws {
         let pair = try Pair()
