@@ -9,7 +9,7 @@ struct EdgeSessionTests {
     private static func withoutAcknowledgements(_ heard: [Heard]) -> [Heard] { heard.filter { $0.type != 3 } }
 
     @Test(
-        "through the edge the room gets a real encoder's bytes unchanged, and the encoder gets the answers of a room",
+        "after the handshake, the room gets a real encoder's bytes unchanged through the edge, and the encoder gets a room's answers",
         arguments: Captures.names)
     func capture(name: String) {
         let bytes = Captures.bytes(name)
@@ -29,7 +29,7 @@ struct EdgeSessionTests {
     }
 
     @Test(
-        "however a publisher's first bytes are split at the edge, the room gets the same bytes and the publisher the same answers"
+        "wherever a publisher's first bytes are split in two, the edge sends the room the same bytes and the publisher the same answers"
     )
     func everySplit() {
         var script = Script()
@@ -142,7 +142,7 @@ struct EdgeSessionTests {
     }
 
     @Test(
-        "if an IP address has used up its wrong-key answers, the edge closes its publisher with an unknown key without a status"
+        "the edge closes a publisher with an unknown key without a status if its IP address is over the rate limit for wrong keys"
     )
     func guessing() {
         let edge = EdgeHarness()
@@ -169,7 +169,7 @@ struct EdgeSessionTests {
 
     // MARK: Rooms
 
-    @Test("the edge finds a room that moves while its publisher connects at its new address")
+    @Test("if a room moves while its publisher connects, the edge finds it at its new address")
     func movedRoom() {
         let edge = EdgeHarness()
         let (old, new) = (RoomLocation(host: "old", port: 1), RoomLocation(host: "new", port: 2))
