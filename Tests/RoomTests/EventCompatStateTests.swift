@@ -199,7 +199,7 @@ struct EventCompatStateTests {
         #expect(belief.words[.flipflop]?["player"] == nil)
     }
 
-    @Test("a successor's state is LIVE_INACTIVE in FlipFlop's states while it shows slate, not SCHEDULED")
+    @Test("a room whose successor worker shows slate is LIVE_INACTIVE in FlipFlop's states, not SCHEDULED")
     func successor() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "true"])

@@ -36,7 +36,7 @@ extension InProcess {
         }
 
         @Test(
-            "a scheduled, a replaced and a scene with texts and scores are on air from the replies' ticks; older revisions are refused"
+            "a scheduled scene, a replaced one and one with texts and scores are on air from the replies' ticks; older revisions are refused"
         )
         func documents() async throws {
             let directory = try RoomDirectory()

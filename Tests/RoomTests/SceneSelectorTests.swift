@@ -45,7 +45,7 @@ struct SceneSelectorTests {
         #expect(room.comes(Kit.a, now: 6 * Self.second).shows == ["pk-2002"])
     }
 
-    @Test("a source's fallback scene is on air while the source is away, if the commanded scene shows it")
+    @Test("while a source is away its fallback scene is on air, if the commanded scene shows that source")
     func fallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
