@@ -62,7 +62,7 @@ extension InProcess {
         }
 
         @Test(
-            "libx264 replaces a failed hardware encoder without a lost frame, discontinuity or new map; event, alarm, state and metric report it",
+            "libx264 replaces a failed hardware encoder without a lost frame or a new map; event, alarm, state and metric report it",
             .timeLimit(.minutes(1)))
         func midstream() async throws {
             let directory = try RoomDirectory()

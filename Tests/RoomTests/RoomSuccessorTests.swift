@@ -153,7 +153,7 @@ extension InProcess {
         }
 
         @Test(
-            "a superseded worker answers a command with 503; after two crashes a cover is restored, not volume or scene; --forget restores nothing"
+            "a superseded worker answers 503; after two crashes a cover is restored, but neither volume nor scene; --forget restores nothing"
         )
         func fenced() async throws {
             let directory = try RoomDirectory()
