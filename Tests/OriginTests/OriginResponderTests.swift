@@ -43,7 +43,7 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "a percent-decoded path is looked up unchanged",
+        "a request's path is percent-decoded, and otherwise looked up unchanged",
         arguments: [("/a%20b/c.m4s", "a b/c.m4s"), ("/..a/b..", "..a/b.."), ("/é", "é")])
     func names(path: String, name: String) async throws {
         let reply = await Self.reply(.get, path, content: MemoryContent(servesAnything: true))
