@@ -83,7 +83,7 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "a page that waits for a playlist, a still or thumbnails gets 204 until it exists, and 404 for other objects and after the room's end"
+        "a page that waits for a playlist, still or thumbnails gets 204 until it exists, and 404 for other objects and after the room's end"
     )
     func waitingPage() async throws {
         let name = try #require(HTTPField.Name("Tandem-Waiting"))
