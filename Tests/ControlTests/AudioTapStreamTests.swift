@@ -14,7 +14,8 @@ struct AudioTapStreamTests {
     }
 
     @Test(
-        "the next piece of a client's stream has all audio since the last piece, and its waiting connection is notified once")
+        "the next piece of a client's stream has all audio since the last piece, and its waiting connection is notified once"
+    )
     func accumulated() {
         let stream = AudioTapStream(firstPosition: 0)
         let calls = Atomic(0)

@@ -4,7 +4,8 @@ import Testing
 
 extension Unhurried.Pictures {
     @Suite(
-        "tandem manifest, checked with kubernetes-validate, systemd-analyze and docker; tandem plan; output and option errors")
+        "tandem manifest, checked with kubernetes-validate, systemd-analyze and docker; tandem plan; output and option errors"
+    )
     struct LaunchTests {
         private static let rooms = ["solo", "pk-landscape", "pk-decorated", "guests", "ladder"]
 

@@ -90,7 +90,8 @@ struct EventDeclarationTests {
     }
 
     @Test(
-        "each event whose type is a literal in the sources is declared, and has its declared members in the declared order")
+        "each event whose type is a literal in the sources is declared, and has its declared members in the declared order"
+    )
     func literal() throws {
         let literal = Self.calls.filter { $0.type != nil }
         #expect(literal.count > 90)

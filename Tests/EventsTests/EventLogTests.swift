@@ -22,7 +22,8 @@ struct EventLogTests {
     }
 
     @Test(
-        "of events that only describe a moment (audio.levels), the event log keeps the last 64 and drops no other event for them")
+        "of events that only describe a moment (audio.levels), the event log keeps the last 64 and drops no other event for them"
+    )
     func moments() {
         let log = EventLog(capacity: 4)
         for number in 1...1_000 as ClosedRange<Int64> {

@@ -87,7 +87,8 @@ struct KubernetesFilesTests {
     private static let image = "localhost/tandem:latest"
 
     @Test(
-        "hand-written Kubernetes objects use a room's image and user, and the spare pod requests a room's CPU and memory")
+        "hand-written Kubernetes objects use a room's image and user, and the spare pod requests a room's CPU and memory"
+    )
     func pods() throws {
         let small = try Rooms.request(Rooms.small)
         let usual = ManifestRequest(pipeline: small.pipeline, document: small.document, cost: small.cost)

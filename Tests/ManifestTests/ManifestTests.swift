@@ -96,7 +96,8 @@ struct ManifestTests {
     }
 
     @Test(
-        "in a manifest, RTMP and HTTP listeners on 127.0.0.1 move to 0.0.0.0, port 0 becomes a fixed port, and null stays null")
+        "in a manifest, RTMP and HTTP listeners on 127.0.0.1 move to 0.0.0.0, port 0 becomes a fixed port, and null stays null"
+    )
     func listeners() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: nil, control: "127.0.0.1:8081")
         func portable(_ text: String) throws -> Pipeline {

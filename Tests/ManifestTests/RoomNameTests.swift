@@ -12,7 +12,8 @@ struct RoomNameTests {
     }
 
     @Test(
-        "for orchestrators, any room id gives a valid DNS label and a valid label value; different ids give different DNS labels")
+        "for orchestrators, any room id gives a valid DNS label and a valid label value; different ids give different DNS labels"
+    )
     func labels() {
         let ids = [
             "A", "a", "a_b", "a.b", "a-b", "-a", "a-", "_", ".", "--", String(repeating: "x", count: 64),

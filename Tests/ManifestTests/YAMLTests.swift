@@ -56,7 +56,8 @@ struct YAMLTests {
     }
 
     @Test(
-        "the YAML writer writes block text as a quoted string if it is empty or has leading spaces, extra newlines or control characters")
+        "the YAML writer writes block text as a quoted string if it is empty or has leading spaces, extra newlines or control characters"
+    )
     func blocks() {
         for text in ["", " a", "\na", "a\n\n", "a\u{7}b"] {
             #expect(

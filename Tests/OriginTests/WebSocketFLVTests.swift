@@ -84,7 +84,8 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "WebSocket-FLV is refused to a page of an origin that is not listed, and, if URLs are signed, to a viewer without a signature")
+        "WebSocket-FLV is refused to a page of an origin that is not listed, and, if URLs are signed, to a viewer without a signature"
+    )
     func admission() async {
         let listed = ["https://player.example"]
         #expect(await Self.reply(Self.head(), origins: listed).status == .switchingProtocols)

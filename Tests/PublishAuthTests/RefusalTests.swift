@@ -34,7 +34,8 @@ struct RefusalTests {
     }
 
     @Test(
-        "the limiter of wrong-key responses keeps at most 1,025 of 20,000 addresses, and a known address still gets its response")
+        "the limiter of wrong-key responses keeps at most 1,025 of 20,000 addresses, and a known address still gets its response"
+    )
     func bounded() throws {
         var book = AuthFailureLimiter()
         let known = try #require(IPAddress("192.0.2.1"))

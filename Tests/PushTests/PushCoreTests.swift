@@ -364,7 +364,8 @@ struct PushCoreTests {
     }
 
     @Test(
-        "a server's reconnect requests are followed each time if connections were stable in between, otherwise at most three times")
+        "a server's reconnect requests are followed each time if connections were stable in between, otherwise at most three times"
+    )
     func renewed() throws {
         for (held, connects) in [(PushCore.steady, 7), (0, 4)] {
             let line = try Line()

@@ -94,7 +94,8 @@ struct ClipJobsTests {
     }
 
     @Test(
-        "a fifth clip is refused while four wait; the name of a waiting clip is refused, and that of a failed clip is accepted")
+        "a fifth clip is refused while four wait; the name of a waiting clip is refused, and that of a failed clip is accepted"
+    )
     func limits() throws {
         var jobs = ClipJobs(roomID: "1")
         let first = try Self.add("first", to: &jobs).clip

@@ -64,7 +64,8 @@ struct CountdownEndsTests {
     }
 
     @Test(
-        "an end set by command while the scene is on air applies to its countdown, even if it has passed, but never to a PK countdown")
+        "an end set by command while the scene is on air applies to its countdown, even if it has passed, but never to a PK countdown"
+    )
     func commands() {
         let clocks = [Self.countdown("c", seconds: 300), Self.countdown("pk", of: .pk)]
         var ends = CountdownEnds()

@@ -61,7 +61,8 @@ struct PublisherPaceTests {
     }
 
     @Test(
-        "a publisher whose data arrives in a burst after each network stall of 3 to 80 s is not paused", arguments: [3, 20, 80])
+        "a publisher whose data arrives in a burst after each network stall of 3 to 80 s is not paused",
+        arguments: [3, 20, 80])
     func stalls(length: Int64) {
         var sender = Sender()
         var now: Int64 = 5

@@ -23,7 +23,8 @@ struct RenditionDemandTests {
     }
 
     @Test(
-        "without requests, renditions fall asleep after the length of the playlist window, but after 30 s at the earliest")
+        "without requests, renditions fall asleep after the length of the playlist window, but after 30 s at the earliest"
+    )
     func quiet() {
         var demand = Self.demand()
         #expect(Self.actions(&demand, 0...200) == [60: [.sleep(0), .sleep(2)]])

@@ -97,7 +97,8 @@ extension InProcess {
         }
 
         @Test(
-            "if a hardware encoder does not open, the start fails as unavailable; with encoderFallback libx264 encodes instead")
+            "if a hardware encoder does not open, the start fails as unavailable; with encoderFallback libx264 encodes instead"
+        )
         func start() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

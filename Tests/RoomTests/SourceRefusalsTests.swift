@@ -31,7 +31,8 @@ struct SourceRefusalsTests {
     }
 
     @Test(
-        "a kick does not shorten a quarantine; a longer kick replaces it, and a kick with a refusal time of zero lifts it")
+        "a kick does not shorten a quarantine; a longer kick replaces it, and a kick with a refusal time of zero lifts it"
+    )
     func quarantine() {
         var refusals = SourceRefusals()
         refusals.quarantine(Self.a, until: 300, codec: "h264")

@@ -42,7 +42,8 @@ struct DoctorTests {
     }
 
     @Test(
-        "tandem doctor lists all hardware encoders that open in one finding, and each other in one with the reason, without a warning")
+        "tandem doctor lists all hardware encoders that open in one finding, and each other in one with the reason, without a warning"
+    )
     func hardware() {
         var facts = Self.sound
         facts.hardwareEncoders = [

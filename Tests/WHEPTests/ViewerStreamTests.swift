@@ -78,7 +78,8 @@ struct ViewerStreamTests {
     }
 
     @Test(
-        "a WebRTC viewer whose TCP connection has closed is sent nothing, and its session ends after 30 s without another connection")
+        "a WebRTC viewer whose TCP connection has closed is sent nothing, and its session ends after 30 s without another connection"
+    )
     func lost() throws {
         let theater = Theater()
         theater.run(seconds: 1.5)
