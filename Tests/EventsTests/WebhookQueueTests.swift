@@ -145,7 +145,7 @@ struct WebhookQueueTests {
         #expect(lost.taken.last == 600)
     }
 
-    @Test("after a 410, the webhook queue sends no further event")
+    @Test("after a webhook has answered 410, its queue sends no further event")
     func gone() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))

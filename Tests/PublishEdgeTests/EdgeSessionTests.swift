@@ -181,7 +181,7 @@ struct EdgeSessionTests {
         #expect(edge.statusCodes == ["NetStream.Publish.Start"])
     }
 
-    @Test("if a room cannot be reached, the edge closes its publisher after 40 attempts, without a status")
+    @Test("if a room cannot be reached, the edge closes its publisher after 40 attempts, without an RTMP status")
     func unreachable() {
         let edge = EdgeHarness()
         edge.reaches = { _ in false }
@@ -306,7 +306,7 @@ struct EdgeSessionTests {
 
     // MARK: Publishers
 
-    @Test("the edge closes a publisher whose bytes are not RTMP at once")
+    @Test("the edge closes a publisher at once if its bytes are not RTMP")
     func garbage() {
         let edge = EdgeHarness()
         edge.feed(Array("GET / HTTP/1.1\r\n".utf8))

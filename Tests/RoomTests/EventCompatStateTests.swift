@@ -168,7 +168,7 @@ struct EventCompatStateTests {
     }
 
     @Test(
-        "as a room goes through its states, its events give each product the state that its documents name",
+        "as a room goes through its states, its events have the state names that each other product documents",
         arguments: [
             [
                 Self.waiting, Self.preparing, Self.decoded, Self.live, Self.another, Self.recovering, Self.returning,

@@ -94,7 +94,9 @@ struct RenditionDemandTests {
         #expect(Self.actions(&demand, 1...200) == [1: [.wake(0, .announced)], 100: [.sleep(0)]])
     }
 
-    @Test("on an overloaded machine nothing wakes, renditions still fall asleep, and recent requests count afterwards")
+    @Test(
+        "on an overloaded machine no rendition wakes, awake ones still fall asleep, and recent requests count afterwards"
+    )
     func overloaded() {
         var demand = Self.demand(asleep: [2])
         demand.isOverloaded = true
