@@ -33,7 +33,7 @@ struct RenditionDemandTests {
         #expect(Self.actions(&short, 0...200) == [30: [.sleep(0), .sleep(2)]])
     }
 
-    @Test("until the program begins, nothing falls asleep, and what sleeps stays asleep")
+    @Test("until the program begins, no rendition falls asleep, and one that sleeps stays asleep")
     func waitingRoom() {
         var demand = Self.demand(asleep: [2])
         for second in 0...300 as ClosedRange<Int64> {
