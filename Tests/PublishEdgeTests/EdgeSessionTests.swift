@@ -142,7 +142,7 @@ struct EdgeSessionTests {
     }
 
     @Test(
-        "the edge closes a publisher with an unknown key without a status if its IP address is over the rate limit for wrong keys"
+        "the edge sends a publisher with an unknown key no RTMP status if its IP address is over the rate limit for wrong keys"
     )
     func guessing() {
         let edge = EdgeHarness()
@@ -246,7 +246,7 @@ struct EdgeSessionTests {
         #expect(edge.end == .refused(code: PublishRefusal.address.code))
     }
 
-    @Test("if a room closes while its publisher is forwarded, the edge closes the publisher without a status")
+    @Test("if a room closes while its publisher is forwarded, the edge closes the publisher without an RTMP status")
     func dyingRoom() {
         let edge = EdgeHarness()
         edge.feed(Script.opening())
@@ -265,7 +265,7 @@ struct EdgeSessionTests {
         }
     }
 
-    @Test("the edge closes a forwarded publisher whose room has moved, without a further status")
+    @Test("the edge closes a forwarded publisher whose room has moved, without a further RTMP status")
     func moved() {
         let edge = EdgeHarness()
         edge.feed(Script.opening())
