@@ -50,7 +50,7 @@ struct CaptionSpecTests {
         #expect(report.pipeline == nil && report.mistakes.contains { $0.path == path }, "\(report.text(file: ""))")
     }
 
-    @Test("captions need a rendition with video")
+    @Test("captions in a room whose only rendition has no video are an error")
     func voiceRoom() {
         let report = Self.report(
             #"{ "from": "1" }"#, members: #""renditions": [{ "name": "voice", "video": null }],"#)
