@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("captions")
+@Suite("Pipeline file: captions")
 struct CaptionSpecTests {
     private static func report(_ captions: String, members: String = "") -> SpecReport {
         Pipeline.parse(

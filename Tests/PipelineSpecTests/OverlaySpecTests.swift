@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("overlays")
+@Suite("Pipeline file: overlays")
 struct OverlaySpecTests {
     private static func report(
         _ overlays: String, members: String = "", renditions: String? = nil, checks: SpecChecks = .none
