@@ -231,7 +231,7 @@ struct SRTPReceiverTests {
     }
 
     @Test(
-        "a new SSRC takes the place of a silent one, whose old packets stay refused also after it returns",
+        "in an SRTP receiver, a new SSRC takes the place of a silent one, whose old packets stay refused also after it returns",
         arguments: [false, true])
     func silentSenders(isRTCP: Bool) throws {
         let keys = SRTPSamples.keys(.aes128GCM)
