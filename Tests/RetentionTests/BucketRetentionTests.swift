@@ -145,7 +145,7 @@ struct BucketRetentionTests {
         #expect(bucket.keys == before.filter { !$0.hasPrefix("live/a/") || foreign.contains($0) })
     }
 
-    @Test("wherever a removal is killed, the next run finds the rest of the ended room and removes it")
+    @Test("wherever a removal from a bucket is killed, the next run finds the rest of the ended room and removes it")
     func killed() async throws {
         let whole = Objects.names.count
         for step in 0...whole {

@@ -61,7 +61,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "wherever a removal is killed, the next run finds the rest of the ended room and removes it",
+        "wherever a removal of a directory is killed, the next run finds the rest of the ended room and removes it",
         arguments: ["out/a", "ts/a", "rec/a"])
     func killed(path: String) throws {
         var step = 0
