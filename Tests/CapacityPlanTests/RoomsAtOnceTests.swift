@@ -203,7 +203,7 @@ struct RoomsAtOnceTests {
     }
 
     @Test(
-        "a price list with a mistake is refused, and the error's place names the key",
+        "a price list with a mistake is refused with an error that has the mistake's location",
         arguments: [
             ("[]", "file"), ("{", "file"), (#"{ "machines": [] }"#, "machines"), (#"{ "prices": 1 }"#, "file.prices"),
             (#"{ "machines": [{ "name": "a", "cores": 0, "memoryGiB": 1, "networkMbits": 1 }] }"#, "machines[0].cores"),
