@@ -24,7 +24,7 @@ struct SourceBufferTests {
     }
 
     @Test(
-        "a source with the program's rate shows every frame once at any phase, despite whole-millisecond timestamps",
+        "a source with the program's rate shows every frame once at each of 34 phases, despite whole-millisecond timestamps",
         arguments: 0..<34)
     func everyPictureOnce(phaseMs: Int64) throws {
         let buffer = self.buffer()
