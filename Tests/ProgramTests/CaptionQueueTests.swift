@@ -128,8 +128,8 @@ struct CaptionSwitchTests {
     private static let (anna, bert) = (SourceID(uid: "1001"), SourceID(uid: "2002"))
 
     /// A frame of H.264 with one pair.
-    private static func frame(_ pair: CaptionPair, _ number: Int64) -> ProgramPacket {
-        let payload = CaptionMessage.payload([pair])
+    private static func frame(_ pairs: CaptionPair..., number: Int64) -> ProgramPacket {
+        let payload = CaptionMessage.payload(pairs)
         let unit: [UInt8] = [6, 4, UInt8(payload.count)] + payload + [0x80]
         let bytes = [0, 0, 0, UInt8(unit.count)] + unit + [0, 0, 0, 2, 0x65, 0x88]
         let packet = CodedPacket(
@@ -146,8 +146,8 @@ struct CaptionSwitchTests {
         let inboxes = [Self.anna: CaptionInbox(), Self.bert: CaptionInbox()]
         let captions = CaptionSwitch(choice, fps: 30, lanes: inboxes)
         for number in Int64(0)..<6 {
-            inboxes[Self.anna]?.put(Self.frame(Self.text(0x41, number), number))
-            inboxes[Self.bert]?.put(Self.frame(Self.text(0x42, number), number))
+            inboxes[Self.anna]?.put(Self.frame(Self.text(0x41, number), number: number))
+            inboxes[Self.bert]?.put(Self.frame(Self.text(0x42, number), number: number))
         }
         return captions
     }
@@ -179,7 +179,7 @@ struct CaptionSwitchTests {
         let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
         // Roll-up captions in CC1 and CC2: 0x14 0x25 and 0x1C 0x25 with parity.
         for (number, code) in [UInt8(0x94), 0x1C].enumerated() {
-            inbox.put(Self.frame(CaptionPair(.field1, code, 0x25), Int64(number)))
+            inbox.put(Self.frame(CaptionPair(.field1, code, 0x25), number: Int64(number)))
         }
         for tick in Int64(0)..<2 { #expect(captions.take(at: tick, onAir: Self.anna, hidden: []).count == 1) }
         let erasing = (Int64(2)..<7).flatMap { captions.take(at: $0, onAir: nil, hidden: []) }
@@ -188,12 +188,29 @@ struct CaptionSwitchTests {
     }
 
     @Test(
+        "when a source with CEA-708 captions goes off air, one packet with the next sequence number resets services 1 to 6"
+    )
+    func clearedServices() {
+        let inbox = CaptionInbox()
+        let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
+        // A packet of four bytes with sequence number 3.
+        inbox.put(
+            Self.frame(CaptionPair(.start, 0xC2, 0x22), CaptionPair(.continuation, 0x41, 0x42), number: 0))
+        #expect(captions.take(at: 0, onAir: Self.anna, hidden: []).count == 2)
+        let bytes: [UInt8] = [0x07, 0x21, 0x8F, 0x41, 0x8F, 0x61, 0x8F, 0x81, 0x8F, 0xA1, 0x8F, 0xC1, 0x8F, 0x00]
+        let packet = captions.take(at: 1, onAir: nil, hidden: [])
+        #expect(packet.map(\.kind) == [.start] + Array(repeating: .continuation, count: 6))
+        #expect(packet.flatMap { [$0.first, $0.second] } == bytes)
+        #expect(captions.take(at: 2, onAir: nil, hidden: []).isEmpty)
+    }
+
+    @Test(
         "codes that erase captions are sent again if their frame is lost, and not sent for a channel without text since the last ones"
     )
     func clearedOnce() {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
-        inbox.put(Self.frame(CaptionPair(.field1, 0x94, 0x25), 0))
+        inbox.put(Self.frame(CaptionPair(.field1, 0x94, 0x25), number: 0))
         _ = captions.take(at: 0, onAir: Self.anna, hidden: [])
         let code = [CaptionPair(.field1, 0x94, 0x2C)]
         #expect(captions.take(at: 1, onAir: nil, hidden: []) == code)
@@ -208,7 +225,7 @@ struct CaptionSwitchTests {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.source(Self.anna), fps: 30, lanes: [Self.anna: inbox])
         let text = CaptionPair(.field1, 0x94, 0x25)
-        for number in Int64(0)..<2 { inbox.put(Self.frame(text, number)) }
+        for number in Int64(0)..<2 { inbox.put(Self.frame(text, number: number)) }
         inbox.put(.end)
         let taken = (Int64(0)..<6).map { captions.take(at: $0, onAir: nil, hidden: []) }
         let code = [CaptionPair(.field1, 0x94, 0x2C)]
@@ -220,7 +237,7 @@ struct CaptionSwitchTests {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
         // More than a frame may carry.
-        for number in Int64(0)..<8 { inbox.put(Self.frame(Self.text(0x41, number), 0)) }
+        for number in Int64(0)..<8 { inbox.put(Self.frame(Self.text(0x41, number), number: 0)) }
         _ = captions.take(at: 0, onAir: Self.anna, hidden: []) { _ in true }
         #expect(captions.take(at: 1, onAir: Self.anna, hidden: []).isEmpty)
     }

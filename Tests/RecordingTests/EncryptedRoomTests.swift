@@ -151,7 +151,7 @@ struct EncryptedRoomTests {
         let gone = #expect(throws: MediaError.self) {
             try writer.hold([slot], id: "clip-1-2") { folder.path + "/nowhere/" + $0 }
         }
-        #expect(gone?.code == .outputLost && gone?.what.contains("cannot hold") == true)
+        #expect(gone?.code == .outputLost && gone?.what.contains("cannot hard-link") == true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "nothing is held then")
     }
 
