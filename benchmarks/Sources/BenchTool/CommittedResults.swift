@@ -69,6 +69,9 @@ enum CommittedResults {
     static func only(_ part: String, of result: BenchResult) -> BenchResult {
         var single = result
         single.kernels = []
+        single.instructions = nil
+        single.blocks = nil
+        if part != "pairs" { single.pairs = nil }
         if part != "r1" { single.r1 = nil }
         if part != "quality" { single.quality = nil }
         if part != "allocations" { single.allocations = nil }
