@@ -105,7 +105,8 @@ full) parts="kernels instructions blocks r1 pairs places quality allocations liv
 presets) parts=search ;;
 *) parts=$mode ;;
 esac
-[[ $mode != live && $mode != allocations ]] || [ -f work/r1/b.flv ] || ./r1.sh sources work/r1
+# Where no part before makes the sources; pairs need two cores.
+[[ $mode != live && $mode != allocations && ! ($mode = quick && $(nproc) -lt 2) ]] || [ -f work/r1/b.flv ] || ./r1.sh sources work/r1
 for part in $parts; do
     if [ "$mode" = quick ] && [ "$part" = instructions ]; then
         status=0
