@@ -141,4 +141,4 @@ resolved: ## Write Package.resolved and compare the versions of the Swift packag
 	.ci/resolved
 
 clean: ## Remove build products and the demo's files
-	rm -rf .build .build-asan .build-tsan .build-fuzz benchmarks/.build benchmarks/work tandem-demo
+	rm -rf .build .build-asan .build-tsan .build-fuzz .build-plants benchmarks/.build benchmarks/work tandem-demo

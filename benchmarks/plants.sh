@@ -19,19 +19,23 @@ for name in "${names[@]}"; do
 done
 command -v patch > /dev/null || { echo "SKIPPED: the plants need the program patch" >&2; exit 75; }
 
-# Files that are equal are not copied, so that they are not compiled again.
+# Copies the files that are newer than those of the copy, so that the others are not compiled again.
 copy() {
-    local file
-    while read -r file; do
-        [ -f "$file" ] || continue
-        cmp -s "$file" "$tree/$file" && continue
-        mkdir -p "$tree/$(dirname "$file")"
-        cp -p "$file" "$tree/$file"
-        # Newer than the build products, also if the copy was patched before.
-        touch "$tree/$file"
-    done < <(git ls-files; [ ! -f Package.resolved ] || echo Package.resolved)
-    comm -13 <(git ls-files | sort) <(cd "$tree" && find Sources -type f | sort) | while read -r file; do
+    # A file that git knows but that was deleted is not an error.
+    git ls-files -z | xargs -0 cp -pu --parents -t "$tree" 2> /dev/null || true
+    [ ! -f Package.resolved ] || cp -pu Package.resolved "$tree"
+    comm -13 <(git ls-files Sources | sort) <(cd "$tree" && find Sources -type f | sort) | while read -r file; do
         [ "$file" = Sources/CVersion/commit.h ] || rm -f "$tree/$file"
+    done
+    restore
+}
+
+# Undoes all patches.
+restore() {
+    local file
+    sed -n 's|^+++ b/||p' benchmarks/plants/*.patch | sort -u | while read -r file; do
+        cmp -s "$file" "$tree/$file" && continue
+        cp "$file" "$tree/$file"
     done
 }
 
@@ -72,7 +76,7 @@ for name in "${names[@]}"; do
     file=$here/benchmarks/plants/$name.patch
     part=$(sed -n 's/^Caught by: //p' "$file" | head -1)
     echo "Plant $name: $(sed -n 's/^Plant: //p' "$file" | head -1)"
-    copy
+    restore
     patch -d "$tree" -p1 --forward --silent < "$file"
     build
     COUNTS=1 count "$part" > "$at/$name.log"
@@ -86,6 +90,6 @@ for name in "${names[@]}"; do
         missed=$((missed + 1))
     fi
 done
-copy
+restore
 [ "$missed" = 0 ] || { echo "The guard missed $missed of ${#names[@]} plants." >&2; exit 1; }
 echo "The guard found all ${#names[@]} plants."

@@ -48,11 +48,12 @@ enum SelfCheck {
         var planted = thresholds
         let versions = ["ffmpeg": "1", "valgrind": "2"]
         planted.instructions = [
-            Thresholds.Instructions(versions: versions, total: 100e6, spread: 0, parts: ["codec": 98e6, "tandem": 2e6])
+            Thresholds.Instructions(
+                versions: versions, total: 100e6, spread: 0, parts: ["libx264": 98e6, "tandem": 2e6])
         ]
         func result(_ codec: Double, _ own: Double, _ versions: [String: String]) -> InstructionResult {
             InstructionResult(
-                versions: versions, runs: [.init(total: codec + own, parts: ["codec": codec, "tandem": own])])
+                versions: versions, runs: [.init(total: codec + own, parts: ["libx264": codec, "tandem": own])])
         }
         let held = Guard(thresholds: planted)
         let found = [
