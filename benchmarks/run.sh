@@ -16,6 +16,7 @@
 #   run.sh presets   the program's own presets in presets.json over the same clips, with the published quality loss
 #   run.sh profile   distributions of the hot loops with ordo-one/benchmark, for tuning
 #   run.sh accept    writes the last result's counts (run.sh kernels, run.sh instructions) as the new thresholds
+#   run.sh release-check   checks the committed results: the thresholds, and that none is more than 20 source commits old
 #   run.sh readme    updates the README's table from the newest result; readme-check only compares
 # PAIRS=n sets the number of rounds of R1 and of pairs, R1_SIDES=ours,ffmpeg the sides of R1; LIVE_SECONDS, LIVE_MINUTES,
 # SEARCH_SECONDS: durations; FFMPEG, TANDEM and R1_CLIPS: see r1.sh.
@@ -65,10 +66,11 @@ tools() {
 case $mode in
 quick | full | kernels | instructions | blocks | pairs | allocations | live | passthrough | search) ;;
 presets) export SEARCH_PLAN=presets.json ;;
-accept | readme | readme-check)
+accept | release-check | readme | readme-check)
     build BenchTool
     case $mode in
     accept) "$tool" accept "$last" ;;
+    release-check) "$tool" check-results release ;;
     *) "$tool" "$mode" ../README.md ;;
     esac
     exit

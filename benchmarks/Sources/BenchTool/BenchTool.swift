@@ -19,7 +19,8 @@ enum BenchTool {
                BenchTool check RESULT.json [PART…]  compares the result with thresholds.json; exits with 1 on a regression, or if
                                                     one of the parts was not measured completely
                BenchTool check-results              compares the newest result of each part in results/ with thresholds.json, and the guides
-                                                    with the newest
+                                                    with the newest; `check-results release` also exits with 1 if a result is
+                                                    more than 20 source commits old
                BenchTool selfcheck                  introduces regressions; exits with 1 if the guard misses one
                BenchTool accept RESULT.json         writes the counts of that result as the new thresholds: those of the kernels, and
                                                     the instructions of R1 if they were counted at least three times
@@ -40,7 +41,8 @@ enum BenchTool {
             case ("readme", 2): try ReadmeTable.renew(arguments[1])
             case ("readme-check", 2): try ReadmeTable.check(arguments[1])
             case ("check", 2...): try self.check(arguments[1], parts: Array(arguments.dropFirst(2)))
-            case ("check-results", 1): try self.checkResults()
+            case ("check-results", 1): try self.checkResults(isRelease: false)
+            case ("check-results", 2) where arguments[1] == "release": try self.checkResults(isRelease: true)
             case ("selfcheck", 1): try SelfCheck.run()
             case ("accept", 2): try self.accept(arguments[1])
             default:
@@ -100,7 +102,7 @@ enum BenchTool {
     }
 
     /// Checks that the newest committed result of each part meets CI's thresholds and that the guides quote it.
-    private static func checkResults() throws(BenchError) {
+    private static func checkResults(isRelease: Bool) throws(BenchError) {
         let guardian = try Guard(thresholds: Files.read(Thresholds.self, from: self.thresholdsPath))
         let results = CommittedResults.all()
         var isBroken = false
@@ -118,6 +120,10 @@ enum BenchTool {
                 Terminal.say("REGRESSION: results/\(name): \(regression)")
                 isBroken = true
             }
+        }
+        for line in CommittedResults.tooOld(results) {
+            Terminal.say("\(isRelease ? "REGRESSION" : "NOTE"): \(line)")
+            if isRelease { isBroken = true }
         }
         if let newest = CommittedResults.newest(results, of: "r1") {
             for mistake in try GuideFigures.mistakes(newest) {
