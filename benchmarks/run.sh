@@ -80,7 +80,7 @@ profile)
     exit
     ;;
 *)
-    sed -n '2,23s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,23s/^# \{0,1\}//p' run.sh >&2
     exit 64
     ;;
 esac
