@@ -50,7 +50,7 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     /// No connectivity check of a WebRTC publisher has arrived in time.
     case iceFailed
 
-    /// The numeric code that live services use for this error; 0 if there is none.
+    /// The number that NetEase's live service uses for this error; 0 if it has none.
     package var number: Int {
         switch self {
         case .superseded: 1301
