@@ -120,7 +120,7 @@ extension EventDeclaration {
         EventDeclaration("output.finished", "An origin or bucket has received all files.", [Self.outputID]),
         EventDeclaration(
             "output.unfinished",
-            "An origin or bucket has not received all files in time; a later worker can send them.",
+            "An origin or bucket has not received all files in time. The next worker sends them, unless `reason` says that this could not be recorded.",
             [Self.outputID, Self.reason("the store did not receive everything in time")]),
         EventDeclaration(
             "output.secretsRenewed", "The credentials of an origin or bucket were read again.", [Self.outputID]),

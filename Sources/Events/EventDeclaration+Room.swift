@@ -40,12 +40,12 @@ extension EventDeclaration {
         EventDeclaration(
             "room.resumed", "This worker continues with the commands given to the previous worker.",
             [
-                JSONField("restored", .list(.string), "What was restored.", example: ["sources.1001.volume"]),
+                JSONField("restored", .list(.string), "What was restored.", example: ["sources[1001].volume"]),
                 JSONField(
                     "notRestored",
                     .list(
                         .object([
-                            JSONField("member", .string, example: "scenes.pk"),
+                            JSONField("member", .string, example: "scenes[pk]"),
                             JSONField("reason", .string, example: "the scene shows a source that the room has not"),
                         ])), "What was not restored, and why."),
                 JSONField(

@@ -155,12 +155,11 @@ package final class PeerTransport {
         guard self.end == nil else { return .ignored }
         switch self.agent.receive(check, from: address, now: now, hmac: { HMACSHA1.digest(key: $0, $1) }) {
         case .ignored: return .ignored
+        case .error(let bytes):
+            // The error is not longer than the check, so that it needs no allowance.
+            output.addAlone(bytes, to: address)
+            return .error
         case .answer(let bytes, _):
-            guard self.agent.isKnown(address, now: now) else {
-                // The error is not longer than the check.
-                output.addAlone(bytes, to: address)
-                return .error
-            }
             if self.firstCheck == nil { self.firstCheck = now }
             output.changes.append(.known(address))
             self.allowance.received(check.bytes.count, from: address)

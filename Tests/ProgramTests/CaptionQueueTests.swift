@@ -30,7 +30,7 @@ struct CaptionQueueTests {
         return (ticks, sent, !queue.isEmpty)
     }
 
-    @Test("every pair is taken once and in order, from 30 to 25, 24 to 30, 60 to 30 and 30 to 60 frames per second")
+    @Test("with six combinations of source and program frame rate, every caption pair is taken once and in order")
     func rates() {
         for (source, fps, most) in [(30, 25, 2), (24, 30, 1), (60, 30, 2), (30, 60, 1), (30, 30, 1), (30, 15, 3)] {
             let run = Self.run(source, to: fps) { frame in
@@ -58,7 +58,7 @@ struct CaptionQueueTests {
         #expect(ticks[0].first?.kind == .field1 && ticks.flatMap { $0 }.filter { !$0.isLine21 } == digital)
     }
 
-    @Test("frames that are decoded in another order than they are shown in are put in order")
+    @Test("captions of frames that arrive in decoding order are taken in display order")
     func reordered() {
         var queue = CaptionQueue(fps: 30)
         for frame in [0, 3, 1, 2, 6, 4, 5] { queue.add([Self.text(.field1, frame)], pts: Self.time(frame, 30)) }
@@ -66,7 +66,7 @@ struct CaptionQueueTests {
         #expect(taken == (0..<7).map { Self.text(.field1, $0) })
     }
 
-    @Test("captions belong to the nearest tick; in an offline program to the next one, whose frames have all arrived")
+    @Test("captions are taken at the tick nearest to their time, in an offline program at the first tick not before it")
     func ticks() {
         for (isOffline, expected) in [(false, [1, 1, 0]), (true, [1, 0, 1])] {
             var queue = CaptionQueue(fps: 30, isOffline: isOffline)
@@ -77,7 +77,7 @@ struct CaptionQueueTests {
         }
     }
 
-    @Test("a lost frame's pairs come with the next frame, before its own")
+    @Test("caption pairs that are put back because their frame was lost are taken again before all later pairs")
     func lost() {
         var queue = CaptionQueue(fps: 30)
         for frame in 0..<3 { queue.add([Self.text(.field1, frame)], pts: Self.time(frame, 30)) }
@@ -87,7 +87,7 @@ struct CaptionQueueTests {
         #expect(rest == (0..<3).map { Self.text(.field1, $0) })
     }
 
-    @Test("filler is left out, but it still separates two equal control codes")
+    @Test("CEA-608 filler pairs are left out, except one between two equal control codes")
     func filler() {
         let (code, none) = (CaptionPair(.field1, 0x94, 0xAD), CaptionPair(.field1, 0x80, 0x80))
         var queue = CaptionQueue(fps: 30)
@@ -98,7 +98,9 @@ struct CaptionQueueTests {
         #expect(taken == [code, none, code, Self.text(.field1, 1)])
     }
 
-    @Test("after a source was discarded, its CEA-708 begins with the next packet")
+    @Test(
+        "after a source's queued captions were discarded, its CEA-708 pairs are taken only from the next packet start on"
+    )
     func discarded() {
         var queue = CaptionQueue(fps: 30)
         queue.add([CaptionPair(.start, 1, 1)], pts: 0)
@@ -107,7 +109,7 @@ struct CaptionQueueTests {
         #expect(queue.take(at: 1) == [CaptionPair(.start, 3, 3)])
     }
 
-    @Test("memory is bounded if the program does not take, or a source sends more than the rate allows")
+    @Test("the caption queue drops pairs if the program takes none or the source sends more than the rate allows")
     func bounded() {
         var idle = CaptionQueue(fps: 30)
         for frame in 0..<10_000 { idle.add([Self.text(.field1, frame)], pts: Self.time(frame, 30)) }
@@ -150,7 +152,9 @@ struct CaptionSwitchTests {
         return captions
     }
 
-    @Test("in a PK, the captions change with the source on air, and neither source's earlier text follows")
+    @Test(
+        "when the source on air changes, the new source's captions are taken from that tick on, without its earlier ones"
+    )
     func switched() {
         let captions = Self.room(.onAir)
         let taken = (Int64(0)..<6).map { tick in
@@ -159,7 +163,7 @@ struct CaptionSwitchTests {
         #expect(taken == (0..<6).map { [Self.text($0 < 3 ? 0x41 : 0x42, $0)] })
     }
 
-    @Test("a source that a command covers, or that is not on air, is not carried")
+    @Test("no captions are taken of a hidden source or, with the choice `onAir`, while no source is on air")
     func covered() {
         let captions = Self.room(.source(Self.bert))
         #expect(captions.take(at: 0, onAir: nil, hidden: []) == [Self.text(0x42, 0)])
@@ -169,7 +173,7 @@ struct CaptionSwitchTests {
         #expect(captions.take(at: 3, onAir: Self.anna, hidden: []) == [Self.text(0x41, 3)])
     }
 
-    @Test("when the source changes, the text that it has left on the screen is erased in the channels that it has used")
+    @Test("when a source goes off air, its caption text is erased in the two channels that it has used")
     func cleared() {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
@@ -200,7 +204,9 @@ struct CaptionSwitchTests {
         #expect(captions.take(at: 2, onAir: nil, hidden: []).isEmpty)
     }
 
-    @Test("codes that erase are sent again if their frame is lost, and only for channels with text since the last ones")
+    @Test(
+        "codes that erase captions are sent again if their frame is lost, and not sent for a channel without text since the last ones"
+    )
     func clearedOnce() {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
@@ -226,7 +232,7 @@ struct CaptionSwitchTests {
         #expect(taken == [[text], [text], code, code, [], []])
     }
 
-    @Test("while packets of the source pass through, nothing that waits follows them at the seam")
+    @Test("captions that are queued while the source's packets pass through are not sent when passthrough ends")
     func passed() {
         let inbox = CaptionInbox()
         let captions = CaptionSwitch(.onAir, fps: 30, lanes: [Self.anna: inbox])
@@ -236,7 +242,7 @@ struct CaptionSwitchTests {
         #expect(captions.take(at: 1, onAir: Self.anna, hidden: []).isEmpty)
     }
 
-    @Test("a frame that is lost gives its captions to the next one")
+    @Test("captions of a lost frame are taken again at later ticks, in order")
     func lost() {
         let captions = Self.room(.onAir)
         #expect(captions.take(at: 0, onAir: Self.anna, hidden: []) == [Self.text(0x41, 0)])

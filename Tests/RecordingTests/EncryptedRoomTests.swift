@@ -102,7 +102,9 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
     }
 
-    @Test("hard links and partial clips that a killed worker left are removed at the next start, and nothing else")
+    @Test(
+        "when a killed worker's leftovers of clips are removed, its hard links and partial clips are deleted, and nothing else"
+    )
     func leftovers() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("clips-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
