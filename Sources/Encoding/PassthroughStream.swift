@@ -127,6 +127,12 @@ package struct PassthroughStream: Sendable {
         return self.past.map(\.frames).max().map { max($0, open) }
     }
 
+    /// Whether the open GOP is longer than each recent complete one, so that its end cannot be predicted.
+    package var isKeyOverdue: Bool {
+        guard let open = self.gop, let longest = self.past.map(\.frames).max() else { return false }
+        return open.last + 1 > longest
+    }
+
     /// Whether frames of a recent GOP, including the open one, are decoded in another order than they are shown in.
     package var hasBFrames: Bool { self.gop?.hasBFrames == true || self.past.contains(where: \.hasBFrames) }
 

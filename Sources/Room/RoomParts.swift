@@ -242,8 +242,9 @@ struct RoomParts {
             })
         if let passthrough {
             outputs.shown = { tick, view in
-                let unseen = passthrough.step(tick, view)
-                joint.get()?.sourceParts.program.setUnseen(unseen)
+                let outcome = passthrough.step(tick, view, isStillWanted: snapshots.isAwaited)
+                snapshots.noteCanvas(isCurrent: outcome.need.isCanvasCurrent)
+                joint.get()?.sourceParts.program.setUnseen(outcome.need.keyFramesOnly)
             }
         }
         if let captions {

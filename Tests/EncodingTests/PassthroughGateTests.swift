@@ -29,6 +29,8 @@ struct PassthroughRoom {
     var cuts: [Int64] = []
     var keys: [Int64] = []
     var changes: [(tick: Int64, change: PassthroughGate.Change)] = []
+    /// Ticks of passthrough at which it may end soon.
+    var unsure: [Int64] = []
     private var gop: Int64?
     /// Items not sent yet; each arrives ``lead`` ticks before its tick.
     private var queue: [(due: Int64, item: ProgramPacket)] = []
@@ -104,6 +106,7 @@ struct PassthroughRoom {
                 self.changes.append((self.tick, change))
                 if case .began = change { self.runs.append([]) }
             }
+            if self.gate.current != nil, self.gate.sureSource == nil { self.unsure.append(self.tick) }
             for packet in step.step.pass?.packets ?? [] {
                 #expect(packet.timescale == 30_000 && packet.dts >= 0)
                 self.runs[self.runs.count - 1].append(packet.pts / 1_000)
@@ -148,7 +151,7 @@ struct PassthroughGateTests {
         room.publish(0..<400, gop: gop)
         room.run(to: 380)
         #expect(room.begins == [gop] && room.ends.isEmpty)
-        #expect(room.runs == [Array(gop..<380)])
+        #expect(room.runs == [Array(gop..<380)] && room.unsure.isEmpty)
         #expect(room.cuts == Array(stride(from: gop, to: 380, by: 60)).map { $0 })
         let keys = Set(room.keys)
         #expect(stride(from: gop, to: 380, by: Int(gop)).allSatisfy { keys.contains($0) })
@@ -338,6 +341,7 @@ struct PassthroughGateTests {
         #expect(room.causes == [.keyInterval] && (230...244).contains(end))
         #expect(room.runs == [Array(60..<end)])
         #expect(room.keys.contains(end))
+        #expect(room.unsure == Array(234..<max(234, end)), "since the key frame after 60 frames did not arrive")
     }
 
     @Test(
@@ -349,7 +353,7 @@ struct PassthroughGateTests {
         room.publish(0..<150)
         room.send(.end)
         room.run(to: 300)
-        #expect(room.causes == [.lost] && room.ends == [152])
+        #expect(room.causes == [.lost] && room.ends == [152] && room.unsure == Array(143..<152))
         #expect(room.runs == [Array(60..<150)])
         room.configure()
         room.publish(0..<300, offsetMs: 10_017)
@@ -364,7 +368,7 @@ struct PassthroughGateTests {
         room.configure()
         room.publish(0..<150)
         room.run(to: 300)
-        #expect(room.causes == [.gap] && room.ends == [156])
+        #expect(room.causes == [.gap] && room.ends == [156] && room.unsure == Array(150..<156))
         #expect(room.runs == [Array(60..<150)])
     }
 
@@ -394,7 +398,7 @@ struct PassthroughGateTests {
         room.configure(CodecParameters(codec: .h264, configuration: Room.record(profile: 100, level: 12)))
         room.publish(180..<600)
         room.run(to: 590)
-        #expect(room.causes == [.settling] && room.ends == [180])
+        #expect(room.causes == [.settling] && room.ends == [180] && room.unsure == Array(174..<180))
         #expect(room.begins == [60, 300])
         #expect(room.runs.first?.last == 179)
     }
@@ -435,7 +439,7 @@ struct PassthroughGateTests {
         room.run(to: 122)
         room.publish(120..<400)
         room.run(to: 390)
-        #expect(room.causes == [.late] && room.ends == [122])
+        #expect(room.causes == [.late] && room.ends == [122] && room.unsure == [120, 121])
         #expect(room.begins.count == 2)
     }
 
@@ -449,7 +453,7 @@ struct PassthroughGateTests {
         room.solo = nil
         room.isFresh = false
         room.run(to: 153)
-        #expect(room.ends.isEmpty && !room.gate.isSteady)
+        #expect(room.ends.isEmpty && !room.gate.isSteady && room.gate.sureSource == nil)
         room.isFresh = true
         room.run(to: 160)
         #expect(room.ends == [153])
