@@ -40,6 +40,8 @@ package struct PassthroughGate: Sendable {
         /// Whether the playlists get a discontinuity before this tick.
         package var isBreak = false
         package var change: Change?
+        /// The source that has to be asked for a key frame, because its next one may come too late for passthrough.
+        package var keyFrameSource: SourceID?
     }
 
     struct Passing {
@@ -64,7 +66,7 @@ package struct PassthroughGate: Sendable {
     let segmentFrames: Int64
     private let partFrames: Int64
     /// Short segments at the beginning of the room; passthrough does not begin before their end.
-    private var opening: StartupSegments?
+    private(set) var opening: StartupSegments?
     private var slotStart: Int64 = 0
     private var gopStart: Int64 = 0
     private var gop: Int64 = 0
@@ -73,6 +75,8 @@ package struct PassthroughGate: Sendable {
     private var solo: SourceID?
     /// The tick of the last step.
     private(set) var tick: Int64 = .min
+    /// The GOP, by source and first tick, in which a key frame was last requested.
+    var asked: (source: SourceID, gop: Int64)?
 
     /// Creates a gate that encodes all renditions.
     ///
@@ -192,6 +196,7 @@ package struct PassthroughGate: Sendable {
             self.gopStart = tick
         }
         step.step.gop = self.gop
+        step.keyFrameSource = self.keyFrameRequest(facts)
         return step
     }
 

@@ -244,7 +244,9 @@ struct RoomParts {
             outputs.shown = { tick, view in
                 let outcome = passthrough.step(tick, view, isStillWanted: snapshots.isAwaited)
                 snapshots.noteCanvas(isCurrent: outcome.need.isCanvasCurrent)
-                joint.get()?.sourceParts.program.setUnseen(outcome.need.keyFramesOnly)
+                guard let sources = joint.get()?.sourceParts else { return }
+                sources.program.setUnseen(outcome.need.keyFramesOnly)
+                if let source = outcome.keyFrameSource { sources.roster.sources[source]?.decode.wantKeyFrame() }
             }
         }
         if let captions {

@@ -13,6 +13,8 @@ package final class PassthroughSwitch: Sendable {
     /// What a tick means for the source that is passed through.
     package struct Outcome: Sendable, Hashable {
         package var need: DecodeNeed.Decision
+        /// The source that has to be asked for a key frame; nil if there is none.
+        package var keyFrameSource: SourceID?
     }
 
     private struct State {
@@ -123,7 +125,7 @@ package final class PassthroughSwitch: Sendable {
         if step.isCut { self.packager.cut(at: tick, isBreak: step.isBreak, recoding: self.recoding(step)) }
         self.foresee(tick)
         if let change = step.change { self.host()?.outputs.report(change) }
-        return Outcome(need: need)
+        return Outcome(need: need, keyFrameSource: step.keyFrameSource)
     }
 
     /// Decides which frames of the passed source are decoded from the next tick on.

@@ -31,6 +31,8 @@ struct PassthroughRoom {
     var changes: [(tick: Int64, change: PassthroughGate.Change)] = []
     /// Ticks of passthrough at which it may end soon.
     var unsure: [Int64] = []
+    /// Ticks at which a key frame was requested.
+    var asked: [Int64] = []
     private var gop: Int64?
     /// Items not sent yet; each arrives ``lead`` ticks before its tick.
     private var queue: [(due: Int64, item: ProgramPacket)] = []
@@ -100,6 +102,7 @@ struct PassthroughRoom {
                 self.tick,
                 PassthroughGate.Facts(solo: self.solo, isResized: self.tick == isResized, isFresh: self.isFresh))
             if step.isCut { self.cuts.append(self.tick) }
+            if step.keyFrameSource != nil { self.asked.append(self.tick) }
             if step.step.gop != self.gop { self.keys.append(self.tick) }
             self.gop = step.step.gop
             if let change = step.change {
@@ -466,6 +469,52 @@ struct PassthroughGateTests {
         stuck.isFresh = false
         stuck.run(to: 200)
         #expect(stuck.ends == [156])
+    }
+
+    @Test(
+        "a publisher that sends key frames only on request is asked in every GOP, and passes as long as it answers"
+    )
+    func asksForKeyFrames() {
+        var room = Room()
+        room.configure()
+        // It answers a request after three ticks; a frame arrives six ticks before its tick.
+        var frame: Int64 = 0
+        var isAnswering = true
+        var next: Int64 = 0
+        while frame < 900 {
+            let isKey = frame == next
+            room.picture(ms: (frame * 1_000 + 15) / 30, key: isKey)
+            if isKey { next = .max }
+            frame += 1
+            let before = room.asked.count
+            room.run(to: max(0, frame - 6))
+            if isAnswering, room.asked.count > before { next = frame + 3 }
+            if frame == 800 { isAnswering = false }
+        }
+        #expect(room.begins.count == 1 && room.causes == [.keyInterval], "\(room.changes)")
+        #expect((800..<880).contains(room.ends.first ?? 0))
+        #expect(room.asked.count >= 12 && zip(room.asked, room.asked.dropFirst()).allSatisfy { $1 - $0 >= 49 })
+    }
+
+    @Test(
+        "a publisher with regular key frames, one that does not fit for another reason, and one in a PK are not asked")
+    func asksNobody() {
+        var regular = Room()
+        regular.configure()
+        regular.publish(0..<400, gop: 30)
+        regular.run(to: 380)
+        #expect(regular.asked.isEmpty)
+        var other = Room()
+        other.configure(CodecParameters(codec: .h264, configuration: Room.record(profile: 77, level: 40)))
+        other.publish(0..<400, gop: 200)
+        other.run(to: 380)
+        #expect(other.asked.isEmpty && other.gate.reason(0) == .level)
+        var pk = Room()
+        pk.solo = nil
+        pk.configure()
+        pk.publish(0..<400, gop: 200)
+        pk.run(to: 380)
+        #expect(pk.asked.isEmpty)
     }
 
     @Test("a resize of the canvas ends passthrough exactly at its tick")
