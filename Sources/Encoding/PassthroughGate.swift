@@ -196,6 +196,8 @@ package struct PassthroughGate: Sendable {
             self.gopStart = tick
         }
         step.step.gop = self.gop
+        // Nothing falls asleep or wakes in the short segments at the beginning.
+        step.step.beginsSegment = tick == self.slotStart && self.opening == nil
         step.keyFrameSource = self.keyFrameRequest(facts)
         return step
     }
