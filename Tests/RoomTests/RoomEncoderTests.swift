@@ -62,7 +62,7 @@ extension InProcess {
         }
 
         @Test(
-            "libx264 replaces a failed hardware encoder with no lost frame, discontinuity or map; event, alarm, state and metric report it",
+            "libx264 replaces a failed hardware encoder without a lost frame or a new map; event, alarm, state and metric report it",
             .timeLimit(.minutes(1)))
         func midstream() async throws {
             let directory = try RoomDirectory()
@@ -97,7 +97,8 @@ extension InProcess {
         }
 
         @Test(
-            "a hardware encoder that does not open ends the start with the code for exit status 78, or libx264 encodes")
+            "if a hardware encoder does not open, the start fails as unavailable; with encoderFallback libx264 encodes instead"
+        )
         func start() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
