@@ -106,7 +106,9 @@ struct RTMPChunkReaderTests {
         let audio = Self.payload(200, 2)
         var bytes = Self.full(id: [6], length: 300, type: 9) + video[0..<128]
         bytes += Self.full(id: [4], length: 200, type: 8) + audio[0..<128]
-        bytes += [0xC6] + video[128..<256] + [0xC4] + audio[128..<200] + [0xC6] + video[256..<300]
+        bytes += [0xC6] + video[128..<256]
+        bytes += [0xC4] + audio[128..<200]
+        bytes += [0xC6] + video[256..<300]
         #expect(Received.read(bytes).messages.map(\.payload) == [audio, video])
     }
 
