@@ -468,6 +468,8 @@ package final class ProgramStage: Sendable {
         for pane in composed.panes where !hidden.contains(pane.source) && pictures[pane.source] != nil {
             guard let selection = selected[pane.source] else { continue }
             if !selection.isFresh {
+                // Of a source that is passed through, only key frames may be decoded; its viewers see all its frames.
+                if worker.sources[pane.source]?.buffer.need.isHidden == true { continue }
                 repeated.append(pane.source)
             } else if let came = selection.arrival {
                 arrival = max(arrival ?? .min, came)
