@@ -243,7 +243,7 @@ struct RoomParts {
         if let passthrough {
             outputs.shown = { tick, view in
                 let outcome = passthrough.step(tick, view, isStillWanted: snapshots.isAwaited)
-                snapshots.noteCanvas(isCurrent: outcome.need.isCanvasCurrent)
+                snapshots.noteCanvas(isCurrent: outcome.need.isCanvasCurrent, passed: outcome.passed)
                 guard let sources = joint.get()?.sourceParts else { return }
                 sources.program.setUnseen(outcome.need.keyFramesOnly)
                 if let source = outcome.keyFrameSource { sources.roster.sources[source]?.decode.wantKeyFrame() }

@@ -60,7 +60,9 @@ package struct ImageService: OutputService {
             host?.withOutputs(\.sprites).values.lazy.compactMap { $0.object(named: name) }.first
         }
         return makers.map { maker in
-            self.stages.snapshots.watch(maker) { [weak host = self.host] maker, picture in
+            self.stages.snapshots.watch(
+                maker, isPaused: { [weak host = self.host] in host?.areOutputsPaused ?? true }
+            ) { [weak host = self.host] maker, picture in
                 host?.outputs.images.take(picture, for: &maker) ?? maker.interval * 1_000
             }
         }

@@ -13,6 +13,8 @@ package final class PassthroughSwitch: Sendable {
     /// What a tick means for the source that is passed through.
     package struct Outcome: Sendable, Hashable {
         package var need: DecodeNeed.Decision
+        /// The source that is passed through; nil if there is none.
+        package var passed: SourceID?
         /// The source that has to be asked for a key frame; nil if there is none.
         package var keyFrameSource: SourceID?
     }
@@ -101,7 +103,8 @@ package final class PassthroughSwitch: Sendable {
     ///
     /// - Parameter isStillWanted: Whether a still of the current canvas is requested.
     package func step(_ tick: Int64, _ view: FullCanvasSource, isStillWanted: Bool) -> Outcome {
-        let (step, need) = self.state.withLock { state -> (PassthroughGate.Step, DecodeNeed.Decision) in
+        let (step, need, passed) = self.state.withLock {
+            state -> (PassthroughGate.Step, DecodeNeed.Decision, SourceID?) in
             if !state.hasBegun {
                 state.gate.begin(at: tick, opening: self.packager.opening)
                 state.firstTick = tick
@@ -120,12 +123,12 @@ package final class PassthroughSwitch: Sendable {
             self.join(&step, &state)
             state.step = Self.joined(state.step, step.step)
             if let passed = state.leaving.first, state.gate.forget(passed) { state.leaving.remove(passed) }
-            return (step, self.decide(&state, tick, view, isStillWanted))
+            return (step, self.decide(&state, tick, view, isStillWanted), state.gate.current?.source)
         }
         if step.isCut { self.packager.cut(at: tick, isBreak: step.isBreak, recoding: self.recoding(step)) }
         self.foresee(tick)
         if let change = step.change { self.host()?.outputs.report(change) }
-        return Outcome(need: need, keyFrameSource: step.keyFrameSource)
+        return Outcome(need: need, passed: passed, keyFrameSource: step.keyFrameSource)
     }
 
     /// Decides which frames of the passed source are decoded from the next tick on.

@@ -19,11 +19,13 @@ package final class SnapshotService: Sendable {
     private static let catchUp = DispatchTimeInterval.milliseconds(250)
 
     private struct State {
-        /// The newest frame of the program.
+        /// The newest frame of the program, and whether it shows the current frames of its sources.
         var latest: Picture?
-        /// Whether the program's next frames show the current frames of their sources; see
-        /// ``SnapshotService/noteCanvas(isCurrent:)``.
         var isCurrent = true
+        /// The same of the next frame; see ``SnapshotService/noteCanvas(isCurrent:passed:)``.
+        var isNextCurrent = true
+        /// The source that is passed through; nil if there is none.
+        var passed: SourceID?
         /// Each is signaled with the next current frame.
         var waiting: [DispatchSemaphore] = []
         var isStopped = false
@@ -46,6 +48,7 @@ package final class SnapshotService: Sendable {
         var picture: Picture? = picture
         let waiting = self.state.withLock { state -> [DispatchSemaphore] in
             swap(&picture, &state.latest)
+            state.isCurrent = state.isNextCurrent
             guard state.isCurrent, !state.waiting.isEmpty else { return [] }
             defer { state.waiting = [] }
             return state.waiting
@@ -54,18 +57,26 @@ package final class SnapshotService: Sendable {
     }
 
     /// Sets whether the frames of the program, from the next ``note(_:)`` on, show the current frames of their sources. If
-    /// not, a still waits until they do.
-    package func noteCanvas(isCurrent: Bool) { self.state.withLock { $0.isCurrent = isCurrent } }
+    /// not, a still of the program or of the source that is passed through waits until they do.
+    ///
+    /// - Parameter passed: The source that is passed through; nil if there is none.
+    package func noteCanvas(isCurrent: Bool, passed: SourceID?) {
+        self.state.withLock { ($0.isNextCurrent, $0.passed) = (isCurrent, passed) }
+    }
 
     /// Whether a still waits for a current frame of the program.
     package var isAwaited: Bool { self.state.withLock { !$0.waiting.isEmpty } }
 
     /// Waits until the newest frame shows the current frames of its sources, for at most ``catchUp``. Returns at once if it
     /// does.
-    private func awaitCurrent() {
+    ///
+    /// - Parameter source: The source of which a still is wanted; nil: the program. Nothing is waited for if only another
+    ///   source is passed through.
+    private func awaitCurrent(_ source: SourceID? = nil) {
         let arrived = DispatchSemaphore(value: 0)
         let waits = self.state.withLock { state -> Bool in
             guard !state.isCurrent, !state.isStopped else { return false }
+            if let source, let passed = state.passed, source != passed { return false }
             state.waiting.append(arrived)
             return true
         }
@@ -77,7 +88,14 @@ package final class SnapshotService: Sendable {
     func jpeg(
         of source: SourceID?, size: (_ width: Int, _ height: Int) -> (width: Int, height: Int)
     ) throws(MediaError) -> [UInt8]? {
-        self.awaitCurrent()
+        self.awaitCurrent(source)
+        return try self.newestJPEG(of: source, size: size)
+    }
+
+    /// Makes the image of ``jpeg(of:size:)`` without waiting for a current frame.
+    private func newestJPEG(
+        of source: SourceID?, size: (_ width: Int, _ height: Int) -> (width: Int, height: Int)
+    ) throws(MediaError) -> [UInt8]? {
         let picture: Picture? =
             if let source { self.sources()[source]?.snapshot } else { self.state.withLock(\.latest) }
         guard let picture else { return nil }
@@ -122,15 +140,18 @@ package final class SnapshotService: Sendable {
     ///
     /// - Parameters:
     ///   - maker: State that `take` may change; only this thread uses it.
+    ///   - isPaused: Called before each frame. If it returns true, because the machine cannot keep up, then a current frame
+    ///     is not waited for.
     ///   - take: Processes the frame, and returns after how many milliseconds it needs the next one.
     /// - Returns: The thread, for ``stop(_:)``.
     func watch<Maker: Sendable>(
-        _ maker: Maker, _ take: @escaping @Sendable (inout Maker, Picture) -> Int
+        _ maker: Maker, isPaused: @escaping @Sendable () -> Bool,
+        _ take: @escaping @Sendable (inout Maker, Picture) -> Int
     ) -> StageThread {
         StageThread("sprites", yields: true) {
             var maker = maker
             while !self.state.withLock(\.isStopped) {
-                self.awaitCurrent()
+                if !isPaused() { self.awaitCurrent() }
                 let pause = self.state.withLock(\.latest).map { take(&maker, $0) } ?? 500
                 if self.wake.wait(timeout: .now() + .milliseconds(pause)) == .success { self.wake.signal() }
             }
@@ -145,7 +166,9 @@ package final class SnapshotService: Sendable {
     ) throws(MediaError) {
         let name = output.fileName
         let store = DirectoryStore(directory: output.directory)
-        if let bytes = try self.jpeg(of: nil, size: { output.size(of: $0, $1) }) {
+        // Once for all images: each wait makes the source on air decode the frames since its last key frame.
+        self.awaitCurrent()
+        if let bytes = try self.newestJPEG(of: nil, size: { output.size(of: $0, $1) }) {
             try store.prepare()
             try store.put(name, [PacketMemory(bytes)], durable: false)
             publish(name, bytes)
@@ -153,7 +176,7 @@ package final class SnapshotService: Sendable {
         guard output.sources else { return }
         let sources = self.sources()
         for id in sources.keys {
-            guard let bytes = try self.jpeg(of: id, size: { output.size(of: $0, $1) }) else { continue }
+            guard let bytes = try self.newestJPEG(of: id, size: { output.size(of: $0, $1) }) else { continue }
             try store.put(Self.name(of: id, output), [PacketMemory(bytes)], durable: false)
             shown.insert(id)
         }
@@ -170,9 +193,14 @@ package final class SnapshotService: Sendable {
     /// Stops all threads. Waits up to 500 ms for each thumbnail sheet that is being made, so that it is still
     /// published, but not for stills.
     ///
-    /// - Parameter watchers: The threads returned by ``watch(_:_:)``.
+    /// - Parameter watchers: The threads returned by ``watch(_:isPaused:_:)``.
     package func stop(_ watchers: [StageThread]) {
-        self.state.withLock { $0.isStopped = true }
+        let waiting = self.state.withLock { state -> [DispatchSemaphore] in
+            state.isStopped = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for waiter in waiting { waiter.signal() }
         self.wake.signal()
         for watcher in watchers { _ = watcher.join(within: Self.patience) }
     }
