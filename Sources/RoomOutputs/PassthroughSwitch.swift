@@ -135,15 +135,19 @@ package final class PassthroughSwitch: Sendable {
     private func decide(
         _ state: inout State, _ tick: Int64, _ view: FullCanvasSource, _ isStillWanted: Bool
     ) -> DecodeNeed.Decision {
+        // In an offline job, stills show the last key frame: at which tick passthrough ends depends on what is decoded, and
+        // must not depend on when a still is requested.
         var facts = DecodeNeed.Facts(
-            passed: nil, isEncoded: true, isRecorded: self.isRecorded, isStillWanted: isStillWanted,
+            passed: nil, isEncoded: true, isRecorded: self.isRecorded, isStillWanted: isStillWanted && !self.isOffline,
             isFresh: view.isFresh)
         if let (track, source) = state.gate.current {
             // An offline program waits until the frames that it needs again are decoded.
             facts.passed = self.isOffline ? (state.gate.isSteady ? source : nil) : state.gate.sureSource
             facts.isEncoded = self.ladder.control.encodes(otherThan: track)
         }
-        return state.need.step(tick, facts)
+        var decision = state.need.step(tick, facts)
+        if self.isOffline { decision.isCanvasCurrent = true }
+        return decision
     }
 
     /// Replaces parameter sets of which no initialization segment can be made by an empty configuration, so that the
