@@ -46,11 +46,13 @@ extension InProcess {
             let woken = source.decode.stats.undecoded
             try await room.run(seconds: 10)
             #expect(source.decode.stats.undecoded == woken)
-            try await waitUntil("it is listed", { try directory.text(of: "72p.m3u8") }) { Self.uris($0).count >= 3 }
-            let (small, wide) = (
-                Self.uris(try directory.text(of: "72p.m3u8")), Self.uris(try directory.text(of: "90p.m3u8"))
-            )
-            #expect(wide.suffix(2).map { $0.dropFirst(3) } == small.suffix(2).map { $0.dropFirst(3) })
+            try await waitUntil("both list the same last segments") {
+                let (small, wide) = (
+                    Self.uris(try directory.text(of: "72p.m3u8")), Self.uris(try directory.text(of: "90p.m3u8"))
+                )
+                return small.count >= 3
+                    && wide.suffix(2).map { $0.dropFirst(3) } == small.suffix(2).map { $0.dropFirst(3) }
+            }
             #expect(room.events.all("passthrough.ended").isEmpty && room.events.all("passthrough.began").count == 1)
             try await room.end()
         }
