@@ -7,7 +7,9 @@ package final class OpenConnections: Sendable {
     private struct Entry {
         let channel: any Channel
         let address: String?
-        /// Time since which the connection has been idle; `nil` while it has a request.
+        /// Time since which the connection has been idle; `nil` while it has a request. An HTTP/2 connection, and every
+        /// connection if ``HTTPListenerLimits/crowd`` is not set, counts as idle since it was opened, even if it has
+        /// requests.
         var idleSince: NIODeadline?
         /// True after the connection was asked to close.
         var isLeaving = false
