@@ -13,8 +13,8 @@ import MediaTypes
 struct PublicationWriter: Sendable {
     /// Result of an attempt to publish.
     ///
-    /// - `done`: The caller has nothing to repeat. If a segment or a playlist could not be written, that was reported as
-    ///   an event, and the write is retried with the next segment.
+    /// - `done`: The caller has nothing to repeat. If a segment or a playlist could not be written, an event reported
+    ///   that, and the write is retried with the next segment.
     /// - `superseded`: A newer worker has claimed the room.
     /// - `unwritten`: The state file could not be written or, at the end of the run, the playlists, or the last segment
     ///   of playlists that stay open.

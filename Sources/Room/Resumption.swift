@@ -40,8 +40,8 @@ package struct Resumption: Sendable {
     /// then this worker does not.
     var keepsAside: Bool { self.isSetAside && !(self.isReduced && self.state.attempts > Self.mostAttempts) }
 
-    /// Reads the saved state, and applies the saved edits to the document of the pipeline file. Members of the file that
-    /// were changed since take precedence over the saved state.
+    /// Reads the saved state, and applies the saved edits to the document of the pipeline file. Members of the file
+    /// that were changed since take precedence over the saved state.
     ///
     /// - Parameters:
     ///   - settings: The settings from the command line and the pipeline file.
