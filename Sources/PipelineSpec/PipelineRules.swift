@@ -27,6 +27,7 @@ struct PipelineRules {
         self.checkDoors(&log)
         self.checkModeration(&log)
         self.checkCaptions(&log)
+        self.checkSubtitles(&log)
         self.checkOverlays(&log)
         self.checkLibraries(&log)
     }

@@ -98,6 +98,7 @@ enum Documents {
           ],
           "program": { "scene": "pk", "delayMs": 500 },
           "captions": { "from": "1001", "channels": [{ "instreamId": "CC1", "language": "en", "name": "English" }] },
+          "subtitles": [ { "name": "ko", "language": "ko", "label": "한국어", "default": true, "markup": true } ],
           "moderation": { "stills": { "intervalSeconds": 5, "width": 800, "store": "bucket",
             "webhook": { "url": "https://moderation.example/", "timeoutMs": 900, "secretEnv": "MODERATION" } } },
           "pk": { "scene": "pk", "start": "whenReady", "countdownMs": 3000, "countdownScene": "solo", "durationMs": 60000,
