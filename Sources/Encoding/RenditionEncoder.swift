@@ -14,7 +14,7 @@ struct RenditionEncoder {
     /// A replacement of the hardware encoder by libx264.
     struct Change {
         var fallback: EncoderFallback
-        /// The new configuration of the stream; `nil` if the caller knows that it changes.
+        /// The new configuration of the stream; `nil` during ``reopen(_:rates:tick:)``, whose caller reports it.
         var reconfiguration: EncodingStage.Reconfiguration?
     }
 
@@ -194,7 +194,7 @@ struct RenditionEncoder {
         self.inside.removeFirst(known)
     }
 
-    /// Outputs all frames inside the encoder. After this, only ``reopen(_:rates:)`` makes it usable again.
+    /// Outputs all frames inside the encoder. After this, only ``reopen(_:rates:tick:)`` makes it usable again.
     mutating func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
         try self.encoder.finish(body)
         self.inside.removeAll(keepingCapacity: true)
@@ -216,7 +216,7 @@ struct RenditionEncoder {
     /// inside the old encoder are output first.
     ///
     /// If the new encoder's parameter sets differ, as is possible while the canvas has another size, the rates take
-    /// effect at the next ``reopen(_:rates:)``.
+    /// effect at the next ``reopen(_:rates:tick:)``.
     mutating func exchange(_ rates: BitRates, _ body: (CodedPacket) -> Void) throws(MediaError) {
         guard rates != self.settings.rates, rates != self.unfitRates else { return }
         let before = self.settings.rates

@@ -12,7 +12,7 @@ import Threading
 /// *sending* under back-pressure → *idle*; any → close → *closed*. Invariants: (1) one request at a time; pipelined
 /// requests wait in `queue`, and nothing more is read while something waits there; (2) an answer counts only while its
 /// own request waits for it; (3) a connection is closed after everything written so far, never in the middle, unless
-/// its peer does not read.
+/// its peer does not read, a file cannot be read, or the listener stops.
 ///
 /// A WebSocket takes over its connection (see ``WebSocketHandler``): *sending* → our close frame, or the client's →
 /// *idle*, for at most the time allowed for the other close frame → *closed*.

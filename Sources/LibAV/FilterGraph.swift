@@ -1,9 +1,10 @@
 import CLibAV
 package import MediaTypes
 
-/// A libavfilter graph that takes exactly one frame per input and tick, and returns one frame per output at once.
+/// A libavfilter graph. With ``run(_:pts:)`` it takes exactly one frame per input and tick, and returns one frame per
+/// output at once: its text may then contain only filters that neither buffer nor wait, such as crop, scale, xstack and
+/// overlay. ``stream(_:pts:_:)`` is for filters that delay frames.
 ///
-/// The text may contain only filters that neither buffer nor wait, such as crop, scale, xstack and overlay.
 /// Created, used and released by one thread at a time: deliberately not `Sendable`.
 @safe
 package final class FilterGraph {

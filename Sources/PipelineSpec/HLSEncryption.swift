@@ -12,8 +12,8 @@ package struct HLSEncryption: Sendable, Hashable {
     package var method = Method.aes128
     /// Number of segments that share one key (1…10,000). Default 30.
     package var rotateEverySegments = 30
-    /// URL from which players get keys. `{track}` is replaced by the rendition's name and `{period}` by the number of
-    /// the key. `nil`: the viewers' listener serves the keys.
+    /// URL from which players get keys. `{track}` is replaced by the track's name and `{period}` by the number of the
+    /// key, from 0. `nil`: the viewers' listener serves the keys.
     package var keyURI: String?
     /// The secret that keys are derived from, 16 to 4,096 bytes; `nil`: 32 random bytes that are stored next to the
     /// room's state. Never ``Secret/inline(_:)``.

@@ -13,7 +13,8 @@ extension Pipeline {
         /// Receivers of the room's events.
         package var events: [EventSink] = []
 
-        /// Whether reads need no token; commands always do. Default false.
+        /// Whether reads need no token, except those of the document, the log lines, the program's audio and files of
+        /// clips. Default false.
         package var openReads = false
         /// Rate limit in requests per second (10…100,000), separately for requests with the token, with the read token
         /// and without one; further requests, except those to health endpoints, get status 429. Default 4,000.
@@ -24,7 +25,8 @@ extension Pipeline {
         package var secretsDirectory: String?
         /// Directory whose files API requests may name as images; `nil`: only files that the pipeline file names.
         package var imagesDirectory: String?
-        /// Directory whose files API requests may name as file sources; `nil`: only the file sources of the pipeline file.
+        /// Directory whose files API requests may name as file sources and overlays; `nil`: only such files that the
+        /// pipeline file names.
         package var mediaDirectory: String?
         /// Directory of the file in which a successor worker finds earlier commands; `nil`: the HLS output's directory.
         package var stateDirectory: String?

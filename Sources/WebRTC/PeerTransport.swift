@@ -109,7 +109,7 @@ package final class PeerTransport {
     package var ufrags: [String] { self.agent.ufrags }
     /// Whether media can be sent and received.
     package var isConnected: Bool { self.connectedAt != nil && self.end == nil }
-    /// The address to send to; nil before the first valid check.
+    /// The address to send to; nil before the first valid check, and when ``lost(_:)`` has left none.
     package var selected: ICEAddress? { self.agent.selected }
     /// Where any number of bytes may be sent, and what protects them; nil before the handshake is complete, after the end, and
     /// while the selected address has not proved itself.

@@ -3,7 +3,7 @@ import MediaTypes
 /// Answers the offers of WHEP viewers.
 ///
 /// An audio section without Opus is declined, so that the viewer still gets the video. If the program has video, then an offer
-/// with a video section without H.264 is refused, since its viewer would see nothing and not know why.
+/// with a video section without H.264 in packetization mode 1 is refused, since its viewer would see nothing and not know why.
 ///
 /// Spec: draft-ietf-wish-whep §4.2; RFC 9429 §5.3 (answers); RFC 9143 (bundle).
 package enum ViewerNegotiation {

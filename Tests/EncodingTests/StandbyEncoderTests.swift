@@ -207,7 +207,7 @@ struct StandbyEncoderTests {
         #expect(change.parameters != outcome.parameters && change.width == 320 && change.height == 180)
     }
 
-    @Test("a hardware encoder fails right before its bit rates change: the change to libx264 is reported once")
+    @Test("if a hardware encoder fails right before its bit rates change, the change to libx264 is reported once")
     func failsBeforeNewRates() throws {
         let rates = BitRates(bitrate: 310_000, maxBitrate: 360_000, bufferSize: 360_000)
         let outcome = try Self.run(.throwsAfter(31), rates: rates)
@@ -219,7 +219,9 @@ struct StandbyEncoderTests {
         #expect(change.tick == 32 && change.initialization == outcome.initialization)
     }
 
-    @Test("the process is stopped during calls of a hardware encoder: the encoder does not count as failed")
+    @Test(
+        "if waits for calls of a hardware encoder end early, as for a stopped process, the encoder does not count as failed"
+    )
     func hurried() throws {
         let outcome = try Self.run(.hurried)
         #expect(outcome.words == Self.expected(keys: [0, 32, 64, 96]))

@@ -171,7 +171,7 @@ struct WholeWindowTests {
     }
 
     @Test(
-        "with a window of a day, state, journal and live playlists take at most twice the bytes per segment of a minute's"
+        "with a window of a day, state, journal and live playlists take at most twice the bytes per segment of a one-minute window"
     )
     func bytes() throws {
         let minute = CountingStore()
@@ -316,7 +316,8 @@ struct WholeWindowTests {
     }
 
     @Test(
-        "after a kill at any store operation of a long window, a successor lists the same segments", arguments: 1..<60)
+        "after a kill at any of 59 store operations of a worker with a long window, its successor lists the same segments",
+        arguments: 1..<60)
     func kills(operations: Int) throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings(660))

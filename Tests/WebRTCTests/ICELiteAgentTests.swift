@@ -97,7 +97,9 @@ struct ICELiteAgentTests {
         #expect(agent.expiry(now: 11 * Self.second) == .neverConnected)
     }
 
-    @Test("a STUN check with the right user name and a wrong password costs one HMAC, other datagrams none")
+    @Test(
+        "a STUN check with a wrong password costs one HMAC; one with an unknown user name and a datagram that is not STUN cost none"
+    )
     func cost() {
         final class Count: @unchecked Sendable {
             // One thread.
@@ -178,7 +180,7 @@ struct ICELiteAgentTests {
         #expect(agent.isKnown(self.there, now: 36 * Self.second))
     }
 
-    @Test("of 41 addresses the selected one and the latest seven are kept")
+    @Test("of 41 addresses with STUN checks the selected one, the latest and six others are kept")
     func manyAddresses() {
         var agent = Self.agent()
         _ = self.receive(&agent, self.check(0, nominates: true), from: self.here)
