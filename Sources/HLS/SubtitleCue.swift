@@ -33,8 +33,9 @@ package enum SubtitleSegment {
     package static func bytes(start: Int64, cues: some Sequence<SubtitleCue>) -> [UInt8] {
         // The lower 33 bits.
         let ticks = (start &* 90) & 0x1_FFFF_FFFF
-        var text = "WEBVTT\nX-TIMESTAMP-MAP=LOCAL:\(Self.time(start)),MPEGTS:\(ticks)\n"
-        for cue in cues { text += "\n\(Self.time(cue.start)) --> \(Self.time(cue.end))\n\(cue.text)\n" }
+        // FFmpeg's demuxer joins segments, so each ends with an empty line.
+        var text = "WEBVTT\nX-TIMESTAMP-MAP=LOCAL:\(Self.time(start)),MPEGTS:\(ticks)\n\n"
+        for cue in cues { text += "\(Self.time(cue.start)) --> \(Self.time(cue.end))\n\(cue.text)\n\n" }
         return Array(text.utf8)
     }
 

@@ -137,6 +137,11 @@ package struct SubtitleCues: Sendable {
         return bytes
     }
 
+    /// Notes that media before a program time comes from an earlier worker, so that cues cannot be added to it.
+    ///
+    /// - Parameter time: Milliseconds since the room's origin.
+    package mutating func begin(at time: Int64) { self.fixedUntil = max(self.fixedUntil, time) }
+
     /// Takes over the bytes of a segment that an earlier worker has made.
     package mutating func keep(_ mediaSequence: Int64, _ bytes: [UInt8]) {
         self.segments.append((mediaSequence, bytes))

@@ -247,6 +247,7 @@ extension HLSPackager {
         guard result == .done else {
             throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "stop this worker")
         }
+        self.subtitles?.begin(at: TimeMath.scale(plan.firstTick, by: 1_000, over: Int64(max(1, grid.fps))))
         return Beginning(origin: origin, firstTick: plan.firstTick)
     }
 

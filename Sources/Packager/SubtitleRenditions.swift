@@ -59,6 +59,13 @@ final class SubtitleRenditions: Sendable {
         }
     }
 
+    /// Notes that media before a program time in milliseconds comes from an earlier worker.
+    func begin(at time: Int64) {
+        self.cues.withLock { cues in
+            for name in Array(cues.keys) { cues[name]?.begin(at: time) }
+        }
+    }
+
     /// Takes over the bytes of a segment that an earlier worker has written, before encryption.
     func keep(_ name: String, _ mediaSequence: Int64, _ bytes: [UInt8]) {
         self.cues.withLock { $0[name]?.keep(mediaSequence, bytes) }

@@ -31,7 +31,7 @@ struct SubtitleTests {
     func empty() {
         var cues = SubtitleCues()
         #expect(
-            Self.text(&cues, 0, 4..<6) == "WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:04.000,MPEGTS:360000\n")
+            Self.text(&cues, 0, 4..<6) == "WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:04.000,MPEGTS:360000\n\n")
     }
 
     @Test("the MPEG-2 time of a segment starts again at 0 after 2^33 ticks; hours may have three digits")
@@ -40,14 +40,14 @@ struct SubtitleTests {
         let ticks = 360_000_123 * 90 % (Int64(1) << 33)
         #expect(
             String(decoding: bytes, as: UTF8.self)
-                == "WEBVTT\nX-TIMESTAMP-MAP=LOCAL:100:00:00.123,MPEGTS:\(ticks)\n")
+                == "WEBVTT\nX-TIMESTAMP-MAP=LOCAL:100:00:00.123,MPEGTS:\(ticks)\n\n")
     }
 
     @Test("a cue is in every segment during which it is shown, with the same times, and in no other")
     func spanning() throws {
         var cues = SubtitleCues()
         _ = try Self.add(&cues, 3_500..<6_000, "long")
-        let line = "\n00:00:03.500 --> 00:00:06.000\nlong\n"
+        let line = "\n00:00:03.500 --> 00:00:06.000\nlong\n\n"
         #expect(!Self.text(&cues, 0, 0..<2).contains("long"))
         #expect(Self.text(&cues, 1, 2..<4).hasSuffix(line))
         #expect(Self.text(&cues, 2, 4..<6).hasSuffix(line))

@@ -41,7 +41,7 @@ struct SubtitleRenditionTests {
         #expect(store.text("en-1-0.vtt").contains("00:00:01.000 --> 00:00:03.000\nHello\n"))
         #expect(store.text("en-1-1.vtt").contains("Hello"))
         #expect(
-            store.text("en-1-2.vtt") == "WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:04.266,MPEGTS:383940\n",
+            store.text("en-1-2.vtt") == "WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:04.266,MPEGTS:383940\n\n",
             "\(store.text("en-1-2.vtt"))")
         let object = try #require(output.packager.object(named: "en-1-2.vtt"))
         #expect(object.contentType == "text/vtt" && object.cacheControl.contains("immutable"))
@@ -128,13 +128,15 @@ struct SubtitleRenditionTests {
         let second = try Output(store, settings: Self.settings())
         _ = try second.packager.begin(now: Output.origin + 8_000_000_000)
         #expect(second.packager.object(named: "en-1-0.vtt") != nil)
+        let cue = try Self.add(second, 5_000..<10_000, "after")
+        #expect(cue.start == 8_533 && cue.end == 10_000, "no segment has the time before the successor")
         second.feed(256..<384)
         _ = second.packager.step()
         let list = ListText(store.text("en.m3u8"))
         #expect(list.uris == (0..<3).map { "en-1-\($0).vtt" } + (3..<5).map { "en-2-\($0).vtt" })
         #expect(list.tags(before: "en-2-3.vtt").contains("#EXT-X-DISCONTINUITY"))
         #expect(list.count("#EXT-X-GAP") == 0)
-        #expect(store.text("en-1-0.vtt").contains("before"))
+        #expect(store.text("en-1-0.vtt").contains("before") && store.text("en-2-3.vtt").contains("after"))
     }
 
     @Test("a room that gets subtitles with its second worker lists them from then on, with the same numbers")
