@@ -24,7 +24,8 @@ extension Pipeline {
         package var secretsDirectory: String?
         /// Directory whose files API requests may name as images; `nil`: only files that the pipeline file names.
         package var imagesDirectory: String?
-        /// Directory whose files API requests may name as file sources; `nil`: only the file sources of the pipeline file.
+        /// Directory whose files API requests may name as file sources, overlays and models of noise suppression; `nil`: only
+        /// those of the pipeline file.
         package var mediaDirectory: String?
         /// Directory of the file in which a successor worker finds earlier commands; `nil`: the HLS output's directory.
         package var stateDirectory: String?

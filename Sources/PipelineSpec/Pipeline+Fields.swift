@@ -145,7 +145,7 @@ extension Pipeline.Control {
                 "directory whose files API requests may name as images; default only images that this file names"),
             Field(
                 optional: "mediaDirectory", \.mediaDirectory, .path,
-                "directory whose files API requests may name as file sources; default only files that this file names as sources"
+                "directory whose files API requests may name as file sources, overlays and models; default only files that this file names for that use"
             ),
             Field(
                 optional: "stateDirectory", \.stateDirectory, .path,
