@@ -34,8 +34,9 @@ struct SoundTrack {
     /// Whether the next audio is placed at its timestamp, without continuing the audio before it.
     private var restarts = true
     private var seams = 0
-    /// `nil` while noise is not suppressed, and while the gain is not automatic.
+    /// `nil` while noise is not suppressed.
     private var suppressor: NoiseSuppressor?
+    /// `nil` while the gain is not automatic.
     private var gain: AutoGain?
 
     init(sampleRate: Int, limitPPB: Int64, place: String) {
@@ -136,7 +137,7 @@ struct SoundTrack {
             suppressor.finish { samples, position, isRemapped in
                 let raised = gain?.process(samples) ?? samples
                 if buffer.isPaced {
-                    buffer.push(raised, at: position, restart: false, track: id)
+                    buffer.push(raised, at: position, restart: isRemapped, track: id)
                 } else {
                     self.placement.place(raised, at: position, isRemapped: isRemapped) { samples, at, hasSeam in
                         buffer.push(samples, at: at, restart: hasSeam, track: id)
